@@ -34,12 +34,12 @@ if TYPE_CHECKING:
         UsageError,
     )
     from dedup_job.mongo.maintenance.rollback import Undone
-    from dedup_job.report.check import Checked
-    from dedup_job.report.decided import DecidedDocument
-    from dedup_job.report.list_filter import ListFilter
-    from dedup_job.report.progress import Callback, Progress
-    from dedup_job.report.run import Report, Status
-    from dedup_job.report.status import TargetStatus
+    from dedup_job.runs.check import Checked
+    from dedup_job.runs.decided import DecidedDocument
+    from dedup_job.runs.list_filter import ListFilter
+    from dedup_job.runs.progress import Callback, Progress
+    from dedup_job.runs.run import Run, Status
+    from dedup_job.runs.status import TargetStatus
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
@@ -64,12 +64,12 @@ _HOMES = {  # where each public name lives
         "UsageError",
     ),
     "mongo.maintenance.rollback": ("Undone",),
-    "report.check": ("Checked",),
-    "report.list_filter": ("ListFilter",),
-    "report.decided": ("DecidedDocument",),
-    "report.progress": ("Callback", "Progress"),
-    "report.run": ("Report", "Status"),
-    "report.status": ("TargetStatus",),
+    "runs.check": ("Checked",),
+    "runs.list_filter": ("ListFilter",),
+    "runs.decided": ("DecidedDocument",),
+    "runs.progress": ("Callback", "Progress"),
+    "runs.run": ("Run", "Status"),
+    "runs.status": ("TargetStatus",),
     "settings": ("Settings", "load_settings"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}

@@ -26,8 +26,9 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.mongo.target import Target
-from dedup_job.report.progress import Log, Progress
-from dedup_job.report.run import Report
+from dedup_job.report.progress import Log
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Run
 from dedup_job.settings import load
 
 Documents = list[dict[str, Any]]
@@ -70,7 +71,7 @@ def run_here(
     dry_run: bool = False,
     yes: bool = True,
     **flags: Any,
-) -> Report:
+) -> Run:
     """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     settings = load({"connection.uri": uri_of(database), **dotted}).settings

@@ -10,13 +10,13 @@ import typer
 from rich.table import Column
 
 from dedup_job import commands
-from dedup_job.cli.console import console, working
+from dedup_job.cli.console import console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
-from dedup_job.errors import DedupError, StateMismatch, UsageError
-from dedup_job.files import check_writable, write_whole
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.files import check_writable
 from dedup_job.printing import as_json
-from dedup_job.report.check import Checked, Finding
 from dedup_job.report.output import figures, new_table
+from dedup_job.runs.check import Checked, Finding
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
 
@@ -73,7 +73,7 @@ def _tell(found: Checked, report: Path | None) -> None:
     if notes := [one for one in found.findings if one.found and not one.is_error]:
         output.say(f"\n{_advice(found, notes)}")
     if report is not None:  # last: the file may not be to be written
-        _write(found, report)
+        save(report, as_json(found.as_json()), "the report")
     if found.errors:
         raise StateMismatch(
             f"{found.target} is not what its runs wrote from {found.source}:\n"
@@ -87,10 +87,3 @@ def _advice(found: Checked, findings: Sequence[Finding]) -> str:
         f"  - {finding.check}: {finding.found:,}. {finding.advice(found.target)}"
         for finding in findings
     )
-
-
-def _write(found: Checked, file: Path) -> None:
-    try:
-        write_whole(file, as_json(found.as_json()))
-    except OSError as e:
-        raise DedupError(f"the findings cannot be written to {file}: {e.strerror}.") from e

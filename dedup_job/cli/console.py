@@ -5,16 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import typer
 from tqdm import tqdm
 
 from dedup_job.cli.signals import ending_at_once
-from dedup_job.errors import UsageError
+from dedup_job.errors import DedupError, UsageError
+from dedup_job.files import write_whole
 from dedup_job.printing import plain
 from dedup_job.report.output import Output
-from dedup_job.report.progress import Progress, shown_progress
+from dedup_job.report.progress import shown_progress
+from dedup_job.runs.progress import Progress
 
 T = TypeVar("T")
 
@@ -29,6 +32,14 @@ def working(if_ended: str = "ended; nothing was written.") -> Iterator[Progress]
     """Show progress within the block, which a signal ends at once; Interrupted then says this."""
     with ending_at_once(if_ended), shown_progress() as progress:
         yield progress
+
+
+def save(file: Path, text: str, what: str, instead: str = "") -> None:
+    """Write a file whole; DedupError names what it was to hold, and says what to do instead."""
+    try:
+        write_whole(file, text)
+    except OSError as e:
+        raise DedupError(f"{what} {file} cannot be written: {e.strerror}.{instead}") from e
 
 
 def is_interactive() -> bool:

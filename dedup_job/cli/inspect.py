@@ -348,7 +348,7 @@ def _show_near(
         console.say("" if distance is not None else "`--max-distance 7` looks further.")
         return
     console.say(f"Of the differences, {pairs.legend(console)}.\n")
-    console.table(_table_of_near(found, near, console), spare=["found by"])
+    console.table(_table_of_near(found, near, console))
     if found.dropped is not None and any(one.view.refused_by is None for one in near):
         console.say(
             "\nWhere nothing keeps them apart, the one kept later would now be a duplicate: a "

@@ -18,12 +18,12 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_
 from dedup_job.cli.streams import is_read
 from dedup_job.errors import UsageError
 from dedup_job.printing import escaped_json
-from dedup_job.report.list_filter import ListFilter, What
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
+from dedup_job.runs.list_filter import ListFilter, What
 
 if TYPE_CHECKING:
-    from dedup_job.report.decided import DecidedDocument
+    from dedup_job.runs.decided import DecidedDocument
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53

@@ -20,8 +20,9 @@ from dedup_job.errors import DedupError
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import MetricsFile
 from dedup_job.monitoring.pings import pings
-from dedup_job.report.progress import Log, Progress, above, shown_progress
-from dedup_job.report.run import Report
+from dedup_job.report.progress import Log, above, shown_progress
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Run
 
 _JSON_SECONDS = 10.0
 log = logging.getLogger("dedup")
@@ -59,7 +60,7 @@ class Monitored:
     """A run that machines watch. report: set as soon as there is one."""
 
     def __init__(self, form: LogFormat, metrics: MetricsFile | None) -> None:
-        self.report: Report | None = None
+        self.report: Run | None = None
         self._as_json = form is LogFormat.JSON
         self._metrics = metrics
 
@@ -126,7 +127,7 @@ def monitored(
         end()
 
 
-def _end(error: BaseException | None, seconds: float, report: Report | None) -> End:
+def _end(error: BaseException | None, seconds: float, report: Run | None) -> End:
     if error is None or isinstance(error, typer.Exit):  # a report whose exit code is not 0
         return End(error.exit_code if error else 0, seconds, report)
     code = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1

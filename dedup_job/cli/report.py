@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import working
+from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.errors import DedupError
-from dedup_job.files import check_writable, write_whole
+from dedup_job.files import check_writable
 
 if TYPE_CHECKING:
-    from dedup_job.report.survey import Survey
+    from dedup_job.runs.survey import Survey
 
 _MAX_SEED = 1_000_000
 
@@ -69,12 +68,8 @@ def write_page(survey: Survey, file: Path, language: Language | None = None) -> 
     """Write the page of a survey; DedupError where the file cannot be written."""
     from dedup_job.pages.render import report_page  # here: --help should not wait for it
 
-    try:
-        write_whole(file, report_page(survey, language or _language()))
-    except OSError as e:
-        raise DedupError(
-            f"the page {file} cannot be written: {e.strerror}. Choose another --html FILE."
-        ) from e
+    page = report_page(survey, language or _language())
+    save(file, page, "the page", " Choose another --html FILE.")
 
 
 def _language() -> Language:

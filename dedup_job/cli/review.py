@@ -15,11 +15,11 @@ from typing import Annotated, Any
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import working
+from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
-from dedup_job.files import check_writable, read_text, write_whole
+from dedup_job.files import check_writable, read_text
 
 _MOST = 10_000
 _LAST_PORT = 65_535
@@ -108,10 +108,7 @@ def export(
     if file is None:
         typer.echo("".join(lines), nl=False)
         return
-    try:
-        write_whole(file, "".join(lines))
-    except OSError as e:
-        raise UsageError(f"FILE {file} cannot be written: {e.strerror}") from e
+    save(file, "".join(lines), "FILE")
     typer.echo(f"{len(lines):,} labels: {file}")
 
 

@@ -15,19 +15,19 @@ from rich.table import Table
 from rich.text import Text
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, is_interactive
+from dedup_job.cli.console import confirm, console, is_interactive, save
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
 from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.files import check_writable, write_whole
+from dedup_job.files import check_writable
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
-from dedup_job.report.run import Report, Status
 from dedup_job.report.terminal import show
+from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.cli.monitored import Monitored
@@ -129,7 +129,7 @@ def _run(
     told: Monitored,
     collector: SurveyCollector | None,
     cluster: str | None,
-) -> Report:
+) -> Run:
     agree = _agree if is_interactive() and not request.yes else None
     on_cluster = nullcontext() if cluster is None else _driver(settings, request, cluster)
     with on_cluster as driver, told.progress() as progress:
@@ -166,7 +166,7 @@ def _write_page(
     settings: Settings,
     told: Monitored,
     collector: SurveyCollector | None,
-    outcome: Report,
+    outcome: Run,
 ) -> None:
     survey = None if collector is None else collector.survey
     try:
@@ -185,12 +185,12 @@ def _agree(source: str, target: str) -> None:
 
 
 def tell(
-    outcome: Report,
+    outcome: Run,
     file: Path | None,
     stop: StopSignals,
     *,
     profile: bool = False,
-    page: Callable[[Report], None] | None = None,
+    page: Callable[[Run], None] | None = None,
 ) -> None:
     """Print the report, write it to the file, make the page, end with the exit code that fits."""
     show(outcome, console(), profile=profile)  # first: the file may not be to be written
@@ -210,17 +210,12 @@ def tell(
         raise typer.Exit(QUARANTINED)
 
 
-def _write_report(outcome: Report, file: Path) -> None:
-    try:
-        write_whole(file, as_json(outcome.as_json()))
-    except OSError as e:
-        what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
-        if outcome.about.dry_run:
-            what, where = "the dry run is done", ""
-        raise DedupError(
-            f"{what}, but its report {file} cannot be written: {e.strerror}. The same values are "
-            f"printed above{where}."
-        ) from e
+def _write_report(outcome: Run, file: Path) -> None:
+    what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+    if outcome.about.dry_run:
+        what, where = "the dry run is done", ""
+    instead = f" The same values are printed above{where}."
+    save(file, as_json(outcome.as_json()), f"{what}, but its report", instead)
 
 
 def demo(

@@ -21,8 +21,8 @@ from typing import Any, NoReturn
 
 from dedup_job.cluster.errors import cannot_go_on, portable
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.report.progress import Progress
-from dedup_job.report.run import Report
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Run
 from dedup_job.settings import Settings
 
 _LOOK_SECONDS = 0.5
@@ -54,7 +54,7 @@ class Driver:
     def __exit__(self, *_: object) -> None:
         self._ended()
 
-    def attend(self, watch: Watch) -> Report:
+    def attend(self, watch: Watch) -> Run:
         """Tell the watch of the run, and the driver of a stop; return the report.
 
         Raises DatabaseUnreachable where the driver is lost or says nothing, and its other errors.
@@ -76,7 +76,7 @@ class Driver:
                 continue
             what, *values = said
             if what == "report":
-                report: Report = values[0]
+                report: Run = values[0]
                 return report
             if what == "error":
                 raise values[0]

@@ -33,7 +33,7 @@ from dedup_job.job import pipeline
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.report.run import Checkpoint
+from dedup_job.runs.run import Checkpoint
 from dedup_job.settings import Settings
 
 _LOCAL = "local:"

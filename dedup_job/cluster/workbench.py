@@ -25,9 +25,9 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import TextColumn
-from dedup_job.report.progress import QUIET
-from dedup_job.report.run import Checkpoint
-from dedup_job.report.stages import Stage, Stopwatch, Work
+from dedup_job.runs.progress import QUIET
+from dedup_job.runs.run import Checkpoint
+from dedup_job.runs.stages import Stage, Stopwatch, Work
 from dedup_job.settings import Settings
 
 

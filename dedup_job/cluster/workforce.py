@@ -19,8 +19,8 @@ from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process
 from dedup_job.cluster.workbench import NumberedBatch, Worker
 from dedup_job.columns import Batch
 from dedup_job.errors import DedupError, UsageError
-from dedup_job.report.run import Machine
-from dedup_job.report.stages import Stage, Stopwatch, Work
+from dedup_job.runs.run import Machine
+from dedup_job.runs.stages import Stage, Stopwatch, Work
 
 log = logging.getLogger("dedup")
 _TRIES = 5  # to have a batch prepared that was lost

@@ -19,8 +19,8 @@ from dedup_job.mongo.maintenance.audit import Checker
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import differing
 from dedup_job.mongo.state import stamp
-from dedup_job.report.check import Check, Checked, Tally
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.check import Check, Checked, Tally
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 

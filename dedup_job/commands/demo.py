@@ -10,13 +10,13 @@ from dedup_job.demo import Score, make_corpus, score
 from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.printing import command_line
-from dedup_job.report.run import Report
+from dedup_job.runs.run import Run
 from dedup_job.settings import load
 
 
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
-) -> tuple[Report, Score]:
+) -> tuple[Run, Score]:
     """Make documents, run on them, and score the outcome; tell: takes what is done next.
 
     folder: where the server's data stays; None: it is thrown away.

@@ -17,8 +17,8 @@ from dedup_job.index import KeptIndex
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, named
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, RunLine, Scope
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Run, Scope
 
 
 class DryTarget:
@@ -45,8 +45,8 @@ class DryTarget:
     def begin(
         self,
         scope: Scope,
-        record: Callable[[Checkpoint], Report],  # noqa: ARG002
-    ) -> tuple[Checkpoint, list[RunLine]]:
+        record: Callable[[Checkpoint], Run],  # noqa: ARG002
+    ) -> tuple[Checkpoint, list[Run]]:
         """Begin at nothing."""
         return Checkpoint(0, scope, datetime.now(UTC), Counts()), self._reader.run_lines(0)
 
@@ -70,7 +70,7 @@ class DryTarget:
         """Return ids of documents, also as a person writes them, and texts, "" if gone."""
         return named(keys, self.texts(keys))
 
-    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:  # noqa: ARG002
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""
         if self._collector is not None:
             self._collector.see(batch, decisions)
@@ -82,12 +82,12 @@ class DryTarget:
     def bookmark(self) -> None:
         """Return none: nothing is written that would show when the changes are read to the end."""
 
-    def finish(self, report: Report, *_: object) -> None:
+    def finish(self, report: Run, *_: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)
 
-    def abort(self, report: Report) -> None:
+    def abort(self, report: Run) -> None:
         """Write nothing."""
 
 

@@ -15,9 +15,9 @@ import xxhash
 from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.report.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
-from dedup_job.report.run import Report, RunLine
-from dedup_job.report.survey import (
+from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
+from dedup_job.runs.run import Run
+from dedup_job.runs.survey import (
     BINS,
     EXTREME,
     OTHERS,
@@ -84,7 +84,7 @@ class SurveyCollector:
         for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
 
-    def finish(self, report: Report, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
+    def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""
         near, refused = self._near.drawn(), self._refused.drawn()
         others = [pair for pairs in self._others.values() for pair in pairs]
@@ -94,17 +94,7 @@ class SurveyCollector:
             key: replace(one, other=of.get(one.pair.of, "")[:_MAX_TEXT] or None)
             for key, one in pairs.items()
         }
-        checkpoint, about = report.checkpoint, report.about
-        counts = checkpoint.counts
-        line = RunLine(
-            0,
-            str(report.status),
-            checkpoint.started,
-            report.finished,
-            counts,
-            report.known,
-            checkpoint.seconds,
-        )
+        counts, about = report.counts, report.about
         decision = about.settings.get("decision", {})
         judged = decision.get("judge") == "differences"
         self.survey = Survey(
@@ -125,7 +115,7 @@ class SurveyCollector:
                 Group(DecidedDocument(b"", id=c.shown, text=c.sample, duplicates=c.duplicates), ())
                 for c in report.clusters
             ],
-            runs=[line],
+            runs=[report],
             settings=about.settings,
             versions=about.versions,
         )

@@ -18,7 +18,7 @@ from dedup_job.index.hamming import MOST as MOST
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 Rows = list[tuple[str, str]]

@@ -28,9 +28,9 @@ from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
-from dedup_job.report.decided import DecidedDocument
-from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
 _WIDEST = 7  # bits, the most that an index finds

@@ -17,9 +17,9 @@ from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.asked_pairs import Label
-from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.asked_pairs import Label
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}

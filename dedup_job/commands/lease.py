@@ -8,7 +8,7 @@ from dedup_job.commands.opened import connected
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 

@@ -12,9 +12,9 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.maintenance.records import Records
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
-from dedup_job.report.decided import DecidedDocument
-from dedup_job.report.list_filter import PAIRS, ListFilter
-from dedup_job.report.progress import QUIET, Progress
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.list_filter import PAIRS, ListFilter
+from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 

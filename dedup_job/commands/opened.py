@@ -21,7 +21,7 @@ from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.lease_admin import open_target
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
-from dedup_job.report.progress import Progress
+from dedup_job.runs.progress import Progress
 from dedup_job.settings import FILES, Settings, expect_settings
 
 _NOW = ("connection", "run", "abort_if")  # settings that decide nothing

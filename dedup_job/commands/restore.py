@@ -33,9 +33,9 @@ from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.settings import Settings
 
 _SHOWN = 10  # problems in a message
@@ -204,7 +204,7 @@ def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
     used = versions(target.documents.database.client)
     about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)
     checkpoint = Checkpoint(0, Scope(), began, Counts(), 0.0, finished=True)
-    return Report(about, status, checkpoint, None, known=0, stages={}).as_row()
+    return Run(about, status, checkpoint, None, known=0, stages={}).as_row()
 
 
 def _dropped(on: Opened, records: Records, written: str) -> bytes:

@@ -25,11 +25,11 @@ from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import majority, some
-from dedup_job.report.asked_pairs import AskedPair, Label, ReviewProgress, Share
-from dedup_job.report.decided import DUPLICATE, KEPT, DecidedDocument
-from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.survey import review_sample
+from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress, Share
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
+from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.survey import review_sample
 from dedup_job.settings import Settings
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
@@ -196,14 +196,10 @@ class Review:
             )
 
     def restore(self, keys: Sequence[str]) -> Restored:
-        """Put documents of pairs back into the target; errors as of `commands.restore`.
-
-        Vanished where one is in neither target nor ledger any more.
-        """
+        """Put documents of pairs back into the target; errors as of `commands.restore`."""
         chosen = [self._known(key).key for key in dict.fromkeys(keys)]
         if not chosen:
             raise UsageError("no document is chosen.")
-        self._check_decided(chosen)
         ids = [*map(unmistakable, chosen)]
         with self._restoring:  # else the second would be refused by the lease of the first
             return restore(self._settings, self._wanted.target, ids, given=self._given)
@@ -243,20 +239,6 @@ class Review:
 
     def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         return texts_of_dropped(self._on.target, self._reader.clean_all, keys)
-
-    def _check_decided(self, keys: Sequence[bytes]) -> None:
-        target = self._on.target
-        with translated():
-            found = {
-                row.key
-                for collection in target.decided
-                for row in some(majority(collection), keys, {"_id": 1}, target.retry)
-            }
-        if gone := [shown(key) for key in keys if key not in found]:
-            raise Vanished(
-                f"neither {target.name} nor its ledger holds _id {', '.join(gone)} any more: "
-                "someone removed it while this page was open. Nothing was put back."
-            )
 
     def _known(self, key: str) -> DecidedDocument:
         if key in self._drawn:

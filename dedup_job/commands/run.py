@@ -30,8 +30,8 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.run import About, Report, Scope
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -91,7 +91,7 @@ Spread = Callable[[Wired], AbstractContextManager[pipeline.Job]]
 
 def run_job(
     settings: Settings, request: Request, watch: Watch = _NOBODY, spread: Spread | None = None
-) -> Report:
+) -> Run:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
     if spread and request.dry_run:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dedup_job.commands.opened import connected
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.maintenance.target_status import read_status
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.status import TargetStatus
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.status import TargetStatus
 from dedup_job.settings import Settings
 
 

@@ -15,12 +15,12 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, run_line, with_checkpoint
-from dedup_job.report.counts import Counts
-from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.run import Status
-from dedup_job.report.survey import EXTREME, OTHERS, RANDOM, Group, Survey
+from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, recorded_run, with_checkpoint
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import Status
+from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
@@ -56,7 +56,7 @@ def survey_target(
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
     state = on.target.state.read() or {}
     lines = [
-        with_checkpoint(run_line(row, on.target.runs.full_name), state)
+        with_checkpoint(recorded_run(row, on.target.runs.full_name), state)
         for row in rows
         if not is_by_hand(row)
     ]

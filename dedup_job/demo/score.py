@@ -28,8 +28,6 @@ class Score:
     by_kind: Mapping[Kind, Row]
     planted: int  # copies whose chain of `of` leads to a document that is due to be kept
     found: int  # ... that were dropped as duplicates
-    left: int  # ... that were kept
-    misattributed: int  # ... found, but said to duplicate a document of another origin
     innocents_dropped: int  # due to be kept, dropped as duplicates
     lost: int  # neither kept nor dropped
     doubled: int  # both kept and dropped
@@ -50,15 +48,10 @@ def score(
     documents = {document["_id"]: document for document in corpus}
     ends = {number: _decision(number, kept, dropped) for number in documents}
     planted = {number for number in documents if _is_planted(number, documents)}
-    found = {number for number in planted if ends[number] == "duplicate"}
     return Score(
         by_kind={kind: _row(kind, corpus, kept, dropped) for kind in Kind},
         planted=len(planted),
-        found=len(found),
-        left=sum(ends[number] == "kept" for number in planted),
-        misattributed=sum(
-            _origin(number, documents) != _origin(dropped[number], documents) for number in found
-        ),
+        found=sum(ends[number] == "duplicate" for number in planted),
         innocents_dropped=sum(
             due(document["kind"]) == "kept" and dropped.get(number) is not None
             for number, document in documents.items()
@@ -80,10 +73,10 @@ def _decision(number: int, kept: Collection[int], dropped: Mapping[int, int | No
             return "skipped" if dropped[number] is None else "duplicate"
 
 
-def _origin(number: int | None, documents: Mapping[int, Mapping[str, Any]]) -> int | None:
+def _origin(number: int, documents: Mapping[int, Mapping[str, Any]]) -> int | None:
     """Follow `of` to its end; None where it leads out of the corpus or in a circle."""
     passed: set[int] = set()
-    while number is not None and number in documents and number not in passed:
+    while number in documents and number not in passed:
         passed.add(number)
         before: int | None = documents[number].get("of")
         if before is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.job.protocols import Snapshots, Target
-from dedup_job.report.progress import Progress
+from dedup_job.runs.progress import Progress
 
 
 def load_index(

@@ -24,11 +24,11 @@ from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
 from dedup_job.job.index_loading import load_index
 from dedup_job.job.protocols import Preparing, Snapshots, Source, Target
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Progress
-from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
-from dedup_job.report.series import Series
-from dedup_job.report.stages import Profile, Stage, Stopwatch
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.series import Series
+from dedup_job.runs.stages import Profile, Stage, Stopwatch
 
 _CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
@@ -59,10 +59,10 @@ class Decided:
 
     batch: Batch
     decisions: Decisions
-    report: Report
+    report: Run
 
 
-def run(job: Job) -> Report:
+def run(job: Job) -> Run:
     """Decide every undecided document of the source; return the report.
 
     Reading, preparing, deciding and writing go on at once, each batch in its turn. A stop that is
@@ -165,7 +165,7 @@ class RunProgress:
         self.written = decided.report
         self._job.progress.checkpoint(self.written)
 
-    def ended(self) -> Report:
+    def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""
         job, stopped = self._job, self._job.stop()
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
@@ -188,8 +188,8 @@ class RunProgress:
     def _seconds(self) -> float:
         return self._first.seconds + time.perf_counter() - self._began
 
-    def _report(self, checkpoint: Checkpoint, status: Status) -> Report:
-        return Report(
+    def _report(self, checkpoint: Checkpoint, status: Status) -> Run:
+        return Run(
             about=self._job.about,
             status=status,
             checkpoint=checkpoint,

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Holding, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.report.run import Checkpoint, Machine, Report, RunLine, Scope
-from dedup_job.report.stages import Stopwatch
+from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
+from dedup_job.runs.stages import Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
@@ -65,8 +65,8 @@ class Target(Protocol):
         """Keep every other run away."""
 
     def begin(
-        self, scope: Scope, record: Callable[[Checkpoint], Report]
-    ) -> tuple[Checkpoint, Sequence[RunLine]]:
+        self, scope: Scope, record: Callable[[Checkpoint], Run]
+    ) -> tuple[Checkpoint, Sequence[Run]]:
         """Resume the unfinished run of this scope or begin the next; return all runs with it.
 
         These are in order, and only the run that begins has its series.
@@ -81,21 +81,21 @@ class Target(Protocol):
     def bookmark(self) -> Any:
         """Return the bookmark of the last run that read everything; None if it is of no use."""
 
-    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Commit a batch together with the report's checkpoint."""
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
         """Describe what others changed, after the run's last batch; "" where nothing changed."""
 
     def finish(
-        self, report: Report, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING
+        self, report: Run, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING
     ) -> None:
         """Record the end of the run and its last checkpoint, and from where the next one reads.
 
         changed: keys of documents decided before, by what happened to them in the source.
         """
 
-    def abort(self, report: Report) -> None:
+    def abort(self, report: Run) -> None:
         """Record that the run broke off; its checkpoint stays the one committed last."""
 
 

@@ -18,8 +18,8 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import LABELS, SUFFIXES
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint
 
 _BLIND = (
     "the user may not see how the collections of %s are made (listCollections, listIndexes): a "

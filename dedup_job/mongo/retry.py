@@ -22,7 +22,7 @@ from pymongo.errors import (
     PyMongoError,
 )
 
-from dedup_job.report.progress import Progress
+from dedup_job.runs.progress import Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt

@@ -26,8 +26,8 @@ from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Report, RunLine, Scope, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
@@ -122,14 +122,14 @@ class Target(TargetReader):
             )
 
     def begin(
-        self, scope: Scope, record: Callable[[Checkpoint], Report]
-    ) -> tuple[Checkpoint, list[RunLine]]:
+        self, scope: Scope, record: Callable[[Checkpoint], Run]
+    ) -> tuple[Checkpoint, list[Run]]:
         """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.guard.begin(checkpoint)
         return checkpoint, self.run_lines(checkpoint.run)
 
-    def _begin(self, scope: Scope, record: Callable[[Checkpoint], Report]) -> Checkpoint:
+    def _begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:
         state = self.state.read() or {}
         if state.get("checkpoint"):
             former = Checkpoint.from_dict(state["checkpoint"])
@@ -146,7 +146,7 @@ class Target(TargetReader):
         self.write_run_row(record(checkpoint))
         return checkpoint
 
-    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
@@ -213,7 +213,7 @@ class Target(TargetReader):
 
     def finish(
         self,
-        report: Report,
+        report: Run,
         bookmark: Bookmark | None = None,
         changed: Mapping[str, Set[bytes]] = _NOTHING,
     ) -> None:
@@ -234,7 +234,7 @@ class Target(TargetReader):
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
 
-    def abort(self, report: Report) -> None:
+    def abort(self, report: Run) -> None:
         """Record that the run broke off, as far as lease and database let us.
 
         The checkpoint stays: whether the last commit took effect is not known here.
@@ -259,7 +259,7 @@ class Target(TargetReader):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})
         self.state.update({"intent": None})
 
-    def write_run_row(self, report: Report) -> None:
+    def write_run_row(self, report: Run) -> None:
         """Write what a run says of itself, unless another run took the lease."""
         self.state.check()  # the row may be another run's by now
         own, row = self._own_row(report.checkpoint.run), report.as_row()

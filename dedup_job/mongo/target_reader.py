@@ -34,10 +34,10 @@ from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, run_line
+from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, recorded_run
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import decoded
-from dedup_job.report.run import RunLine
+from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
@@ -153,12 +153,12 @@ class TargetReader:
         found = runs.find({PIECE: None}, dict.fromkeys(without, 0) or None)
         return self.retry(lambda: list(found.clone().sort("_id", 1)))
 
-    def run_lines(self, series_of: int) -> list[RunLine]:
+    def run_lines(self, series_of: int) -> list[Run]:
         """Return all runs, in order, only one of them with its series."""
         name, rows = self.runs.full_name, self.all_runs(*_LONG_FIELDS)
-        lines = [run_line(row, name) for row in rows if not is_by_hand(row)]
+        lines = [recorded_run(row, name) for row in rows if not is_by_hand(row)]
         own = self.retry(lambda: self.run(series_of))
-        series = run_line(own, name).series if own else ()
+        series = recorded_run(own, name).series if own else ()
         return [
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from dedup_job.report.run import Report, Status
+from dedup_job.runs.run import Run, Status
 
 _COUNTS = ("scanned", "kept", "duplicates", "skipped", "quarantined")
 log = logging.getLogger("dedup")
@@ -20,7 +20,7 @@ class End:
 
     exit_code: int
     seconds: float
-    report: Report | None = None
+    report: Run | None = None
     error: str = ""
     message: str = ""
 

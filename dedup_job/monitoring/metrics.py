@@ -16,10 +16,10 @@ from pathlib import Path
 from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
 from dedup_job.monitoring.ending import End
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Moment
-from dedup_job.report.run import Status
-from dedup_job.report.series import resident_bytes
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Moment
+from dedup_job.runs.run import Status
+from dedup_job.runs.series import resident_bytes
 
 OPTION = "--metrics-file"
 WRITE_SECONDS = 5.0  # at least, from one checkpoint that is written to the next

@@ -13,10 +13,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from dedup_job.printing import command_line
-from dedup_job.report.counts import Counts
-from dedup_job.report.decided import DecidedDocument
 from dedup_job.report.pieces import Piece, pieces_of
-from dedup_job.report.survey import Layer, Stratum, Survey
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.survey import Layer, Stratum, Survey
 
 LANGUAGES: Final = ("en", "zh")
 HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}

@@ -1,1 +1,1 @@
-"""What a run counted and how a person sees it."""
+"""How a person sees what a run did: tables, a bar, log lines, differences."""

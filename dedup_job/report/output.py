@@ -18,7 +18,7 @@ _ENDLESS = 1_000_000  # columns of a file or a pipe
 _READABLE = 160  # columns of a text that is not hard to read
 _LEAST = 16  # columns of a text in a table; with less the table becomes blocks
 _BESIDE = 24  # columns of a text beside its name; with less it stands below
-_GAP, _NARROW = 3, 1  # columns between two of a table, with box.SIMPLE_HEAD
+_GAP = 3  # columns between two of a table, with box.SIMPLE_HEAD
 
 
 class Output(Console):
@@ -59,31 +59,16 @@ class Output(Console):
         """Print a text whose lines only the terminal itself breaks, so that they can be copied."""
         self.print(text, soft_wrap=True)
 
-    def table(self, table: Table, spare: Sequence[str] = ()) -> None:
-        """Print a table of texts, or its rows as blocks of lines where it is too wide.
-
-        spare: columns that are left out rather than that, one after the other; a line names them.
-        """
-        shown, left_out = table, list[str]()
-        while not (fits := self._fit(shown)) and len(left_out) < len(spare):
-            left_out.append(spare[len(left_out)])
-            shown = _without(shown, left_out[-1])
-        if not fits:
+    def table(self, table: Table) -> None:
+        """Print a table of texts, or its rows as blocks of lines where it is too wide."""
+        widths = _widths(table.columns, self.width)
+        if widths is None:
             self._blocks(table)
             return
-        self.print(shown)
-        if left_out:
-            self.say(f"columns hidden (terminal too narrow): {', '.join(left_out)}")
-
-    def _fit(self, table: Table) -> bool:
-        """Give each column its width; tell whether all fit, else nothing is changed."""
-        widths = _widths(table.columns, self.width, _GAP)
-        if widths is None and (widths := _widths(table.columns, self.width, _NARROW)):
-            table.padding = 0
-        for column, width in zip(table.columns, widths or (), strict=widths is not None):
+        for column, width in zip(table.columns, widths, strict=True):
             column.width = width
             column.overflow = "fold" if column.overflow == "fold" else "ellipsis"
-        return widths is not None
+        self.print(table)
 
     def _blocks(self, table: Table) -> None:
         names = [str(column.header) for column in table.columns]
@@ -129,16 +114,6 @@ def whole(text: str) -> Text:
     return Text(escaped(text), no_wrap=True)
 
 
-def _without(table: Table, name: str) -> Table:
-    """Return a table without one of its columns."""
-    kept = [column for column in table.columns if column.header != name]
-    less = new_table(*(column.copy() for column in kept))
-    cells = zip(*(column.cells for column in kept), strict=True)
-    for row, of_row in zip(table.rows, cells, strict=True):
-        less.add_row(*of_row, end_section=row.end_section)
-    return less
-
-
 def _text(value: object) -> Text:
     return value if isinstance(value, Text) else Text(escaped(str(value)))
 
@@ -155,34 +130,28 @@ def _gives_way(column: Column) -> bool:
     return column.overflow in ("fold", "crop")
 
 
-def _widths(columns: Sequence[Column], room: int, gap: int) -> list[int] | None:
-    """Return the width of each column so that all fit; None where they cannot."""
-    room -= gap * (len(columns) - 1)
-    for by_words in (False, True):  # only if need be the lines of headings are broken
-        least, most = zip(*(_bounds(column, by_words=by_words) for column in columns), strict=True)
-        if sum(least) <= room:
-            return _shared(least, most, room)
-    return None
+def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
+    """Return the width of each column so that all fit; None where they cannot.
 
-
-def _bounds(column: Column, *, by_words: bool) -> tuple[int, int]:
-    """Return the least and the greatest width that is of use."""
-    heading = str(column.header)
-    parts = heading.split() if by_words and not column.no_wrap else [heading]
-    cells = (line for cell in _cells(column) for line in cell.plain.split("\n"))
-    heads, widest = max(map(cell_len, parts), default=0), max(map(cell_len, cells), default=0)
-    if not _gives_way(column):
-        return max(heads, widest), max(heads, widest)
-    least = max(heads, min(widest, column.min_width or _LEAST))
-    return least, max(least, min(widest, column.max_width or widest))
-
-
-def _shared(least: Sequence[int], most: Sequence[int], room: int) -> list[int]:
-    """Widen the narrowest columns first, until all have what they need or the room is used up."""
-    widths, rest = [*least], room - sum(least)
+    The narrowest are widened first, until all have what they need or the room is used up.
+    """
+    least, most = zip(*map(_bounds, columns), strict=True)
+    widths, rest = [*least], room - _GAP * (len(columns) - 1) - sum(least)
+    if rest < 0:
+        return None
     while rest and (narrow := [i for i, width in enumerate(widths) if width < most[i]]):
         place = min(narrow, key=lambda i: widths[i])
         more = min(most[place] - widths[place], max(1, rest // len(narrow)))
         widths[place] += more
         rest -= more
     return widths
+
+
+def _bounds(column: Column) -> tuple[int, int]:
+    """Return the least and the greatest width that is of use."""
+    cells = (line for cell in _cells(column) for line in cell.plain.split("\n"))
+    heading, widest = cell_len(str(column.header)), max(map(cell_len, cells), default=0)
+    if not _gives_way(column):
+        return max(heading, widest), max(heading, widest)
+    least = max(heading, min(widest, column.min_width or _LEAST))
+    return least, max(least, min(widest, column.max_width or widest))

@@ -8,16 +8,16 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from dedup_job.printing import command_line, on_one_line
-from dedup_job.report.counts import Counts
 from dedup_job.report.output import Output, figures, new_table
-from dedup_job.report.run import Report, Status
-from dedup_job.report.stages import Profile, Stage
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Run, Status
+from dedup_job.runs.stages import Profile, Stage
 
 _TELLING = 1.0  # seconds of a run from which its ceiling says something
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
-def show(report: Report, console: Output, *, profile: bool = False) -> None:
+def show(report: Run, console: Output, *, profile: bool = False) -> None:
     """Print the counts, rates and times of a run; profile: where the time went, too."""
     about, checkpoint = report.about, report.checkpoint
     name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
@@ -45,7 +45,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         console.table(_machines(report))
     if profile and report.profile is not None:
         console.say()
-        console.table(_profile(report.profile), spare=("threads", "MB/s"))
+        console.table(_profile(report.profile))
         stage, share = report.profile.bottleneck
         console.say(f"bottleneck: {stage} ({share:.0%} busy)")
         if (ceiling := report.profile.ceiling) and report.profile.seconds >= _TELLING:
@@ -64,7 +64,7 @@ def show(report: Report, console: Output, *, profile: bool = False) -> None:
         )
 
 
-def _documents(report: Report) -> Table:
+def _documents(report: Run) -> Table:
     counts = report.checkpoint.counts
     table = new_table("documents", *figures("count", "share"))
     for name, count in _rows(counts):
@@ -95,7 +95,7 @@ def _candidates(counts: Counts) -> str:
     return line
 
 
-def _clusters(report: Report) -> Table:
+def _clusters(report: Run) -> Table:
     begins = Column("which begins", no_wrap=True, overflow="crop")
     table = new_table(*figures("duplicates"), "of _id", begins)
     for cluster in report.clusters:
@@ -124,7 +124,7 @@ def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]
     return ((f"  {name}", counts.reasons[name]) for name in names if name in counts.reasons)
 
 
-def _stages(report: Report) -> Table:
+def _stages(report: Run) -> Table:
     table = new_table("stage", *figures("seconds"))
     for name, seconds in report.stages.items():
         table.add_row(name, f"{seconds:,.2f}")
@@ -134,7 +134,7 @@ def _stages(report: Report) -> Table:
     return table
 
 
-def _machines(report: Report) -> Table:
+def _machines(report: Run) -> Table:
     table = new_table("machine", *figures("workers", "prepared"))
     for name, machine in sorted(report.machines.items()):
         table.add_row(name, *(f"{figure:,}" for figure in machine))
@@ -142,7 +142,7 @@ def _machines(report: Report) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    names = ("threads", "busy", "processor", "us/doc", "of these locked", "docs/s", "MB/s")
+    names = ("threads", "busy", "processor", "us/doc", "locked", "docs/s", "MB/s")
     table = new_table("stage", *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:

@@ -1,8 +1,8 @@
-"""What the page asks for, and the answers to it."""
+"""What the page asks for, and the answers to it; each tab says which pair it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -18,8 +18,6 @@ from dedup_job.pages.render import asset
 from dedup_job.pages.review_page import (
     LARGEST,
     STATIC,
-    Heading,
-    ReviewPanel,
     content_part,
     empty_page,
     failure_part,
@@ -27,7 +25,7 @@ from dedup_job.pages.review_page import (
     panel_part,
     told,
 )
-from dedup_job.report.asked_pairs import AskedPair, Label
+from dedup_job.runs.asked_pairs import AskedPair, Label
 
 
 def review_app(review: Review) -> Starlette:
@@ -37,24 +35,24 @@ def review_app(review: Review) -> Starlette:
         routes=[
             Route("/", _page),
             Route("/content", desk.content),
-            Route("/show", desk.show),
-            Route("/back", desk.back),
-            Route("/next", desk.next),
-            Route("/answer", desk.answer, methods=["POST"]),
-            Route("/restore", desk.restore, methods=["POST"]),
-            Route("/import", desk.import_, methods=["POST"]),
+            *(Route(path, desk.show) for path in ("/show", "/back", "/next")),
             Route("/export", desk.export),
+            *(
+                Route(path, _taking(review, work), methods=["POST"])
+                for path, work in desk.takes.items()
+            ),
             Route("/static/{name}", _static),
         ],
-        exception_handlers={DedupError: desk.failure, Exception: desk.failure},
+        exception_handlers={DedupError: _failure, Exception: _failure},
     )
 
 
 class _Desk:
-    """Takes the requests of the page; each tab says which pair it shows."""
+    """Takes the requests of the page."""
 
     def __init__(self, review: Review) -> None:
         self._review = review
+        self.takes = {"/answer": self.answer, "/restore": self.restore, "/import": self.import_}
 
     def content(self, request: Request) -> Response:
         """Return what fills the page: a pair, else the first without an answer."""
@@ -63,68 +61,22 @@ class _Desk:
         review.check()
         key = request.query_params.get("at") or review.next_open()
         try:
-            panel = self._panel(key)
+            panel = self._panel(request, key)
         except UsageError:  # the address is of another review
-            panel = self._panel(review.next_open())
-        return HTMLResponse(content_part(self._heading, panel, _language(request)))
+            panel = self._panel(request, review.next_open())
+        language = _language(request)
+        page = content_part(review.target, review.name, review.stored_in, panel, language)
+        return HTMLResponse(page)
 
     def show(self, request: Request) -> Response:
-        """Return a pair; the way back leads to the one before."""
-        self._review.check()
-        return self._shown(request, self._panel(request.query_params.get("at")), "HX-Push-Url")
-
-    def back(self, request: Request) -> Response:
-        """Return the pair before one."""
-        self._review.check()
-        key = self._review.before(request.query_params.get("pair"))
-        return self._shown(request, self._panel(key))
-
-    def next(self, request: Request) -> Response:
-        """Return the next pair without an answer."""
-        self._review.check()
-        key = self._review.next_open(request.query_params.get("pair"))
-        return self._shown(request, self._panel(key))
-
-    async def answer(self, request: Request) -> Response:
-        """Store an answer; return the next pair, and what had been decided of this one."""
-        form = await self._form(request)
-        key, said = _one(form, "pair"), _one(form, "label")
-        if said not in [*Label]:
-            raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
-
-        def work() -> Response:
-            self._review.check()
-            self._review.answer(key, Label(said))
-            last = self._review.pair(key)
-            return self._shown(request, self._panel(self._review.next_open(key), last=last))
-
-        return await run_in_threadpool(work)
-
-    async def restore(self, request: Request) -> Response:
-        """Put documents back."""
-        form = await self._form(request)
-
-        def work() -> Response:
-            self._review.check()
-            done = self._review.restore(form.get("pair", []))
-            remarks = "".join(f" {remark}" for remark in done.remarks)
-            message = told("done", count=done.documents, target=self._review.target) + remarks
-            panel = self._panel(_one(form, "at") or None, message=message)
-            return self._shown(request, panel)
-
-        return await run_in_threadpool(work)
-
-    async def import_(self, request: Request) -> Response:
-        """Store the labels of a file, which is the body."""
-        text = _decoded(await self._body(request))
-
-        def work() -> Response:
-            self._review.check()
-            count = self._review.import_lines(text.split("\n"))
-            at = request.query_params.get("at") or None
-            return self._shown(request, self._panel(at, message=told("imported", count=count)))
-
-        return await run_in_threadpool(work)
+        """Return a pair, the one before it, or the next without an answer."""
+        review, at = self._review, request.query_params.get("pair")
+        review.check()
+        if request.url.path == "/show":  # the way back leads to the one that was shown
+            return self._shown(request, at, address="HX-Push-Url")
+        return self._shown(
+            request, review.before(at) if request.url.path == "/back" else review.next_open(at)
+        )
 
     def export(self, _: Request) -> Response:
         """Return the labels as a file."""
@@ -132,54 +84,47 @@ class _Desk:
         lines = "".join(f"{line}\n" for line in self._review.export())
         return Response(lines, media_type="application/jsonl")
 
-    def failure(self, request: Request, error: Exception) -> Response:
-        """Return why something was not done; the page goes on showing the pair that it shows."""
-        status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 500)
-        known = isinstance(error, DedupError)
-        why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
-        ends = {"Connection": "close"} if isinstance(error, _TooLarge) else {}  # else it is read
-        if "hx-request" not in request.headers:
-            return PlainTextResponse(f"{why}\n", status, ends)
-        headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML", **ends}
-        return HTMLResponse(failure_part(why), status, headers)
+    def answer(self, request: Request, text: str) -> Response:
+        """Store an answer; return the next pair, and what had been decided of this one."""
+        form = _form(text)
+        key, said = _one(form, "pair"), _one(form, "label")
+        if said not in [*Label]:
+            raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
+        self._review.answer(key, Label(said))
+        last = self._review.pair(key)
+        return self._shown(request, self._review.next_open(key), last=last)
 
-    @property
-    def _heading(self) -> Heading:
-        return Heading(self._review.target, self._review.name, self._review.stored_in)
+    def restore(self, request: Request, text: str) -> Response:
+        """Put documents back."""
+        form = _form(text)
+        done = self._review.restore(form.get("pair", []))
+        remarks = "".join(f" {remark}" for remark in done.remarks)
+        message = told("done", count=done.documents, target=self._review.target) + remarks
+        return self._shown(request, _one(form, "at") or None, message=message)
 
-    async def _body(self, request: Request) -> bytes:
-        """Return what was sent; of what is too large the beginning is read at most."""
-        body, length = bytearray(), int(request.headers.get("content-length", 0))
-        if length <= LARGEST:
-            async for part in request.stream():
-                body += part
-                if len(body) > LARGEST:
-                    break
-        if max(length, len(body)) > LARGEST:
-            raise _TooLarge(
-                f"more than {LARGEST >> 20} MiB at once; nothing was stored. Import a large file "
-                f"in a terminal: {import_command(self._heading)}"
-            )
-        return bytes(body)
-
-    async def _form(self, request: Request) -> Form:
-        text = _decoded(await self._body(request))
-        try:
-            return parse_qs(text, keep_blank_values=True, errors="strict")
-        except ValueError as e:
-            raise UsageError(f"the form cannot be read ({e}).") from e
+    def import_(self, request: Request, text: str) -> Response:
+        """Store the labels of a file."""
+        count = self._review.import_lines(text.split("\n"))
+        at = request.query_params.get("at") or None
+        return self._shown(request, at, message=told("imported", count=count))
 
     def _panel(
-        self, key: str | None, *, last: AskedPair | None = None, message: str = ""
-    ) -> ReviewPanel:
+        self, request: Request, key: str | None, last: AskedPair | None = None, message: str = ""
+    ) -> str:
         asked = None if key is None else self._review.pair(key)
-        return ReviewPanel(asked, self._review.progress(), last, message)
+        return panel_part(asked, self._review.progress(), last, message, _language(request))
 
     def _shown(
-        self, request: Request, panel: ReviewPanel, address: str = "HX-Replace-Url"
+        self,
+        request: Request,
+        key: str | None,
+        *,
+        last: AskedPair | None = None,
+        message: str = "",
+        address: str = "HX-Replace-Url",
     ) -> Response:
-        at = f"/?at={panel.asked.key}" if panel.asked else "/"
-        return HTMLResponse(panel_part(panel, _language(request)), headers={address: at})
+        panel = self._panel(request, key, last, message)
+        return HTMLResponse(panel, headers={address: "/" if key is None else f"/?at={key}"})
 
 
 class _TooLarge(UsageError):
@@ -192,14 +137,62 @@ _STATUS: Mapping[type[Exception], int] = {  # the first that an error is an inst
     _TooLarge: 413,
     DedupError: 409,
 }
+
+
+def _failure(request: Request, error: Exception) -> Response:
+    """Return why something was not done; the page goes on showing the pair that it shows."""
+    status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 500)
+    known = isinstance(error, DedupError)
+    why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
+    ends = {"Connection": "close"} if isinstance(error, _TooLarge) else {}  # else it is read
+    if "hx-request" not in request.headers:
+        return PlainTextResponse(f"{why}\n", status, ends)
+    headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML", **ends}
+    return HTMLResponse(failure_part(why), status, headers)
+
+
+def _taking(
+    review: Review, work: Callable[[Request, str], Response]
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return what reads the body of a request, and answers it in a thread."""
+
+    def answer(request: Request, body: bytes) -> Response:
+        review.check()
+        try:
+            return work(request, body.decode("utf-8-sig"))
+        except UnicodeDecodeError as e:
+            raise UsageError(f"what was sent is not UTF-8: {e.reason} at byte {e.start}.") from e
+
+    async def endpoint(request: Request) -> Response:
+        return await run_in_threadpool(answer, request, await _body(request, review))
+
+    return endpoint
+
+
+async def _body(request: Request, review: Review) -> bytes:
+    """Return what was sent; of what is too large the beginning is read at most."""
+    body, length = bytearray(), int(request.headers.get("content-length", 0))
+    if length <= LARGEST:
+        async for part in request.stream():
+            body += part
+            if len(body) > LARGEST:
+                break
+    if max(length, len(body)) > LARGEST:
+        raise _TooLarge(
+            f"more than {LARGEST >> 20} MiB at once; nothing was stored. Import a large file in a "
+            f"terminal: {import_command(review.target, review.name)}"
+        )
+    return bytes(body)
+
+
 Form = dict[str, list[str]]
 
 
-def _decoded(body: bytes) -> str:
+def _form(text: str) -> Form:
     try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        raise UsageError(f"what was sent is not UTF-8: {e.reason} at byte {e.start}.") from e
+        return parse_qs(text, keep_blank_values=True, errors="strict")
+    except ValueError as e:
+        raise UsageError(f"the form cannot be read ({e}).") from e
 
 
 def _one(form: Form, name: str) -> str:

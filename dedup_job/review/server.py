@@ -6,7 +6,6 @@ import errno
 import socket
 from collections.abc import Callable
 
-import psutil
 import uvicorn
 
 from dedup_job.commands.review import Review
@@ -18,10 +17,7 @@ _LINGER = 2  # seconds for requests under way when it is ended
 
 
 def bound(port: int) -> socket.socket:
-    """Return a socket bound to a port of this machine alone, 0 for any that is free.
-
-    UsageError says who holds the port.
-    """
+    """Return a socket bound to a port of this machine alone, 0 for any that is free."""
     own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -31,8 +27,7 @@ def bound(port: int) -> socket.socket:
         own.close()
         if e.errno == errno.EADDRINUSE:
             raise UsageError(
-                f"port {port} is in use{_holder(port)}. Name another --port, or 0 for any that "
-                "is free."
+                f"port {port} is in use. Name another --port, or 0 for any that is free."
             ) from e
         raise UsageError(f"port {port} cannot be opened: {e.strerror}. Name another --port.") from e
     return own
@@ -58,14 +53,3 @@ def page_server(review: Review, ticket: Ticket) -> uvicorn.Server:
         timeout_graceful_shutdown=_LINGER,
     )
     return uvicorn.Server(config)
-
-
-def _holder(port: int) -> str:
-    """Say which process listens on a port, as far as this user may know."""
-    try:
-        for one in psutil.net_connections("tcp"):
-            if one.status == psutil.CONN_LISTEN and one.laddr[1:] == (port,) and one.pid:
-                return f" by {psutil.Process(one.pid).name()} (process {one.pid})"
-    except (psutil.Error, OSError):
-        pass
-    return ""

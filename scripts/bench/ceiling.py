@@ -40,9 +40,9 @@ from dedup_job.mongo.bson import edit
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import BytesColumn, bytes_of
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import QUIET
-from dedup_job.report.run import About, Checkpoint, Report, Scope
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import QUIET
+from dedup_job.runs.run import About, Checkpoint, Run, Scope
 from dedup_job.settings import Settings
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus
 
@@ -86,7 +86,7 @@ class Counting:
         yield
 
     def begin(
-        self, scope: Scope, record: Callable[[Checkpoint], Report]
+        self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, list[Any]]:
         """Begin; know no other runs."""
         record(first := Checkpoint(1, scope, datetime.now(UTC), Counts()))
@@ -108,7 +108,7 @@ class Counting:
         """Take all."""
         return np.ones(len(documents), dtype=np.bool_)
 
-    def write(self, batch: Batch, decisions: Decisions, report: Report) -> None:
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Make the rows."""
         for rows in (self.form.kept, self.form.ledger):
             made = rows.encode(batch.documents, decisions, report.checkpoint.run)
@@ -122,10 +122,10 @@ class Counting:
     def bookmark(self) -> None:
         """Know none."""
 
-    def finish(self, report: Report, *_: object) -> None:
+    def finish(self, report: Run, *_: object) -> None:
         """Do nothing."""
 
-    def abort(self, report: Report) -> None:
+    def abort(self, report: Run) -> None:
         """Do nothing."""
 
 

@@ -16,9 +16,9 @@ from dedup_job.commands.check import check_target
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
 from dedup_job.mongo.maintenance import audit
 from dedup_job.mongo.reading import PageSize
-from dedup_job.report.check import Check
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Callback
+from dedup_job.runs.check import Check
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Callback
 from dedup_job.settings import load
 from tests.proving import command, fill, fill_alike, good, refused, run_again, stored, wrong
 from tests.running import dedup, environment_for, run_here, uri_of

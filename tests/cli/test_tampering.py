@@ -15,7 +15,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.errors import StateMismatch
-from dedup_job.report.check import NOTES, Check
+from dedup_job.runs.check import NOTES, Check
 from tests.proving import command, fill, good, refused, run_again, stored, wrong
 from tests.tampering import (
     LEDGER,

@@ -12,7 +12,7 @@ from pymongo.database import Database
 from dedup_job.cli import console
 from dedup_job.errors import UsageError
 from dedup_job.mongo.maintenance import rollback
-from dedup_job.report.check import Check
+from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, fill_alike, good, names, refused, run_again
 from tests.running import (

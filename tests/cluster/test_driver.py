@@ -15,7 +15,7 @@ from dedup_job.cluster import driver
 from dedup_job.cluster.driver import Driver
 from dedup_job.commands.run import Request, Watch
 from dedup_job.errors import DatabaseUnreachable, RunAborted, UsageError
-from dedup_job.report.progress import Progress
+from dedup_job.runs.progress import Progress
 from dedup_job.settings import Settings
 
 

@@ -10,7 +10,7 @@ from pymongo.database import Database
 from dedup_job.commands.survey import survey_target
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from dedup_job.report.survey import Stratum, Survey
+from dedup_job.runs.survey import Stratum, Survey
 from dedup_job.settings import load
 from tests.running import run_here, uri_of
 

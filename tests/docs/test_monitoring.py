@@ -13,8 +13,9 @@ import yaml
 from dedup_job.cli.streams import JsonLines
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import HELP
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Log, Progress
+from dedup_job.report.progress import Log
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Progress
 from tests.docs.documentation import DOCS, first_column, read, section
 from tests.monitoring.test_metrics import REPORT
 

@@ -13,6 +13,7 @@ from tests.docs.documentation import (
     DOCS,
     PAGES,
     ROOT,
+    code,
     headings,
     name_of,
     read,
@@ -21,6 +22,10 @@ from tests.docs.documentation import (
 )
 
 TAGS = r"<a id=\"([^\"]+)\">"
+PACKAGE = ROOT / "dedup_job"
+FOLDERS = "|".join(f.name for root in (ROOT, PACKAGE) for f in root.iterdir() if f.is_dir())
+PATH = re.compile(rf"(?<![\w./$~:-])(?:(?:{FOLDERS})/[\w./-]*\w|[\w-]+\.py\b)")
+EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files, and the text says so
 
 
 def anchors(page: Path) -> set[str]:
@@ -65,6 +70,40 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# Here\n[a](page.md#here) [b](page.md#there) [c](gone.md) `[d](e.md)`\n")
     assert broken(page) == ["page.md#there", "gone.md"]
+
+
+def gone(text: str) -> list[str]:
+    """Return the files that a text names and that are not there; a module needs no ending."""
+    named = {found[0] for line in code(text) for found in PATH.finditer(line)} - EXAMPLES
+    return sorted(name for name in named if not _exists(name))
+
+
+def _exists(name: str) -> bool:
+    if "/" not in name:  # beside a file whose folder was named
+        return any(next((ROOT / part).rglob(name), None) for part in ("dedup_job", "scripts"))
+    names = (name, f"{name}.py", f"{name.rpartition('.')[0]}.py")  # the last of a function
+    return any((root / each).exists() for root in (ROOT, PACKAGE) for each in names)
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if p.name != "CHANGELOG.md"], ids=name_of)
+def test_every_file_that_a_page_names_exists(page: Path) -> None:
+    assert gone(read(page)) == []
+
+
+def test_a_file_that_is_gone_is_found() -> None:
+    text = "`scripts/test` `mongo/source` `report/gone.py` `room.py`\n```\ndocs/no.md\n```\n"
+    assert gone(text) == ["docs/no.md", "report/gone.py", "room.py"]
+
+
+def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
+    block = read(ROOT / "CONTRIBUTING.md").split("## The house")[1].split("```")[1]
+    folders, listed = [ROOT], set()
+    for indent, name in re.findall(r"^( *)(\S+)(?:  |$)", block, re.M):
+        folders[1 + len(indent) // 2 :] = [folders[len(indent) // 2] / name]
+        assert folders[-1].exists(), folders[-1]
+        listed.add(folders[-1])
+    own = {*PACKAGE.iterdir()} - {PACKAGE / "__main__.py", PACKAGE / "py.typed"}
+    assert {path for path in own if path.name != "__pycache__"} <= listed
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -9,7 +9,7 @@ import pytest
 
 from dedup_job.documents import Reason
 from dedup_job.judgment import RULES
-from dedup_job.report.run import Status
+from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
 from tests.docs.documentation import DOCS, ROOT, USER_PAGES, first_column, name_of, read, spans
 

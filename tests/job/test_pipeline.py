@@ -26,10 +26,10 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.pipeline import Job, run
 from dedup_job.job.preparing import Preparation
 from dedup_job.native.code_points import pack
-from dedup_job.report.counts import Counts, Histogram
-from dedup_job.report.progress import QUIET, Progress
-from dedup_job.report.run import About, Checkpoint, Cluster, RunLine, Scope, Status
-from dedup_job.report.stages import Stage
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.stages import Stage
 from tests.deciding import decisions_of
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
@@ -553,7 +553,11 @@ def test_progress_tells_how_the_index_is_loaded(target):
 def test_progress_is_told_what_the_other_runs_of_the_target_did(target):
     then = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
     ends = zip(("done", "failed", "done"), (1, 2, 4), then, strict=True)
-    target.lines = [RunLine(n, s, t, t, Counts(kept=n), 0, 1.0) for s, n, t in ends]
+    about = About("db.in", "db.out", {}, {}, dry_run=False)
+    target.lines = [
+        Run(about, Status(s), Checkpoint(n, Scope(), t, Counts(kept=n)), t, 0, {})
+        for s, n, t in ends
+    ]
     target.checkpoint = Checkpoint(4, Scope(), then[2], Counts())
     moments = []
     run(job(target, progress=Progress(moments.append)))

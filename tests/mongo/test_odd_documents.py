@@ -15,8 +15,8 @@ from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.reading import majority
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Scope
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.running import run_here
 

@@ -23,14 +23,14 @@ from dedup_job.files import write_whole
 from dedup_job.monitoring import metrics
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import HELP, MetricsFile, as_text
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Progress
-from dedup_job.report.run import About, Checkpoint, Report, Scope, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 
 THEN = datetime(2026, 1, 2, tzinfo=UTC)
 COUNTS = Counts(kept=5, exact=2, near=1, skipped=1, quarantined=1)
 ABOUT = About("d.source", "d.target", {}, {}, dry_run=False)
-REPORT = Report(
+REPORT = Run(
     ABOUT, Status.DONE, Checkpoint(2, Scope(), THEN, COUNTS, 4.0), datetime.now(UTC), 0, {}
 )
 OTHERS = Counts(kept=10, exact=1)

@@ -18,7 +18,7 @@ from dedup_job.errors import UsageError
 from dedup_job.monitoring import pings as module
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.pings import Pings, pings
-from dedup_job.report.run import Cluster
+from dedup_job.runs.run import Cluster
 from tests.monitoring.test_metrics import REPORT
 
 SECRET = "5bf66975-d4c7-4bf5-bcc8-b8d8a82ea278"

@@ -12,10 +12,10 @@ import pytest
 
 from dedup_job.documents import Difference, Pair
 from dedup_job.pages.render import report_page
-from dedup_job.report.counts import Counts
-from dedup_job.report.decided import DecidedDocument
-from dedup_job.report.run import Machine, RunLine
-from dedup_job.report.survey import Drawn, Group, Survey
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.run import About, Checkpoint, Machine, Run, Scope, Status
+from dedup_job.runs.survey import Drawn, Group, Survey
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -66,6 +66,16 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         written=written,
     )
     counts = Counts(kept=2, near=1, exact=1, refused={"number": 1})
+    run = Run(
+        About(name, name, {}, {}, dry_run=False),
+        Status.DONE,
+        Checkpoint(1, Scope(), WHEN, counts, seconds=1.0),
+        finished=WHEN,
+        known=0,
+        stages={},
+        series=SERIES,
+        machines={name: Machine(2, 1500)},
+    )
     return Survey(
         target=name,
         source=name,
@@ -77,7 +87,7 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         near=Drawn((0,) * 45 + (1,) * 5, [pair], [pair], [], [pair]),
         refused=Drawn((1,) * 50),
         groups=[Group(replace(pair, text=text, duplicates=9), [pair])],
-        runs=[RunLine(1, "done", WHEN, WHEN, counts, 0, 1.0, SERIES, {name: Machine(2, 1500)})],
+        runs=[run],
         settings={"source": {"field": text}},
         versions={"python": text},
     )

@@ -57,26 +57,6 @@ def test_a_table_that_is_too_wide_becomes_blocks_of_lines() -> None:
     )
 
 
-def test_headings_are_broken_before_that() -> None:
-    output = printed(60, table_of(("12", ID, TEXT)))
-    assert "of them" not in output
-    assert all(cell_len(line) <= 60 for line in output.splitlines())
-
-
-def test_columns_that_can_be_spared_are_left_out_before_that_and_named() -> None:
-    stream = io.StringIO()
-    Output(stream, width=44).table(table_of(("12", ID, TEXT)), spare=["how many of them"])
-    assert "12" not in stream.getvalue()
-    assert stream.getvalue().endswith("columns hidden (terminal too narrow): how many of them\n")
-    assert ID in stream.getvalue().splitlines()[2]
-
-
-def test_where_that_is_not_enough_the_blocks_have_all_columns() -> None:
-    stream = io.StringIO()
-    Output(stream, width=30).table(table_of(("12", ID, TEXT)), spare=["how many of them"])
-    assert stream.getvalue().startswith("how many of them  12\n")
-
-
 def test_a_pipe_breaks_no_line() -> None:
     output = printed(None, table_of(("12", ID, TEXT * 20)))
     assert TEXT * 20 in output

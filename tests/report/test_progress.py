@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Bar, Callback, Log, Progress, shown_progress
+from dedup_job.report.progress import Bar, Log, shown_progress
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Callback, Progress
 from tests.monitoring.test_metrics import REPORT
 
 
@@ -42,7 +43,7 @@ class Terminal(io.StringIO):
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("dedup_job.report.progress.time.monotonic", clock)
+    monkeypatch.setattr("dedup_job.runs.progress.time.monotonic", clock)
     return clock
 
 

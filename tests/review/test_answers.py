@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from dedup_job.report.asked_pairs import Label
+from dedup_job.runs.asked_pairs import Label
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
 

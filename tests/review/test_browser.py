@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 import time
-from typing import ClassVar
 
 import pytest
 
 pytest.importorskip("websockets")
 
-from dedup_job.demo import make_corpus
 from tests.review import devtools
 from tests.review.conftest import served
-from tests.running import run_here
 
 pytestmark = devtools.MARKS
 KEY = "document.querySelector('[data-pair]')?.dataset.pair"
@@ -138,69 +133,6 @@ def test_a_page_whose_server_ended_says_so(reviewed, chromium):
     tab.wait_for("!document.querySelector('#lost').hidden")
 
 
-def test_another_site_cannot_read_the_page_or_answer_in_its_name(page, reviewed, chromium):
-    tab = chromium.tab()
-    open_page(tab, page.ticket.address)
-    form = f"pair={tab.evaluate(KEY)}&label=same"
-    with served(reviewed, name="mallory") as other:  # the same machine, another origin
-        foreign = chromium.tab()
-        open_page(foreign, other.ticket.address)
-        script = (
-            f"fetch('{page.origin}/answer', {{method: 'POST', mode: 'no-cors', "
-            f"credentials: 'include', body: new URLSearchParams('{form}')}})"
-            ".then(() => 'sent', (error) => 'refused')"
-        )
-        foreign.call("Page.setBypassCSP", enabled=True)
-        reload(foreign)
-        foreign.evaluate(script)
-    assert reviewed["target.labels"].count_documents({}) == 0
-
-
-class Neighbour(http.server.BaseHTTPRequestHandler):
-    """Another page of this machine, which sets cookies and notes what it is sent."""
-
-    seen: ClassVar[list[str]] = []
-
-    def do_GET(self):  # noqa: D102  # as http.server has it
-        self.seen.append(str(self.headers))
-        self.send_response(200)
-        for cookie in ('theme={"a":1}', "a[0]=1", "token=x"):
-            self.send_header("Set-Cookie", f"{cookie}; Path=/")
-        self.end_headers()
-
-    def log_message(self, *_):  # noqa: D102
-        pass
-
-
-@pytest.fixture
-def neighbour():
-    Neighbour.seen.clear()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Neighbour) as other:
-        thread = threading.Thread(target=other.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{other.server_port}/"
-        other.shutdown()
-        thread.join()
-
-
-def test_other_pages_of_this_machine_neither_learn_the_token_nor_lock_the_page(
-    page, chromium, neighbour
-):
-    tab = chromium.tab()
-    open_page(tab, page.ticket.address)
-    press_and_wait(tab, "s")
-    tab.call("Page.navigate", url=neighbour)
-    wait_until(lambda: Neighbour.seen)
-    tab.wait_for(f"location.href === {json.dumps(neighbour)}")
-    assert page.ticket.token not in "".join(Neighbour.seen)
-    assert "Cookie" not in Neighbour.seen[0]
-    assert "Referer" not in Neighbour.seen[0]
-    open_page(tab, page.ticket.address)  # with the neighbour's cookies
-    press_and_wait(tab, "s")
-    reload(tab)
-    assert tab.evaluate("document.cookie").count("=") == 3
-
-
 def test_a_tab_without_the_token_says_what_to_open_and_then_opens_it(page, chromium):
     tab = chromium.tab()
     tab.open(f"{page.origin}/")
@@ -244,18 +176,3 @@ def test_a_file_that_is_too_large_is_refused_with_the_command_for_it(page, chrom
     assert "dedup labels import FILE" in tab.evaluate(
         "document.querySelector('#too-large').innerText"
     )
-
-
-def test_a_target_that_vanished_below_the_page_is_told_on_it(database, chromium):
-    database.source.insert_many(make_corpus(200, seed=3))
-    run_here(database)
-    with served(database) as page:
-        tab = chromium.tab()
-        open_page(tab, page.ticket.address)
-        database.drop_collection("target")
-        tab.press("s")
-        tab.wait_for(f"({MESSAGE}).includes('no longer in the database')")
-        assert tab.evaluate(KEY)
-        tab.reload()
-        tab.wait_for(f"({MESSAGE}).includes('no longer in the database')")
-    assert "target.labels" not in database.list_collection_names()

@@ -32,8 +32,8 @@ from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.state.lease import holder
 from dedup_job.native.bytes_column import strings_of
-from dedup_job.report.check import Check, named
-from dedup_job.report.progress import Progress
+from dedup_job.runs.check import Check, named
+from dedup_job.runs.progress import Progress
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}

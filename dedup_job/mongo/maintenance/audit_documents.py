@@ -26,8 +26,8 @@ from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
-from dedup_job.report.check import Check, named
-from dedup_job.report.run import Status
+from dedup_job.runs.check import Check, named
+from dedup_job.runs.run import Status
 
 _NAMED = 5
 _LONGEST_ID = 1024  # of an original that a kept document names

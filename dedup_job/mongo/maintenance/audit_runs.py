@@ -29,9 +29,9 @@ from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import PIECE, is_by_hand, misfits
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import named
-from dedup_job.report.counts import Counts, Histogram
-from dedup_job.report.run import Status
+from dedup_job.runs.check import named
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.run import Status
 
 Document = dict[str, Any]
 _NO_RUN: Mapping[str, Any] = {  # of what a person did

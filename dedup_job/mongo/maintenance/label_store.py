@@ -20,8 +20,8 @@ from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.asked_pairs import Label
-from dedup_job.report.decided import DUPLICATE, DecidedDocument
+from dedup_job.runs.asked_pairs import Label
+from dedup_job.runs.decided import DUPLICATE, DecidedDocument
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _WRITE = 1000  # labels in a command

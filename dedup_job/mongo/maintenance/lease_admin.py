@@ -13,11 +13,11 @@ from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import in_utc
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.printing import on_one_line
-from dedup_job.report.status import Holder
+from dedup_job.runs.run import in_utc
+from dedup_job.runs.status import Holder
 
 _SUFFIX, _HELD = ".state", "held"
 _PROCESS = {True: "at work on this machine", False: "dead", None: "on another machine"}

@@ -31,8 +31,8 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
-from dedup_job.report.counts import Counts, Histogram
-from dedup_job.report.run import Status
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.run import Status
 
 ROWS = 1000  # of a piece
 _BYTES = 8 << 20  # of a piece; one row may be larger

@@ -16,7 +16,7 @@ from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.maintenance.records import object_at, texts_of_dropped
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.decided import KEPT, NO_PAIR, DecidedDocument
+from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from dedup_job.mongo.state.fields import BY_HAND
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
-from dedup_job.report.counts import Counts
-from dedup_job.report.progress import Log, Progress
-from dedup_job.report.run import Checkpoint, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import Checkpoint, Status
 
 _UNDONE = str(Status.UNDONE)
 WRITE = 1000  # documents in a transaction
@@ -97,7 +97,7 @@ def finish_undo(target: Target) -> None:
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
         target.retry(lambda: check_begun(target, state))
-        progress, half = Progress(Log()), state.get("undo_from")
+        progress, half = target.retry.progress or QUIET, state.get("undo_from")
         what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
         progress.stage(f"finishing the {what}, which was cut off")
         _take_back(target, run, progress, half)

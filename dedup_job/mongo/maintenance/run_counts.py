@@ -17,9 +17,9 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, is_count
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.check import Tally
-from dedup_job.report.counts import Counts, Tenths
-from dedup_job.report.run import Status
+from dedup_job.runs.check import Tally
+from dedup_job.runs.counts import Counts, tenths
+from dedup_job.runs.run import Status
 
 Labels = Counter[str]
 ByRun = defaultdict[int, Labels]
@@ -135,8 +135,7 @@ def _of_both(void: Any, similarity: Any) -> Iterator[str]:
     if isinstance(void, list):
         yield from [_VOID] * len(void)
     if isinstance(similarity, float) and 0 <= similarity <= 1:
-        bins = enumerate(Tenths.of([similarity]).counts)
-        yield from (_alike(bin_) for bin_, count in bins if count)
+        yield from map(_alike, tenths([similarity]))
 
 
 def _alike(bin_: int) -> str:
@@ -208,7 +207,7 @@ def _labels(found: Mapping[str, Any]) -> Labels:
             **counts.reasons,
             **{f"refused for {name}": n for name, n in counts.refused.items()},
             **{f"richer in {name}": n for name, n in counts.richer.items()},
-            **{_alike(bin_): n for bin_, n in enumerate(counts.similarities.counts)},
+            **{_alike(bin_): n for bin_, n in counts.similarities.items()},
             _VOID: counts.missing_originals,
         }
     )

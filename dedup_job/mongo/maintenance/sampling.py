@@ -25,9 +25,9 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.pair_reader import PairReader, number
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.decided import KEPT, DecidedDocument
-from dedup_job.report.list_filter import ListFilter, What
-from dedup_job.report.survey import BINS, Drawn
+from dedup_job.runs.decided import KEPT, DecidedDocument
+from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.survey import BINS, Drawn
 
 _CHANGED = (What.CHANGED, What.DELETED)
 _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger

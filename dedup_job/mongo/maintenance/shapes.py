@@ -29,7 +29,7 @@ from dedup_job.mongo.state.fields import (
     fits,
     misfits,
 )
-from dedup_job.report.stages import Stage
+from dedup_job.runs.stages import Stage
 
 _NONE: Mapping[str, Any] = {}
 

@@ -12,9 +12,9 @@ from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
-from dedup_job.mongo.state.fields import BY_HAND, run_line, with_checkpoint
-from dedup_job.report.run import RunLine, Status
-from dedup_job.report.status import RunState, TargetStatus
+from dedup_job.mongo.state.fields import BY_HAND, recorded_run, with_checkpoint
+from dedup_job.runs.run import Run, Status
+from dedup_job.runs.status import RunState, TargetStatus
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
 _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}
@@ -31,7 +31,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     row = runs.find_one(_RUN, sort=[("_id", -1)])
     by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
     state = _run_state(lease, row, found["checkpoint"] or {})
-    line = with_checkpoint(run_line(row, runs.full_name), found) if row else None
+    line = with_checkpoint(recorded_run(row, runs.full_name), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
     success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
     return TargetStatus(
@@ -51,7 +51,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     )
 
 
-def _by_hand(row: Mapping[str, Any] | None, last: RunLine | None) -> tuple[int, int, str] | None:
+def _by_hand(row: Mapping[str, Any] | None, last: Run | None) -> tuple[int, int, str] | None:
     """Return number, documents and kind of what a person did last; None before the last run."""
     if row is None or (last is not None and row["_id"] < last.number):
         return None
@@ -73,9 +73,9 @@ def _run_state(
     return RunState(status) if status in _ENDS else RunState.KILLED
 
 
-def _last(runs: AnyCollection, status: Status) -> RunLine | None:
+def _last(runs: AnyCollection, status: Status) -> Run | None:
     found = runs.find_one({"status": str(status)}, {"series": 0}, sort=[("_id", -1)])
-    return run_line(found, runs.full_name) if found else None
+    return recorded_run(found, runs.full_name) if found else None
 
 
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:

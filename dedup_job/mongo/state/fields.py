@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from dedup_job.errors import StateMismatch
-from dedup_job.report.counts import Counts, Tenths
-from dedup_job.report.run import Checkpoint, Machine, RunLine, Status
+from dedup_job.runs.counts import BINS, Counts
+from dedup_job.runs.run import Checkpoint, Run, Status
 
 FORMAT = 1
 PIECE = "piece"  # of T.runs: some of the rows that a person took out of the ledger
@@ -58,33 +58,16 @@ def is_by_hand(row: Mapping[str, Any]) -> bool:
     return row.get("status") in BY_HAND or "given" in row
 
 
-def run_line(row: Mapping[str, Any], name: str) -> RunLine:
-    """Return a row of `T.runs` as a list of runs has it; raises as `check_run`."""
-    machines = check_run(row, name).get("machines") or ()
-    return RunLine(
-        number=row["_id"],
-        status=row["status"],
-        started=in_utc(row["started"]),
-        finished=in_utc(row.get("finished")),
-        counts=Counts.from_dict(row["counts"]),
-        known=row.get("known") or 0,
-        seconds=row["seconds"],
-        series=row.get("series") or (),
-        machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
-    )
+def recorded_run(row: Mapping[str, Any], name: str) -> Run:
+    """Return the run that a row of `T.runs` records; raises as `check_run`."""
+    return Run.from_row(check_run(row, name))
 
 
-def with_checkpoint(line: RunLine, state: Mapping[str, Any]) -> RunLine:
+def with_checkpoint(run: Run, state: Mapping[str, Any]) -> Run:
     """Return a run with the counts of its checkpoint, which its row is seconds behind."""
-    if not (found := state.get("checkpoint")) or found["run"] != line.number:
-        return line
-    checkpoint = Checkpoint.from_dict(found)
-    return replace(line, counts=checkpoint.counts, seconds=checkpoint.seconds)
-
-
-def in_utc(time: datetime | None) -> datetime | None:
-    """Return a time of the server as one that knows its zone."""
-    return None if time is None else time.replace(tzinfo=UTC)
+    if not (found := state.get("checkpoint")) or found["run"] != run.number:
+        return run
+    return replace(run, checkpoint=Checkpoint.from_dict(found))
 
 
 def misfits(model: type[BaseModel], values: Mapping[str, Any]) -> list[str]:
@@ -139,9 +122,8 @@ def are_points(value: Any) -> bool:
 
 def _are_counts(value: Any) -> bool:
     try:
-        found = Counts.from_dict(value).as_dict()
-        bins = len(Tenths().counts)
-        return are_numbers(value) and "scanned" in value and len(found["similarities"]) == bins
+        Counts.from_dict(value)
+        return are_numbers(value) and "scanned" in value and len(value["similarities"]) == BINS
     except (KeyError, TypeError, AttributeError, ValueError):
         return False
 

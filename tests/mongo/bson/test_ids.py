@@ -15,7 +15,7 @@ from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ids import as_asked, comparable
-from dedup_job.report.counts import Counts
+from dedup_job.runs.counts import Counts
 from tests.proving import command, good, wrong
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 

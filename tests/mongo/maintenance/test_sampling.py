@@ -13,9 +13,9 @@ from dedup_job.mongo.bson import edit
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.retry import NO_RETRY
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.report.decided import DecidedDocument
-from dedup_job.report.list_filter import ListFilter
-from dedup_job.report.survey import review_sample
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.list_filter import ListFilter
+from dedup_job.runs.survey import review_sample
 
 Db = Database[dict[str, Any]]
 

@@ -15,8 +15,8 @@ from bson import Int64
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.state.fields import FORMAT, check_run, check_state
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import Checkpoint, Scope, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Scope, Status
 from dedup_job.settings import load
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

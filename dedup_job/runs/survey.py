@@ -10,9 +10,9 @@ from enum import StrEnum
 from itertools import chain, zip_longest
 from typing import Any
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.decided import DecidedDocument
-from dedup_job.report.run import RunLine
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.run import Run
 
 BINS = 50
 """Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
@@ -129,7 +129,7 @@ class Survey:
     refused: Drawn = Drawn()
     others: Sequence[DecidedDocument] = ()
     groups: Sequence[Group] = ()
-    runs: Sequence[RunLine] = ()
+    runs: Sequence[Run] = ()
     runs_left_out: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

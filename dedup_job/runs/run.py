@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.stages import Profile
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.stages import Profile
 
 
 class Status(StrEnum):
@@ -105,32 +105,14 @@ class Machine(NamedTuple):
     documents: int
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
-    """A run in a list of runs.
-
-    series: (seconds, documents decided, resident bytes) over time; machines: of a run on a cluster.
-    """
-
-    number: int
-    status: str
-    started: datetime | None
-    finished: datetime | None
-    counts: Counts
-    known: int
-    seconds: float
-    series: Sequence[Sequence[float]] = ()
-    machines: Mapping[str, Machine] = field(default_factory=dict)
-
-    @property
-    def docs_per_second(self) -> float:
-        """Documents decided per second of wall time."""
-        return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
+def in_utc(time: datetime | None) -> datetime | None:
+    """Return a time of the server as one that knows its zone."""
+    return None if time is None else time.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The outcome of a run; the same values go to the screen, to JSON and to `T.runs`.
+class Run:
+    """A run, at work or ended; the same values go to the screen, to JSON, to `T.runs` and back.
 
     `known` documents were decided by earlier runs and passed over; `changed` says how many of them
     were `changed` in their text, or `deleted`, since the last run, and is empty where the run did
@@ -154,14 +136,50 @@ class Report:
     unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
-    series: tuple[tuple[float, float, float], ...] = ()
+    series: Sequence[Sequence[float]] = ()
     machines: Mapping[str, Machine] = field(default_factory=dict)
+
+    @property
+    def number(self) -> int:
+        """Its number, from 1 on."""
+        return self.checkpoint.run
+
+    @property
+    def counts(self) -> Counts:
+        """What it decided so far."""
+        return self.checkpoint.counts
+
+    @property
+    def started(self) -> datetime:
+        """When its first part began."""
+        return self.checkpoint.started
+
+    @property
+    def seconds(self) -> float:
+        """Wall time over all its parts."""
+        return self.checkpoint.seconds
 
     @property
     def docs_per_second(self) -> float:
         """Documents decided per second of wall time."""
-        seconds = self.checkpoint.seconds
-        return self.checkpoint.counts.scanned / seconds if seconds > 0 else 0.0
+        return self.counts.scanned / self.seconds if self.seconds > 0 else 0.0
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Run:
+        """Read back what `as_row` wrote, but for clusters and profile."""
+        settings, versions = row["settings"], row.get("versions") or {}
+        machines = row.get("machines") or ()
+        return cls(
+            About(row["source"], row.get("target", ""), settings, versions, dry_run=False),
+            Status(row["status"]),
+            Checkpoint.from_dict({**row, "run": row["_id"], "last_id": None, "finished": False}),
+            in_utc(row.get("finished")),
+            known=row.get("known") or 0,
+            stages=row.get("stages") or {},
+            expected=row.get("expected"),
+            series=row.get("series") or (),
+            machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
+        )
 
     def as_row(self) -> dict[str, Any]:
         """Return the report as `T.runs` holds it, without its `_id`."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dedup_job.index.sharing import count_meetings
-from dedup_job.report.stages import Profile, Stage, Stopwatch, Work
+from dedup_job.runs.stages import Profile, Stage, Stopwatch, Work
 
 
 def test_what_a_stage_does_adds_up():

@@ -12,7 +12,9 @@ from dedup_job.documents import Reason, Skipped, names_of
 if TYPE_CHECKING:  # numpy takes 0.1 s to load
     from dedup_job.columns import Decisions, Documents
 
-_EXACT, _BINS = 32, 10
+_EXACT = 32
+BINS = 10
+"""Of similarities."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +75,13 @@ class Histogram:
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Histogram:
         """Read back what `as_dict` wrote."""
-        classes = {int(number): count for number, count in row.get("classes", {}).items()}
-        return cls(row.get("total", 0), row.get("max", 0), classes)
+        classes = {int(number): count for number, count in row["classes"].items()}
+        return cls(row["total"], row["max"], classes)
 
 
-@dataclass(frozen=True, slots=True)
-class Tenths:
-    """Numbers from 0 to 1, counted in ten bins of 0.1; 1 is in the last one."""
-
-    counts: tuple[int, ...] = (0,) * _BINS
-
-    @classmethod
-    def of(cls, numbers: Iterable[float]) -> Tenths:
-        """Count numbers."""
-        counted = Counter(min(int(number * _BINS), _BINS - 1) for number in numbers)
-        return cls(tuple(counted[i] for i in range(_BINS)))
-
-    def __add__(self, other: Tenths) -> Tenths:
-        return Tenths(tuple(a + b for a, b in zip(self.counts, other.counts, strict=True)))
+def tenths(numbers: Iterable[float]) -> dict[int, int]:
+    """Count numbers from 0 to 1 by bins of 0.1; 1 is in the last one."""
+    return dict(Counter(min(int(number * BINS), BINS - 1) for number in numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +94,8 @@ class Counts:
     the kept document lacks, which can be several; cut: documents with more candidates than are
     compared; missing_originals: candidates that someone removed from the target; cut_documents,
     cut_characters: what cleaning cut off at markers, of documents with a text; candidates: of
-    each document with a text that has no equal; similarities: of near duplicates, and of kept
-    documents that had candidates with the nearest one.
+    each document with a text that has no equal; similarities: by `tenths`, of near
+    duplicates, and of kept documents that had candidates with the nearest one.
     """
 
     kept: int = 0
@@ -122,7 +113,7 @@ class Counts:
     cut_documents: int = 0
     cut_characters: int = 0
     candidates: Histogram = field(default_factory=Histogram)
-    similarities: Tenths = field(default_factory=Tenths)
+    similarities: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, decisions: Decisions) -> Counts:
@@ -149,7 +140,7 @@ class Counts:
             cut=int((decisions.cut > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
             candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
-            similarities=Tenths.of(similarities[similarities == similarities].tolist()),
+            similarities=tenths(similarities[similarities == similarities].tolist()),
         )
 
     @classmethod
@@ -213,26 +204,23 @@ class Counts:
                 "cut": {"documents": self.cut_documents, "characters": self.cut_characters}
             },
             "candidates": self.candidates.as_dict(),
-            "similarities": list(self.similarities.counts),
+            "similarities": [self.similarities.get(i, 0) for i in range(BINS)],
         }
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Counts:
         """Read back what `as_dict` wrote."""
-        cut = row.get("cleaning", {}).get("cut", {})
-        tallies: dict[str, Any] = {
-            n: dict(row.get(n, {})) for n in ("reasons", "refused", "richer")
-        }
+        cut = row["cleaning"]["cut"]
+        tallies: dict[str, Any] = {n: dict(row[n]) for n in ("reasons", "refused", "richer")}
         return cls(
-            **{name: row[name] for name in ("kept", "skipped", "quarantined")},
+            **{name: row[name] for name in ("kept", "skipped", "quarantined", "cut")},
             **{name: row["duplicate"][name] for name in ("exact", "near")},
             **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
             **tallies,
-            cut=row.get("cut", 0),
-            missing_originals=row.get("void", 0),
-            **{f"cut_{name}": cut.get(name, 0) for name in ("documents", "characters")},
-            candidates=Histogram.from_dict(row.get("candidates", {})),
-            similarities=Tenths(tuple(row.get("similarities", Tenths().counts))),
+            missing_originals=row["void"],
+            **{f"cut_{name}": cut[name] for name in ("documents", "characters")},
+            candidates=Histogram.from_dict(row["candidates"]),
+            similarities={i: n for i, n in enumerate(row["similarities"]) if n},
         )
 
 

@@ -8,24 +8,29 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dedup_job.report.counts import Counts
-from dedup_job.report.run import RunLine
-from dedup_job.report.status import Holder, RunState, TargetStatus
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
+from dedup_job.runs.status import Holder, RunState, TargetStatus
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-LINE = RunLine(
-    number=3,
-    status="running",
-    started=NOW - timedelta(seconds=100),
+STARTED, COUNTS = NOW - timedelta(seconds=100), Counts(kept=600, exact=300, skipped=100)
+LINE = Run(
+    About("d.s", "d.t", {}, {}, dry_run=False),
+    Status.RUNNING,
+    Checkpoint(3, Scope(), STARTED, COUNTS, seconds=100.0),
     finished=None,
-    counts=Counts(kept=600, exact=300, skipped=100),
     known=0,
-    seconds=100.0,
+    stages={},
     series=[[0.0, 0, 1], [80.0, 600, 1], [90.0, 700, 1], [98.0, 990, 1]],
 )
 HOLDER = Holder("far", 7, NOW - timedelta(seconds=101), NOW + timedelta(seconds=50), alive=True)
 AT_WORK = TargetStatus("d.t", "d.s", NOW, RunState.RUNNING, HOLDER, LINE, expected=4000, lag=2000)
-DONE = replace(LINE, number=2, status="done", finished=NOW - timedelta(days=1, hours=2, seconds=5))
+DONE = replace(
+    LINE,
+    checkpoint=replace(LINE.checkpoint, run=2),
+    status=Status.DONE,
+    finished=NOW - timedelta(days=1, hours=2, seconds=5),
+)
 
 
 def test_the_rate_of_now_is_that_of_the_last_seconds() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 
-from dedup_job.report.series import LIMIT, Series
+from dedup_job.runs.series import LIMIT, Series
 
 
 def test_a_point_is_taken_each_second_and_at_the_end() -> None:

@@ -11,8 +11,8 @@ import pytest
 from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
-from dedup_job.report.counts import Counts, Histogram
-from dedup_job.report.run import About, Checkpoint, Cluster, Report, Scope, Status
+from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.run import About, Checkpoint, Cluster, Machine, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(
@@ -37,7 +37,7 @@ CHECKPOINT = Checkpoint(
     seconds=4.0,
     last_id=ObjectId(b"twelve bytes"),
 )
-REPORT = Report(
+REPORT = Run(
     about=About(
         "题库.题目", "题库.去重", {"run": {"threads": 2}}, {"python": "3.11"}, dry_run=False
     ),
@@ -79,15 +79,17 @@ def test_an_advanced_checkpoint_is_the_same_run_further_on():
     assert CHECKPOINT.counts == COUNTS
 
 
-def test_the_report_as_json_survives_json():
-    values = REPORT.as_json()
+@pytest.mark.parametrize("report", [REPORT, replace(REPORT, finished=None)])
+def test_a_run_as_json_survives_json(report):
+    values = report.as_json()
     assert json.loads(json.dumps(values, ensure_ascii=False)) == values
 
 
-def test_a_report_without_an_end_survives_json_too():
-    values = replace(REPORT, finished=None).as_json()
-    assert json.loads(json.dumps(values)) == values
-    assert values["finished"] is None
+def test_a_run_comes_back_from_its_row_but_for_clusters_and_where_it_was():
+    run = replace(REPORT, machines={"one": Machine(2, 7)}, series=[[0.5, 1, 2]], expected=20)
+    stored = bson.decode(bson.encode({"_id": 7, **run.as_row()}))
+    checkpoint = replace(CHECKPOINT, last_id=None)
+    assert Run.from_row(stored) == replace(run, checkpoint=checkpoint, clusters=())
 
 
 def test_the_report_as_json_holds_the_names_that_others_rely_on():

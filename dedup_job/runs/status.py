@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from dedup_job.printing import command_line, counted, on_one_line
-from dedup_job.report.run import RunLine, Status
+from dedup_job.runs.run import Run, Status
 
 _RECENT = 5.0  # seconds of a run whose rate is that of now
 
@@ -62,14 +62,14 @@ class TargetStatus:
     now: datetime
     state: RunState
     holder: Holder | None = None
-    line: RunLine | None = None
+    line: Run | None = None
     expected: int | None = None
     lag: int | None = None
     source_is_empty: bool = False
     query: str | None = None
     by_hand: tuple[int, int, str] | None = None
-    last_success: RunLine | None = None
-    last_failure: RunLine | None = None
+    last_success: Run | None = None
+    last_failure: Run | None = None
 
     @property
     def rate(self) -> float:
@@ -143,7 +143,7 @@ class TargetStatus:
     def _by_hand(self) -> dict[str, Any] | None:
         return dict(zip(("number", "documents", "kind"), self.by_hand or (), strict=False)) or None
 
-    def _run(self, line: RunLine | None) -> dict[str, Any] | None:
+    def _run(self, line: Run | None) -> dict[str, Any] | None:
         if line is None:
             return None
         at_work = self.state is RunState.RUNNING
@@ -161,7 +161,7 @@ class TargetStatus:
             "seconds_left": self.seconds_left,
         }
 
-    def _end(self, line: RunLine | None) -> dict[str, Any] | None:
+    def _end(self, line: Run | None) -> dict[str, Any] | None:
         if line is None:
             return None
         ago = (self.now - line.finished).total_seconds() if line.finished else None
@@ -172,7 +172,7 @@ class TargetStatus:
         since = "" if holder.since is None else f", since {_when(holder.since)}"
         return on_one_line(f"{holder.pid} on {holder.host}, {alive}{since}")
 
-    def _progress(self, line: RunLine) -> str:
+    def _progress(self, line: Run) -> str:
         decided, of = line.counts.scanned, ""
         if self.expected:
             of = f" of about {self.expected:,} ({min(decided / self.expected, 1):.0%})"
@@ -192,7 +192,7 @@ class TargetStatus:
         words = f"about {self.lag:,} that no run decided, estimated from the sizes of collections"
         return words if self.query is None else f"{words}, whatever --query leaves out included"
 
-    def _told(self, line: RunLine | None) -> str:
+    def _told(self, line: Run | None) -> str:
         if line is None:
             return "none"
         if line.finished is None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from dedup_job.report.decided import DecidedDocument
+from dedup_job.runs.decided import DecidedDocument
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z
 

@@ -1,0 +1,1 @@
+"""Runs and what they leave behind, as values: counts, checkpoints, documents decided, findings."""
