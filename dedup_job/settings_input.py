@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import reprlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -59,18 +57,6 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(part, name)
     elif isinstance(value, str | Path):
         yield name, str(value)
-
-
-def deep_variables(prefix: str) -> Iterator[str]:
-    """Yield the variables whose JSON Python does not read."""
-    for name in sorted(os.environ):
-        if name.startswith(prefix):
-            try:
-                json.loads(os.environ[name])
-            except RecursionError:
-                yield name
-            except ValueError:
-                continue  # it is no JSON, and need not be
 
 
 def short(value: Any) -> str:

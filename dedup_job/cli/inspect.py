@@ -118,7 +118,6 @@ def inspect(
             progress,
             limit=limit,
             max_distance=max_distance,
-            given=options.given,
         )
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)

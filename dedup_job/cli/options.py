@@ -175,11 +175,6 @@ class Given:
 
     values: Mapping[str, Any]
 
-    @property
-    def given(self) -> bool:
-        """Tell whether the settings are the user's own; else a target's last run has them."""
-        return self.gives("config", "field")
-
     def gives(self, *options: str) -> bool:
         """Tell whether one of these options was given."""
         return any(self.values.get(option) is not None for option in options)

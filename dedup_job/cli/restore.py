@@ -61,9 +61,7 @@ def restore(
     written = _ids(id_, ids)
     if_ended = "ended at once. The same command goes on where it ended."
     with working(if_ended) as progress:
-        found = commands.restore.restore(
-            settings, target, written, progress, requeue=requeue, given=options.given
-        )
+        found = commands.restore.restore(settings, target, written, progress, requeue=requeue)
     for line in _restored(found, requeue=requeue):
         typer.echo(line)
 
@@ -128,7 +126,7 @@ def undo(
     settings = options.load()
     agree = asking(_question, "nothing was written", yes=yes)
     with working("ended at once. The same command or the next run finishes what began.") as bar:
-        found = commands.restore.undo_run(settings, target, run, agree, bar, given=options.given)
+        found = commands.restore.undo_run(settings, target, run, agree, bar)
     for line in _undone(found, target):
         typer.echo(line)
 

@@ -66,7 +66,7 @@ def review(
     wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
     with server.bound(port) as own, ExitStack() as stack:
         with working("ended; no answer was stored.") as progress:
-            review = use.open_review(settings, wanted, progress, given=options.given)
+            review = use.open_review(settings, wanted, progress)
             opened = stack.enter_context(review)
         ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
@@ -99,12 +99,7 @@ def export(
         check_writable("FILE", file)
     settings = options.load()
     with working("ended; the file was not written.") as progress:
-        lines = [
-            f"{line}\n"
-            for line in commands.labels.export_labels(
-                settings, target, progress, given=options.given
-            )
-        ]
+        lines = [f"{line}\n" for line in commands.labels.export_labels(settings, target, progress)]
     if file is None:
         typer.echo("".join(lines), nl=False)
         return
@@ -134,9 +129,7 @@ def import_(
     text = read_standard_input() if file == "-" else read_text(Path(file))
     settings, own = options.load(), commands.review.own_name(name)
     with working("ended; no label was stored.") as progress:
-        count = commands.labels.import_labels(
-            settings, target, text.split("\n"), own, progress, given=options.given
-        )
+        count = commands.labels.import_labels(settings, target, text.split("\n"), own, progress)
     typer.echo(f"{count:,} labels are new or later than those that were there")
 
 

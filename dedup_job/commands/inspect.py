@@ -120,14 +120,13 @@ def inspect(
     *,
     limit: int = 10,
     max_distance: int | None = None,
-    given: bool = True,
 ) -> Inspected:
     """Look at one or two documents of a target, or texts, as a run does; write nothing.
 
     ids: as a person writes them. Two items are compared; of one text with a target, what a run
     would decide. max_distance: list the kept documents within so many bits of one item, 0 to 7,
-    not the candidates; limit: the nearest so many. given: the settings are the user's own; else
-    those of the target's last run are used. UsageError where no run decided an id.
+    not the candidates; limit: the nearest so many. UsageError where no
+    run decided an id.
     """
     expect_settings(settings)
     for words in (ids, texts):
@@ -144,7 +143,7 @@ def inspect(
         raise UsageError(f"--max-distance is {max_distance:,}, expected 0 to {_WIDEST}.")
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         inspector = _Inspector(on.settings, on.models, progress, on)
         base = inspector.compared(texts, ids)
         name, source = on.target.name, on.target.source.full_name
