@@ -21,7 +21,7 @@ from pydantic import BaseModel, ByteSize, ConfigDict, Field, PrivateAttr, Valida
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import AbortSettings, DecisionSettings, Models
 from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.files import digest_of
+from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
@@ -32,7 +32,7 @@ from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
-from dedup_job.settings_input import TOO_DEEP, check_passwords, file_text, short
+from dedup_job.settings_input import TOO_DEEP, check_passwords, short
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -43,6 +43,7 @@ FILES = (  # settings that name a file; its content decides
     ("fingerprint", "idf"),
     ("decision", "words"),
 )
+_LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
 _OTHER_VARIABLES = (_URI, "DEDUP_PING", "DEDUP_TRACEBACK", "DEDUP_VENV")
@@ -288,12 +289,11 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
         log.info("settings: the file %s in this folder, not the preset of that name", file)
     try:
-        values = tomllib.loads(file_text(_preset(file) or file))
-    except OSError as e:
-        presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
-        raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
-    except UnicodeDecodeError as e:
-        raise ConfigurationError([f"{file} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+        values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
+    except UsageError as e:
+        is_name = len(file.parts) == 1 and isinstance(e.__cause__, OSError)
+        presets = f" (presets: {', '.join(preset_names())})" if is_name else ""
+        raise ConfigurationError([f"{e}{presets}"]) from e
     except tomllib.TOMLDecodeError as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
     except RecursionError:

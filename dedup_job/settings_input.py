@@ -11,21 +11,6 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.mongo.uri import has_password, names_server
 
 TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
-_LARGEST = 1 << 20  # characters of a file of settings
-
-
-def file_text(file: Path) -> str:
-    """Return the text of a file of settings, which may be a pipe, but no device without end.
-
-    It may begin with a byte order mark, as some editors write one.
-
-    Raises OSError, UnicodeDecodeError, ConfigurationError.
-    """
-    with file.open(encoding="utf-8-sig") as stream:
-        text = stream.read(_LARGEST + 1)
-    if len(text) > _LARGEST:
-        raise ConfigurationError([f"{file} has more than {_LARGEST:,} characters: no settings"])
-    return text
 
 
 def check_passwords(values: Mapping[str, Any], where: str) -> None:

@@ -118,7 +118,7 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
 
 
 def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
-    with pytest.raises(ConfigurationError, match="more than 1,048,576 characters"):
+    with pytest.raises(ConfigurationError, match="holds more than 1 MiB"):
         load(file=Path("/dev/zero"))
     reader, writer = os.pipe()
     os.write(writer, b"[run]\nthreads = 3\n")
