@@ -309,7 +309,7 @@ def preset_names() -> list[str]:
 
 def _preset(name: Path) -> Path | None:
     """Return the file of a preset, None where the name is that of a file of the user's own."""
-    if len(name.parts) != 1 or name.suffix or name.is_file():
+    if len(name.parts) != 1 or str(name) not in preset_names() or name.is_file():
         return None
     files = (folder / f"{name}.toml" for folder in _PRESETS)
     return next((file for file in files if file.is_file()), None)
