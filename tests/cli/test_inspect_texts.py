@@ -150,9 +150,8 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
     command[command.index(text)] = text.replace("21", "22")
     told = found(command, where)
     assert told["near"][0]["view"]["distance"] > 0
-    assert (
-        told["items"][0]["decided"]["decision"] == "kept"
-    )  # a run looks no further than index.distance
+    decision = told["items"][0]["decided"]["decision"]
+    assert decision == "kept"  # a run looks no further than index.distance
 
 
 def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:
