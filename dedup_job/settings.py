@@ -343,7 +343,7 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
 
 
 def _unknown(variable: str, name: str) -> str:
-    """Say that no setting is called so, and which one may be meant."""
+    """Return that no setting has this name, and which one may be meant."""
     last = name.rpartition(".")[2]
     known = (n for n in _known_names() if n.rpartition(".")[2] == last)
     near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)

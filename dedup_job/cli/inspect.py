@@ -33,7 +33,7 @@ _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
-_DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
+_DROPPED = ("the source's text, cleaned", "kept")  # the texts of `_id` and `of`
 _ASKED = ("first", "second")
 _APART = {
     "channels": "no candidate generator finds the pair",

@@ -114,7 +114,7 @@ _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--
 
 
 class Guarded(TyperGroup):
-    """Commands none of whose arguments holds a password: all users of a machine may read them."""
+    """Commands without a password in any argument: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse a connection string with a password, whatever it stands for, with UsageError.

@@ -80,7 +80,7 @@ class Near:
 class Inspected:
     """All that there is to say of one or two documents or texts.
 
-    settings_of: the run whose settings these are, 0 where they were given; items: what was asked
+    settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
     for; original: the kept document that a duplicate was dropped for; pair: two items, or a
     duplicate and its original, compared now. near: the nearest of `found` candidates, or documents
     within a distance, among `among` other kept documents; None where they are not looked for.
