@@ -174,9 +174,9 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
             yield "has more than it", pairs.visible(", ".join(decided.pair.richer))
     if item.key:
         yield "run", _run(item)
-    if item.missing:
-        names = ", ".join(item.missing)
-        yield "void", whole(f"candidates that were gone from the target then: {names}")
+    if item.missing_candidates:
+        names = ", ".join(item.missing_candidates)
+        yield "missing candidates", whole(f"gone from the target then: {names}")
     if decided is not None and decided.of and is_kept:
         apart = f"similarity {decided.pair.similarity}, kept apart by {decided.reason}"
         yield "nearest then" if item.key else "nearest", whole(f"_id {decided.of}, {apart}")

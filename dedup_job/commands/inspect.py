@@ -49,8 +49,8 @@ class Item:
     none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
     features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
     it is not compared. decided: what a run decided of it, of a text what a run would decide, None
-    where nothing is decided; missing: ids of candidates that were gone from the target then; run:
-    status and start of the run that decided it.
+    where nothing is decided; missing_candidates: ids of those that were gone from the target then;
+    run: status and start of the run that decided it.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Item:
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     decided: DecidedDocument | None = None
-    missing: tuple[str, ...] = ()
+    missing_candidates: tuple[str, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -161,7 +161,7 @@ class _Inspector:
         progress: Progress,
         on: Opened | None = None,
     ) -> None:
-        self._settings, self._equipment, self._progress = settings, models, progress
+        self._settings, self._models, self._progress = settings, models, progress
         self._clean = Cleaner(settings.cleaning).clean
         self._target = on
 
@@ -211,7 +211,9 @@ class _Inspector:
             item,
             also=tuple(unmistakable(other.key) for other in others),
             decided=decided,
-            missing=tuple(map(shown_value, missing if isinstance(missing, list | tuple) else ())),
+            missing_candidates=tuple(
+                map(shown_value, missing if isinstance(missing, list | tuple) else ())
+            ),
             run={name: run[name] for name in ("status", "started") if name in run},
         )
 
@@ -249,12 +251,12 @@ class _Inspector:
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
         self._progress.stage("loading the dictionary")
-        return self._equipment.fingerprinter
+        return self._models.fingerprinter
 
     @cached_property
     def _viewer(self) -> PairViewer:
         settings = self._settings
-        return PairViewer(settings.decision, settings.index, self._equipment.any_judge)
+        return PairViewer(settings.decision, settings.index, self._models.any_judge)
 
     def _view(self, text: str, other: str) -> PairView:
         prints = self._fingerprinter.fingerprint([text, other])
@@ -328,7 +330,7 @@ class _Inspector:
         return replace(
             item,
             decided=decided_document(documents[0], decision),
-            missing=tuple(map(shown, missing)),
+            missing_candidates=tuple(map(shown, missing)),
         )
 
 
