@@ -64,8 +64,8 @@ class Pair(NamedTuple):
 class Candidates(NamedTuple):
     """The kept documents that were found for a text.
 
-    found: how many; cut: of these left aside, because there were too many; missing: keys of those
-    that someone removed from the target.
+    found: how many; cut: how many were left aside, because there were too many; missing: keys of
+    those that someone removed from the target.
     """
 
     found: int = 0
@@ -136,7 +136,7 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
 
     `raw` is the whole document as the database gave it, opaque outside mongo/; `key` stands for
     `id` where ids are compared (equal keys, equal ids); `content` is the text, or why there is
-    none; `text_at` is where the text's value begins in `raw`, 0 where that is not known; as_read
+    none; `text_at` is where the text's value begins in `raw`, 0 if unknown; as_read
     tells whether the content is still the one that `raw` holds.
     """
 
@@ -154,5 +154,5 @@ class Document(NamedTuple):  # there is one for each document: a dataclass costs
 
 
 def names_of(bits: int, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names whose bits are set, in order."""
+    """Return the names with a set bit, in order."""
     return tuple(name for i, name in enumerate(names) if bits >> i & 1)

@@ -8,6 +8,7 @@ import grp
 import os
 import pwd
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -123,6 +124,33 @@ def _is_own_group(gid: int) -> bool:
     except KeyError:
         return False
     return (user.pw_gid, user.pw_name) == (gid, group.gr_name) and {*group.gr_mem} <= {user.pw_name}
+
+
+def read_input(name: str, most: int) -> str:
+    """Return a UTF-8 text of so many bytes at most, from a file, a pipe, or - for standard input.
+
+    It may begin with a byte order mark, as some editors write one. UsageError says why not.
+    """
+    return limited_text(Path(name), most) if name != "-" else _limited(sys.stdin.buffer, most)
+
+
+def limited_text(file: Path, most: int) -> str:
+    """Return a UTF-8 file as `read_input` does, also where its name is -."""
+    try:
+        with file.open("rb") as stream:
+            return _limited(stream, most, f"{file}")
+    except OSError as e:
+        raise UsageError(f"{file} cannot be read: {e.strerror}") from e
+
+
+def _limited(stream: BinaryIO, most: int, name: str = "standard input") -> str:
+    content = stream.read(most + 1)  # a device has no end
+    if len(content) > most:
+        raise UsageError(f"{name} holds more than {most >> 20:,} MiB")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as e:
+        raise UsageError(f"{name} is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
 def read_text(path: Path) -> str:

@@ -6,6 +6,7 @@ Each stage owns its part; here they are composed, read and explained.
 from __future__ import annotations
 
 import difflib
+import json
 import logging
 import os
 import tomllib
@@ -13,15 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
-from pydantic import BaseModel, ByteSize, ConfigDict, Field, ValidationError
-from pydantic_settings import EnvSettingsSource, SettingsError
+from pydantic import BaseModel, ByteSize, ConfigDict, Field, PrivateAttr, ValidationError
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import AbortSettings, DecisionSettings, Models
 from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.files import digest_of
+from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
@@ -32,20 +32,20 @@ from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
-from dedup_job.settings_input import TOO_DEEP, check_passwords, deep_variables, file_text, short
+from dedup_job.settings_input import TOO_DEEP, check_passwords, short
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-FILES = (  # settings that name a file whose content decides
+FILES = (  # settings that name a file; its content decides
     ("fingerprint", "user_dictionary"),
     ("fingerprint", "stop_words"),
     ("fingerprint", "idf"),
     ("decision", "words"),
 )
+_LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
-_Name = tuple[str, ...]  # of a section and a setting, or of what is no section
 _OTHER_VARIABLES = (_URI, "DEDUP_PING", "DEDUP_TRACEBACK", "DEDUP_VENV")
 
 
@@ -122,6 +122,12 @@ class Settings(BaseModel):
     output: OutputSettings = OutputSettings()
     ledger: LedgerSettings = LedgerSettings()
     run: RunSettings = RunSettings()
+    _chosen: bool = PrivateAttr(default=True)
+
+    @property
+    def chosen(self) -> bool:
+        """Tell whether somebody chose these settings; else a target's last run has its own."""
+        return self._chosen
 
     def at(self, uri: str) -> Settings:
         """Return the same settings for the server at this URI."""
@@ -206,33 +212,40 @@ def load(
     flags: values by dotted name; None means that the flag was not given; strongest: what these
     are called.
     """
-    layers = (
-        (Origin.FILE, _from_file(file)),
-        (Origin.ENVIRONMENT, _from_environment()),
-        (strongest, {name: v for name, v in (flags or {}).items() if v is not None}),
-    )
-    given: dict[_Name, Any] = {}
+    variables, unknown = _from_environment()
+    flags = {name: value for name, value in (flags or {}).items() if value is not None}
+    layers = [(Origin.FILE, _from_file(file))]
+    for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
+        check_passwords(values, str(origin))
+        layers += ((origin, _by_section(name, value)) for name, value in values.items())
+    sections: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, values in layers:
-        check_passwords(values, str(file) if origin is Origin.FILE else str(origin))
-        found = dict(_flat(values) if origin is not strongest else _dotted(values))
-        given |= found
-        origins |= dict.fromkeys(map(".".join, found), origin)
-    _settle_uri(given, origins)
-    renamed = [name for name in given if ".".join(name) in SETTINGS]
-    unknown = [
-        *(_where(".".join(name), origins, file) + SETTINGS[".".join(name)] for name in renamed),
-        *_unknown_variables(),
-    ]
+        for section, part in values.items():
+            former = sections.setdefault(section, {})
+            if not isinstance(part, Mapping):  # it stands in the section's place, to be refused
+                sections[section], origins[section] = part, origin
+            elif isinstance(former, dict):
+                sections[section] = {**former, **part}
+                origins |= dict.fromkeys((f"{section}.{name}" for name in part), origin)
+    _settle_uri(sections, origins)
+    renamed = [name for name in origins if name in SETTINGS]
+    unknown = [*(_where(name, origins, file) + SETTINGS[name] for name in renamed), *unknown]
     for name in renamed:
-        del given[name]
+        section, _, key = name.partition(".")
+        del sections[section][key]
+        if not sections[section]:
+            del sections[section]
     try:
-        settings = Settings.model_validate(_nested(given))
+        settings = Settings.model_validate(sections)
     except ValidationError as e:
         problems = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *problems]) from None
     if problems := [*unknown, *_impossible_paths(settings)]:
         raise ConfigurationError(problems)
+    settings._chosen = file is not None or any(
+        name.partition(".")[0] not in ("connection", "run") for name in flags
+    )
     return Loaded(settings, origins)
 
 
@@ -276,16 +289,17 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
         log.info("settings: the file %s in this folder, not the preset of that name", file)
     try:
-        return tomllib.loads(file_text(_preset(file) or file))
-    except OSError as e:
-        presets = f" (presets: {', '.join(preset_names())})" if len(file.parts) == 1 else ""
-        raise ConfigurationError([f"{file} cannot be read: {e.strerror}{presets}"]) from e
-    except UnicodeDecodeError as e:
-        raise ConfigurationError([f"{file} is not UTF-8: {e.reason} at byte {e.start}"]) from e
+        values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
+    except UsageError as e:
+        is_name = len(file.parts) == 1 and isinstance(e.__cause__, OSError)
+        presets = f" (presets: {', '.join(preset_names())})" if is_name else ""
+        raise ConfigurationError([f"{e}{presets}"]) from e
     except tomllib.TOMLDecodeError as e:
         raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
     except RecursionError:
         raise ConfigurationError([f"{file}: {TOO_DEEP}"]) from None
+    check_passwords(values, str(file))
+    return values
 
 
 def preset_names() -> list[str]:
@@ -295,86 +309,60 @@ def preset_names() -> list[str]:
 
 def _preset(name: Path) -> Path | None:
     """Return the file of a preset, None where the name is that of a file of the user's own."""
-    if len(name.parts) != 1 or name.suffix or name.is_file():
+    if len(name.parts) != 1 or str(name) not in preset_names() or name.is_file():
         return None
     files = (folder / f"{name}.toml" for folder in _PRESETS)
     return next((file for file in files if file.is_file()), None)
 
 
-def _from_environment() -> dict[str, Any]:
-    """Read DEDUP_URI and DEDUP_<SECTION>__<NAME>."""
-    try:
-        source = EnvSettingsSource(
-            Settings,  # type: ignore[arg-type]  # of its fields alone use is made
-            env_prefix=_PREFIX,
-            env_nested_delimiter=_DELIMITER,
-        )
-        found = source()
-    except SettingsError as e:
-        raise ConfigurationError(
-            [f"environment: {e}; a list is written as JSON, e.g. '[\"收录：\"]'"]
-        ) from e
-    except RecursionError:
-        raise ConfigurationError(
-            [f"{name}: {TOO_DEEP}" for name in deep_variables(_PREFIX)]
-        ) from None
-    if _URI in os.environ:  # where it is empty, too, which is refused
-        part = found.setdefault("connection", {})
-        if isinstance(part, dict):  # else it is refused for that
-            part["uri"] = os.environ[_URI]
-    return found
-
-
-def _unknown_variables() -> Iterator[str]:
-    """Yield a problem for each DEDUP_ variable that no setting is called by."""
-    sections = {f"{_PREFIX}{name}".upper() for name in Settings.model_fields}
-    for name in sorted(os.environ):
-        if not name.upper().startswith(_PREFIX) or name in _OTHER_VARIABLES:
+def _from_environment() -> tuple[dict[str, Any], list[str]]:
+    """Return the values of DEDUP_ variables by dotted name, and what is wrong with others."""
+    found: dict[str, Any] = {}
+    problems = []
+    for variable, value in sorted(os.environ.items()):
+        if not variable.upper().startswith(_PREFIX) or variable in _OTHER_VARIABLES:
             continue
-        if name.upper() in _OTHER_VARIABLES:
-            yield f"environment: unknown variable {name} (perhaps you meant {name.upper()})"
-        elif name.partition(_DELIMITER)[0] not in sections:
-            dotted = name.removeprefix(_PREFIX).lower().replace(_DELIMITER, ".")
-            if dotted in SETTINGS:
-                yield f"environment: {SETTINGS[dotted]}"
-                continue
-            known = (n for n in _known_names() if n.rpartition(".")[2] == dotted.split(".")[-1])
-            near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
-            yield f"environment: unknown variable {name}" + (
-                f" (perhaps you meant {near})" if near else ""
+        name = variable[len(_PREFIX) :].lower().replace(_DELIMITER, ".", 1)
+        section, _, key = name.partition(".")
+        if section not in Settings.model_fields:
+            problems.append(f"environment: {SETTINGS.get(name) or _unknown(variable, name)}")
+            continue
+        try:
+            field = _part(section).model_fields.get(key)
+            is_list = field is not None and get_origin(field.annotation) is tuple
+            found[name] = json.loads(value) if is_list else value
+        except ValueError:
+            problems.append(
+                f"environment: {name} is not JSON; a list is written as JSON, e.g. '[\"收录：\"]'"
             )
+        except RecursionError:
+            problems.append(f"{variable}: {TOO_DEEP}")
+    if _URI in os.environ:  # where it is empty, too, which is refused
+        found["connection.uri"] = os.environ[_URI]
+    return found, problems
 
 
-def _settle_uri(given: dict[_Name, Any], origins: dict[str, Origin]) -> None:
+def _unknown(variable: str, name: str) -> str:
+    """Return that no setting has this name, and which one may be meant."""
+    last = name.rpartition(".")[2]
+    known = (n for n in _known_names() if n.rpartition(".")[2] == last)
+    near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
+    near = variable.upper() if variable.upper() in _OTHER_VARIABLES else near
+    return f"unknown variable {variable}" + (f" (perhaps you meant {near})" if near else "")
+
+
+def _settle_uri(sections: Mapping[str, Any], origins: dict[str, Origin]) -> None:
     """Where both a URI and a file with one are given, the stronger origin counts."""
     order = list(Origin)
     uri, file = (origins.get(f"connection.{name}", Origin.DEFAULT) for name in ("uri", "uri_file"))
-    if order.index(uri) > order.index(file):
-        given.pop(("connection", "uri_file"), None)
-        origins.pop("connection.uri_file", None)
+    if order.index(uri) > order.index(file) > 0:
+        del origins["connection.uri_file"]
+        del sections["connection"]["uri_file"]
 
 
-def _dotted(values: Mapping[str, Any]) -> Iterator[tuple[_Name, Any]]:
-    return ((tuple(name.split(".", 1)), value) for name, value in values.items())
-
-
-def _flat(values: Mapping[str, Any]) -> Iterator[tuple[_Name, Any]]:
-    for section, part in values.items():
-        if isinstance(part, Mapping):
-            yield from (((section, name), value) for name, value in part.items())
-        else:
-            yield (section,), part
-
-
-def _nested(given: Mapping[_Name, Any]) -> dict[str, Any]:
-    """Return values by section; what is no section stands in its place, to be refused."""
-    result: dict[str, Any] = {name[0]: {} for name in given}
-    for (section, *name), value in given.items():
-        if name and isinstance(result[section], dict):
-            result[section][name[0]] = value
-        elif not name:
-            result[section] = value
-    return result
+def _by_section(name: str, value: Any) -> dict[str, Any]:
+    section, _, key = name.partition(".")
+    return {section: {key: value} if key else value}
 
 
 def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
@@ -409,12 +397,16 @@ def _perhaps(location: str) -> str:
 
 
 def _known_names() -> Iterator[str]:
-    for section, field in Settings.model_fields.items():
+    for section in Settings.model_fields:
         yield section
-        part = field.annotation
-        assert isinstance(part, type)  # every section is a model
-        assert issubclass(part, BaseModel)
-        yield from (f"{section}.{name}" for name in part.model_fields)
+        yield from (f"{section}.{name}" for name in _part(section).model_fields)
+
+
+def _part(section: str) -> type[BaseModel]:
+    part = Settings.model_fields[section].annotation
+    assert isinstance(part, type)  # every section is a model
+    assert issubclass(part, BaseModel)
+    return part
 
 
 def _shown(value: Any) -> str:

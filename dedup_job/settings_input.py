@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import reprlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -13,21 +11,6 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.mongo.uri import has_password, names_server
 
 TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
-_LARGEST = 1 << 20  # characters of a file of settings
-
-
-def file_text(file: Path) -> str:
-    """Return the text of a file of settings, which may be a pipe, but no device without end.
-
-    It may begin with a byte order mark, as some editors write one.
-
-    Raises OSError, UnicodeDecodeError, ConfigurationError.
-    """
-    with file.open(encoding="utf-8-sig") as stream:
-        text = stream.read(_LARGEST + 1)
-    if len(text) > _LARGEST:
-        raise ConfigurationError([f"{file} has more than {_LARGEST:,} characters: no settings"])
-    return text
 
 
 def check_passwords(values: Mapping[str, Any], where: str) -> None:
@@ -59,18 +42,6 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
             yield from _texts(part, name)
     elif isinstance(value, str | Path):
         yield name, str(value)
-
-
-def deep_variables(prefix: str) -> Iterator[str]:
-    """Yield the variables whose JSON Python does not read."""
-    for name in sorted(os.environ):
-        if name.startswith(prefix):
-            try:
-                json.loads(os.environ[name])
-            except RecursionError:
-                yield name
-            except ValueError:
-                continue  # it is no JSON, and need not be
 
 
 def short(value: Any) -> str:

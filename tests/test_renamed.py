@@ -15,16 +15,18 @@ from tests.running import refusal
 RUN = ("run", "--source", "d.a", "--target", "d.b")
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_old_command_is_refused_with_what_to_use(name: str) -> None:
-    error = refusal(name, "x")
-    assert (error.code, str(error)) == (2, COMMANDS[name])
-
-
-@pytest.mark.parametrize("name", OPTIONS)
-def test_an_old_option_is_refused_with_what_to_use(name: str) -> None:
-    error = refusal(*RUN, name, "1")
-    assert (error.code, str(error)) == (2, OPTIONS[name])
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        *(((old, "x"), new) for old, new in COMMANDS.items()),
+        *(((*RUN, old, "1"), new) for old, new in OPTIONS.items()),
+    ],
+)
+def test_an_old_command_or_option_is_refused_with_what_to_use(
+    words: tuple[str, ...], instead: str
+) -> None:
+    error = refusal(*words)
+    assert (error.code, str(error)) == (2, instead)
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -94,10 +94,10 @@ def test_a_file_that_is_nested_deep_is_refused_in_a_short_message(
 
 
 @pytest.mark.parametrize("levels", [150, 700, 960, 20_000])
-@pytest.mark.parametrize("name", ["DEDUP_DECISION__HARMLESS", "DEDUP_DECISION"])
 def test_a_variable_that_is_nested_deep_is_refused(
-    levels: int, name: str, monkeypatch: pytest.MonkeyPatch
+    levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    name = "DEDUP_DECISION__HARMLESS"
     deep = '{"a":' * levels + "1" + "}" * levels
     monkeypatch.setenv(name, deep)
     with pytest.raises(ConfigurationError) as refused:
@@ -118,7 +118,7 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
 
 
 def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
-    with pytest.raises(ConfigurationError, match="more than 1,048,576 characters"):
+    with pytest.raises(ConfigurationError, match="holds more than 1 MiB"):
         load(file=Path("/dev/zero"))
     reader, writer = os.pipe()
     os.write(writer, b"[run]\nthreads = 3\n")

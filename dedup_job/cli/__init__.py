@@ -52,7 +52,7 @@ class Completion(NamedTuple):
 
 
 class LazyCommands(Guarded):
-    """Commands whose modules are loaded when they are called."""
+    """The commands; the module of each is loaded when it is called."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)

@@ -54,7 +54,7 @@ def check(
         check_writable("--report", report)
     with working() as progress:
         found = commands.check.check_target(
-            settings, source, target, None if all_ else size, progress, given=options.given
+            settings, source, target, None if all_ else size, progress
         )
     _tell(found, report)
 

@@ -41,20 +41,18 @@ def index(
             "an index of N kept documents needs."
         )
     size = None if documents is None else _number(documents)
-    settings, given = options.load(), options.given
+    settings = options.load()
     if target is None:
         console().rows(commands.index.describe_needs(settings, size or 0))
         return
     if rebuild:
         with working("ended; the target is as it was, and so is its former snapshot.") as progress:
-            made = commands.index.rebuild_snapshot(settings, target, progress, given=given)
+            made = commands.index.rebuild_snapshot(settings, target, progress)
         typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
         if size is None:
             return
     with working() as progress:
-        rows = commands.index.describe_snapshot(
-            settings, target, progress, given=given, documents=size
-        )
+        rows = commands.index.describe_snapshot(settings, target, progress, documents=size)
     console().rows((name, whole(value)) for name, value in rows)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Column, Table
@@ -16,11 +15,11 @@ from dedup_job.cli import differences as pairs
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
-from dedup_job.files import read_text
-from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.files import read_input
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
+from dedup_job.runs.decided import KEPT
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -34,7 +33,7 @@ _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
-_DROPPED = ("the source's text, cleaned", "kept")  # of _id and of, whose ids stand above
+_DROPPED = ("the source's text, cleaned", "kept")  # the texts of `_id` and `of`
 _ASKED = ("first", "second")
 _APART = {
     "channels": "no candidate generator finds the pair",
@@ -107,8 +106,8 @@ def inspect(
         raise UsageError("- is given twice, and standard input holds one text.")
     ids = [word for word in words if target is not None and word != _STDIN]
     texts = [word for word in words if target is None or word == _STDIN] + (text or [])
-    texts += [name if name == _STDIN else read_text(Path(name)) for name in files]
-    texts = [_standard_input() if word == _STDIN else word for word in texts]
+    texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
+    texts += [read_input(name, _MAX_TEXT) for name in files]
     with working() as progress:
         found = commands.inspect.inspect(
             settings,
@@ -118,25 +117,11 @@ def inspect(
             progress,
             limit=limit,
             max_distance=max_distance,
-            given=options.given,
         )
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
         _show(found, console(), max_distance, full=full)
-
-
-def _standard_input() -> str:
-    """Return it as a text; UsageError where it is not UTF-8, or larger than any document."""
-    content = sys.stdin.buffer.read(_MAX_TEXT + 1)  # a device has no end
-    if len(content) > _MAX_TEXT:
-        raise UsageError(
-            f"standard input holds more than {_MAX_TEXT >> 20} MiB; no document is that large."
-        )
-    try:
-        return content.decode()
-    except UnicodeDecodeError as e:
-        raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
 def _show(found: Inspected, console: Output, distance: int | None, *, full: bool) -> None:
@@ -171,43 +156,34 @@ def _show(found: Inspected, console: Output, distance: int | None, *, full: bool
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
     """Yield what is known of a decision, or what a run would decide of a text."""
-    row, kept = item.row or {}, item.kept
+    decided = item.decided
     if item.key:
         yield "_id", whole(item.name)
     if item.also:
         others = ", ".join(map(for_shell, item.also))
         yield "also decided", whole(f"{others}, quoted for a shell; write the one you mean")
-    if item.row is not None or kept is not None:
-        decided = f"{row.get('decision')}: {row.get('reason')}" if row else "kept"
-        yield "decision" if item.key else f"{item.name}, a run decides", decided
-    if row.get("detail"):
-        yield "detail", pairs.visible(str(row["detail"]))
-    if row.get("decision") == "duplicate":
-        yield "of", whole(shown_value(row.get("of")))
-        if richer := _listed(row, "richer"):
-            yield "has more than it", pairs.visible(", ".join(map(str, richer)))
+    is_kept = decided is not None and decided.decision == KEPT
+    if decided is not None:
+        told = KEPT if is_kept else f"{decided.decision}: {decided.reason}"
+        yield "decision" if item.key else f"{item.name}, a run decides", told
+        if decided.detail:
+            yield "detail", pairs.visible(decided.detail)
+        if decided.of and not is_kept:
+            yield "of", whole(decided.of)
+        if decided.pair.richer:
+            yield "has more than it", pairs.visible(", ".join(decided.pair.richer))
     if item.key:
         yield "run", _run(item)
-    if missing := _listed(row, "void") or (kept.missing_originals if kept else ()):
-        names = ", ".join(map(shown_value, missing))
-        yield "void", whole(f"candidates that were gone from the target then: {names}")
-    if kept and (refused := kept.refused):
-        yield (
-            "nearest then" if item.key else "nearest",
-            whole(
-                f"_id {shown_value(refused.get('of'))}, similarity "
-                f"{refused.get('similarity')}, kept apart by {refused.get('class')}"
-            ),
-        )
-
-
-def _listed(row: Mapping[str, Any], name: str) -> list[Any]:
-    """Return a list of the ledger, nothing where someone put another value there."""
-    return value if isinstance(value := row.get(name), list) else []
+    if item.missing_candidates:
+        names = ", ".join(item.missing_candidates)
+        yield "missing candidates", whole(f"gone from the target then: {names}")
+    if decided is not None and decided.of and is_kept:
+        apart = f"similarity {decided.pair.similarity}, kept apart by {decided.reason}"
+        yield "nearest then" if item.key else "nearest", whole(f"_id {decided.of}, {apart}")
 
 
 def _run(item: Item) -> str:
-    number = (item.row or {}).get("run") or (item.kept.run if item.kept else 0)
+    number = item.decided.run if item.decided else 0
     if not number:
         return "not recorded in this form of the target"
     if item.run.get("status") == "restored":
@@ -227,9 +203,9 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
         if side.text is not None:
             of = f"text of {side.name}" if side.key else side.name
             console.say(f"{of}: {_beginning(side.text, full=full)}")
-    then = _listed(found.items[0].row or {}, "differences")
-    if then := [one for one in then if isinstance(one, Mapping)]:
-        rows = ((one.get("class"), True, one.get("text"), one.get("of")) for one in then)
+    decided = found.items[0].decided
+    if decided and decided.pair.differences:
+        rows = ((one.kind, True, one.text, one.of) for one in decided.pair.differences)
         console.say()
         console.table(pairs.table_of_differences(_DROPPED, rows))
 
@@ -276,10 +252,10 @@ def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
         harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)
         told = f"not harmless: {', '.join(harmful)}" if harmful else "all harmless"
         yield "differences", told if decision.judges else f"{told} (the judge is off)"
-    if found.original:
-        row = found.items[0].row or {}
-        by = f"found by {', '.join(map(str, _listed(row, 'found_by')))}"
-        yield "then", f"distance {row.get('distance')}, similarity {row.get('similarity')}, {by}"
+    if found.original and (decided := found.items[0].decided):
+        then = decided.pair
+        by = f"found by {', '.join(then.found_by)}"
+        yield "then", f"distance {then.distance}, similarity {then.similarity}, {by}"
 
 
 def _verdict(found: Inspected, view: PairView) -> str:
@@ -289,7 +265,8 @@ def _verdict(found: Inspected, view: PairView) -> str:
     verdict = f"not duplicates: {apart}" if apart else f"duplicates ({reason})"
     if found.original is None:
         return f"{verdict}."
-    if not apart and (found.items[0].row or {}).get("reason") == reason:
+    decided = found.items[0].decided
+    if not apart and decided and decided.reason == reason:
         return f"With today's texts: still {verdict}."
     return (
         f"With today's texts: {verdict}. The source document, the kept one, the settings of "

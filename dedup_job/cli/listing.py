@@ -138,7 +138,6 @@ def list_(
                 (seed or 0) if random else None,
                 progress,
                 texts=as_table or texts,
-                given=options.given,
             )
         if as_table:
             _show(found, what, console())
@@ -148,7 +147,7 @@ def list_(
             _write([found], rows)
         return
     with working() as progress:
-        more: dict[str, Any] = {"limit": limit, "given": options.given}
+        more: dict[str, Any] = {"limit": limit}
         if form is ListFormat.IDS:
             pages = commands.listing.list_ids(settings, target, wanted, progress, **more)
             _write(pages, "\n".join)

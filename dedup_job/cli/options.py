@@ -114,7 +114,7 @@ _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--
 
 
 class Guarded(TyperGroup):
-    """Commands none of whose arguments holds a password: all users of a machine may read them."""
+    """Commands without a password in any argument: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse a connection string with a password, whatever it stands for, with UsageError.
@@ -174,11 +174,6 @@ class Given:
     """
 
     values: Mapping[str, Any]
-
-    @property
-    def given(self) -> bool:
-        """Tell whether the settings are the user's own; else a target's last run has them."""
-        return self.gives("config", "field")
 
     def gives(self, *options: str) -> bool:
         """Tell whether one of these options was given."""

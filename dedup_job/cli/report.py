@@ -56,9 +56,7 @@ def report(
     check_writable("--html", html)
     settings = options.load()
     with working() as progress:
-        survey = commands.survey.survey_target(
-            settings, target, progress, seed=seed, given=options.given
-        )
+        survey = commands.survey.survey_target(settings, target, progress, seed=seed)
         progress.stage("writing the page")
         write_page(survey, html, language)
     typer.echo(f"{html}: {html.stat().st_size / 1e6:.2f} MB; open it in a browser.")

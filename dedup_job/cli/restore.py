@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from dedup_job import commands
 from dedup_job.cli.console import asking, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
+from dedup_job.files import read_input
 from dedup_job.printing import command_line, counted
 
 if TYPE_CHECKING:
@@ -61,9 +61,7 @@ def restore(
     written = _ids(id_, ids)
     if_ended = "ended at once. The same command goes on where it ended."
     with working(if_ended) as progress:
-        found = commands.restore.restore(
-            settings, target, written, progress, requeue=requeue, given=options.given
-        )
+        found = commands.restore.restore(settings, target, written, progress, requeue=requeue)
     for line in _restored(found, requeue=requeue):
         typer.echo(line)
 
@@ -73,26 +71,10 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
         raise UsageError("give an ID or --ids FILE: one of them.")
     if file is None:
         return [str(id_)]
-    try:
-        content = _content(file)
-        lines = content.decode("utf-8-sig").split("\n")  # ids may hold other ends
-    except OSError as e:
-        raise UsageError(f"--ids {file} cannot be read: {e.strerror}") from e
-    except UnicodeDecodeError as e:
-        raise UsageError(f"--ids {file} is not UTF-8: {e.reason} at byte {e.start}") from e
-    if len(content) > _LARGEST:
-        raise UsageError(f"--ids {file} holds more than {_LARGEST >> 20} MiB. Give it in parts.")
+    lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends
     if found := [line.strip() for line in lines if line.strip()]:
         return found
     raise UsageError(f"--ids {file} holds no _id.")
-
-
-def _content(file: Path) -> bytes:
-    """Return what a file holds, or one byte more than is allowed: a device has no end."""
-    if str(file) == "-":
-        return sys.stdin.buffer.read(_LARGEST + 1)
-    with file.open("rb") as stream:  # which may be a pipe
-        return stream.read(_LARGEST + 1)
 
 
 def _restored(found: Restored, *, requeue: bool) -> Iterator[str]:
@@ -128,7 +110,7 @@ def undo(
     settings = options.load()
     agree = asking(_question, "nothing was written", yes=yes)
     with working("ended at once. The same command or the next run finishes what began.") as bar:
-        found = commands.restore.undo_run(settings, target, run, agree, bar, given=options.given)
+        found = commands.restore.undo_run(settings, target, run, agree, bar)
     for line in _undone(found):
         typer.echo(line)
 

@@ -19,9 +19,10 @@ from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
-from dedup_job.files import check_writable, read_text
+from dedup_job.files import check_writable, read_input
 
 _MOST = 10_000
+_LARGEST = 1 << 30  # bytes of a file of labels
 _LAST_PORT = 65_535
 _LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
@@ -66,7 +67,7 @@ def review(
     wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
     with server.bound(port) as own, ExitStack() as stack:
         with working("ended; no answer was stored.") as progress:
-            review = use.open_review(settings, wanted, progress, given=options.given)
+            review = use.open_review(settings, wanted, progress)
             opened = stack.enter_context(review)
         ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
@@ -99,12 +100,7 @@ def export(
         check_writable("FILE", file)
     settings = options.load()
     with working("ended; the file was not written.") as progress:
-        lines = [
-            f"{line}\n"
-            for line in commands.labels.export_labels(
-                settings, target, progress, given=options.given
-            )
-        ]
+        lines = [f"{line}\n" for line in commands.labels.export_labels(settings, target, progress)]
     if file is None:
         typer.echo("".join(lines), nl=False)
         return
@@ -128,21 +124,11 @@ def import_(
     A line needs label (S, D or U), id_a (of the kept document) and id_b. Of two labels of one pair
     and name the later one stays.
     """
-    text = read_standard_input() if file == "-" else read_text(Path(file))
+    text = read_input(file, _LARGEST)
     settings, own = options.load(), commands.review.own_name(name)
     with working("ended; no label was stored.") as progress:
-        count = commands.labels.import_labels(
-            settings, target, text.split("\n"), own, progress, given=options.given
-        )
+        count = commands.labels.import_labels(settings, target, text.split("\n"), own, progress)
     typer.echo(f"{count:,} labels are new or later than those that were there")
-
-
-def read_standard_input() -> str:
-    """Return standard input as text; UsageError where it is not UTF-8."""
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError as e:
-        raise UsageError(f"standard input is not UTF-8: {e.reason} at byte {e.start}") from e
 
 
 def _server() -> Any:

@@ -30,14 +30,9 @@ def check_target(
     target: str,
     sample: int | None,
     progress: Progress = QUIET,
-    *,
-    given: bool = True,
 ) -> Checked:
-    """Verify a target; `sample` of its texts, None for all of them.
-
-    given: the settings are the user's own; else those of the target's last run are used.
-    """
-    with opened(settings, target, progress, given=given) as on:
+    """Verify a target; `sample` of its texts, None for all of them."""
+    with opened(settings, target, progress) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_same_source(made_from, str(given_name), on.target.name)

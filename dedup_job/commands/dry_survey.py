@@ -124,7 +124,7 @@ class SurveyCollector:
         rank = xxhash.xxh3_64_intdigest(document.key, seed=self._seed)
 
         def decided() -> DecidedDocument:
-            return _decided(document, decision)
+            return decided_document(document, decision)
 
         if isinstance(decision, Kept):
             if decision.nearest is not None:
@@ -135,7 +135,8 @@ class SurveyCollector:
             self._others.setdefault(decision.reason, LowestPairs(OTHERS)).add(rank, decided)
 
 
-def _decided(document: Document, decision: Decision) -> DecidedDocument:
+def decided_document(document: Document, decision: Decision) -> DecidedDocument:
+    """Return a document with what was decided of it."""
     if isinstance(decision, Kept):
         pair = decision.nearest or NO_PAIR
         name, reason = KEPT, pair.kind

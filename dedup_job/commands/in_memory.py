@@ -59,11 +59,11 @@ class _Texts:
     def __init__(self, settings: Settings) -> None:
         self._most = settings.source.max_chars
         self._cleaner = Cleaner(settings.cleaning)
-        self._equipment: Models = settings.models()
+        self._models: Models = settings.models()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
         self._engine = GreedyDeduplicator.fetching(
-            KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._equipment.judge
+            KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._models.judge
         )
 
     def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
@@ -84,7 +84,7 @@ class _Texts:
             ),
             self._id_of,
         )
-        prints = self._equipment.fingerprinter.fingerprint(documents.texts)
+        prints = self._models.fingerprinter.fingerprint(documents.texts)
         decisions = self._engine.decide(Batch(documents, prints))
         for key, decision, text in zip(documents.keys.list(), decisions, cleaned, strict=True):
             if isinstance(decision, Kept):

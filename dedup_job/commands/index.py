@@ -55,15 +55,13 @@ def describe_snapshot(
     name: str,
     progress: Progress = QUIET,
     *,
-    given: bool = True,
     documents: int | None = None,
 ) -> Rows:
     """Return what there is to say of a target's snapshot, whether there is one or not.
 
-    given: the settings are the user's own; else those of the target's last run are used;
     documents: say also what an index of so many would take.
     """
-    with opened(settings, name, progress, given=given, as_made=False) as on:
+    with opened(settings, name, progress, as_made=False) as on:
         on.progress.stage("reading the snapshot")
         why_not = _why_not(on)
         used = "yes" if why_not is None else f"no: {why_not or 'there is none'}"
@@ -106,15 +104,10 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     return done, list(_differences(comparison))
 
 
-def rebuild_snapshot(
-    settings: Settings, name: str, progress: Progress = QUIET, *, given: bool = True
-) -> Rebuilt:
-    """Read the target under its lease and save a snapshot of it, however small it is.
-
-    given: the settings are the user's own; else those of the target's last run are used.
-    """
+def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> Rebuilt:
+    """Read the target under its lease and save a snapshot of it, however small it is."""
     began = time.perf_counter()
-    with opened(settings, name, progress, given=given, as_made=False) as on:
+    with opened(settings, name, progress, as_made=False) as on:
         file = on.snapshots.file
         assert file is not None  # some run wrote to the target
         _check_folder(file)

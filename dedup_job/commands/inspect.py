@@ -8,27 +8,27 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import bson
 import numpy as np
 from bson import json_util
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints
+from dedup_job.commands.dry_survey import decided_document
 from dedup_job.commands.lookup import decided_records, refusal
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import GreedyDeduplicator, Models
 from dedup_job.decision.pair import PairRecheck, PairView
-from dedup_job.documents import Document, Kept, Quarantined, content_of
+from dedup_job.documents import Document, Quarantined, Skipped, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
+from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
+from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
-from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
@@ -48,9 +48,9 @@ class Item:
     also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
     none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
     features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
-    it is not compared. row: its row in the ledger; kept: what the target says of a kept document;
-    run: status and start of the run that decided it. Of a text, row or kept are what a run would
-    write.
+    it is not compared. decided: what a run decided of it, of a text what a run would decide, None
+    where nothing is decided; missing_candidates: ids of those that were gone from the target then;
+    run: status and start of the run that decided it.
     """
 
     name: str
@@ -61,8 +61,8 @@ class Item:
     short: bool = False
     why: Explanation | None = None
     also: tuple[str, ...] = ()
-    row: Mapping[str, Any] | None = None
-    kept: KeptRecord | None = None
+    decided: DecidedDocument | None = None
+    missing_candidates: tuple[str, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -80,7 +80,7 @@ class Near:
 class Inspected:
     """All that there is to say of one or two documents or texts.
 
-    settings_of: the run whose settings these are, 0 where they were given; items: what was asked
+    settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
     for; original: the kept document that a duplicate was dropped for; pair: two items, or a
     duplicate and its original, compared now. near: the nearest of `found` candidates, or documents
     within a distance, among `among` other kept documents; None where they are not looked for.
@@ -120,14 +120,13 @@ def inspect(
     *,
     limit: int = 10,
     max_distance: int | None = None,
-    given: bool = True,
 ) -> Inspected:
     """Look at one or two documents of a target, or texts, as a run does; write nothing.
 
     ids: as a person writes them. Two items are compared; of one text with a target, what a run
     would decide. max_distance: list the kept documents within so many bits of one item, 0 to 7,
-    not the candidates; limit: the nearest so many. given: the settings are the user's own; else
-    those of the target's last run are used. UsageError where no run decided an id.
+    not the candidates; limit: the nearest so many. UsageError where no
+    run decided an id.
     """
     expect_settings(settings)
     for words in (ids, texts):
@@ -144,7 +143,7 @@ def inspect(
         raise UsageError(f"--max-distance is {max_distance:,}, expected 0 to {_WIDEST}.")
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         inspector = _Inspector(on.settings, on.models, progress, on)
         base = inspector.compared(texts, ids)
         name, source = on.target.name, on.target.source.full_name
@@ -162,7 +161,7 @@ class _Inspector:
         progress: Progress,
         on: Opened | None = None,
     ) -> None:
-        self._settings, self._equipment, self._progress = settings, models, progress
+        self._settings, self._models, self._progress = settings, models, progress
         self._clean = Cleaner(settings.cleaning).clean
         self._target = on
 
@@ -181,11 +180,12 @@ class _Inspector:
     def explained(self, base: Inspected, limit: int, distance: int | None) -> Inspected:
         """Say why one item was or would be decided so; distance: look for all within it."""
         (item,) = base.items
-        if item.key and item.row is not None and item.row.get("decision") == "duplicate":
-            key, kept = self._records.kept_by_row(dict(item.row))
-            original = self._kept(key, kept)
+        decision = item.decided.decision if item.decided else ""
+        if item.decided and decision == DUPLICATE:
+            key = item.decided.pair.of
+            original = self._kept(key, self._records.kept(key))
             base = replace(base, original=original, pair=self._pair(item, original))
-        if item.key and item.kept is not None and item.row is None:
+        if decision == KEPT:
             base = self._with_duplicates(base, item)
         elif item.key and distance is None:
             return base
@@ -198,17 +198,22 @@ class _Inspector:
     def _document(self, written: str) -> Item:
         self._progress.stage("looking the document up")
         record, *others = decided_records(self._on, self._records, written)
-        number = record.row["run"] if record.row else record.kept.run if record.kept else 0
-        run = (self._on.target.run(number) if number else None) or {}
-        if record.row is None:
-            item = self._kept(record.key, record.kept)
-        else:
-            item = self._of_source(record)
+        target, decision = self._on.target, KEPT if record.row is None else ""
+        reader = PairReader(target, Cleaner(self._settings.cleaning).clean_all)
+        asked = DecidedDocument(record.key, decision)
+        decided = reader.read([asked], texts=False).get(record.key, asked)
+        run = (target.run(decided.run) if decided.run else None) or {}
+        missing: Any = (record.row or {}).get("void")
+        if missing is None and record.kept is not None:
+            missing = record.kept.missing_originals
+        item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
         return replace(
             item,
             also=tuple(unmistakable(other.key) for other in others),
-            row=record.row,
-            kept=record.kept,
+            decided=decided,
+            missing_candidates=tuple(
+                map(shown_value, missing if isinstance(missing, list | tuple) else ())
+            ),
             run={name: run[name] for name in ("status", "started") if name in run},
         )
 
@@ -246,11 +251,11 @@ class _Inspector:
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
         self._progress.stage("loading the dictionary")
-        return self._equipment.fingerprinter
+        return self._models.fingerprinter
 
     @cached_property
     def _pairs(self) -> PairRecheck:
-        return PairRecheck(self._settings.decision, self._settings.index, self._equipment)
+        return PairRecheck(self._settings.decision, self._settings.index, self._models)
 
     def _pair(self, *items: Item) -> PairView | None:
         texts = [item.text for item in items if item.text is not None and item.why is not None]
@@ -294,7 +299,7 @@ class _Inspector:
         if not item.key:  # a run looks no further than its own distance
             narrow = distance is None or distance <= self._settings.index.distance
             base = replace(base, items=(self._decided(item, index if narrow else self._index()),))
-        among -= item.key != b"" and item.row is None  # it is one of them
+        among -= item.decided is not None and item.decided.decision == KEPT  # it is one of them
         return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
 
     def _index(self, distance: int = 0) -> KeptIndex:
@@ -315,17 +320,13 @@ class _Inspector:
         )
         prints = self._fingerprinter.fingerprint(documents.texts)
         decisions = engine.decide(Batch(documents, prints))
-        for raw in LedgerRows(Storing.NONE, "text").encode(documents, decisions, 0).list():
-            row = bson.decode(raw)
-            return replace(item, row={n: v for n, v in row.items() if n not in ("_id", "run")})
         (decision,) = decisions
-        assert isinstance(decision, Kept)  # all else has a row
-        refused = None
-        if pair := decision.nearest:
-            of = bson_edit.id_value(pair.of)
-            refused = {"of": of, "similarity": pair.similarity, "class": pair.kind}
-        missing = tuple(map(bson_edit.id_value, decision.candidates.missing))
-        return replace(item, kept=KeptRecord(item.text, 0, missing, refused))
+        missing = () if isinstance(decision, Skipped | Quarantined) else decision.candidates.missing
+        return replace(
+            item,
+            decided=decided_document(documents[0], decision),
+            missing_candidates=tuple(map(shown, missing)),
+        )
 
 
 def _found(index: KeptIndex, prints: Fingerprints, distance: int | None) -> dict[bytes, int | None]:
@@ -356,7 +357,9 @@ def _plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [*map(_plain, value)]
     if isinstance(value, DecidedDocument):
-        return value.as_row(texts=False)
+        pair = value.pair
+        more = {"distance": pair.distance, "found_by": pair.found_by, "richer": pair.richer}
+        return value.as_row(texts=False) | more
     if is_dataclass(value):
         names = [one.name for one in fields(value) if one.name != "key"]
         return {name: _plain(getattr(value, name)) for name in names}

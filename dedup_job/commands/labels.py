@@ -30,15 +30,13 @@ _NAMED = 10  # problems in a message
 LONGEST_NAME = 100
 
 
-def export_labels(
-    settings: Settings, target: str, progress: Progress = QUIET, *, given: bool = True
-) -> Iterator[str]:
+def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON.
 
     A line has the texts as they are in the source (`a` of the kept document, `b` of the other), the
     label (S same, D different, U unsure), both ids, name, decision, similarity and time.
     """
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         yield from exported_lines(on, LabelStore(on.target).rows())
 
 
@@ -48,15 +46,13 @@ def import_labels(
     lines: Sequence[str],
     name: str | None = None,
     progress: Progress = QUIET,
-    *,
-    given: bool = True,
 ) -> int:
     """Store labels from lines of JSON; return how many are new, or later than those there are.
 
     name: whose labels these are, where a line does not say so. UsageError names lines that are not
     labels; then none is stored.
     """
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         store = LabelStore(on.target)
         store.check()
         rows = imported_rows(on.target, lines, store.rows(), name)

@@ -26,14 +26,12 @@ def list_documents(
     *,
     limit: int | None = None,
     texts: bool = False,
-    given: bool = True,
 ) -> Iterator[list[DecidedDocument]]:
     """Yield what is wanted, page by page: in `_id` order, groups the largest first.
 
-    texts: read the texts as well. given: the settings are the user's own; else those of the
-    target's last run are used.
+    texts: read the texts as well.
     """
-    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+    with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 
 
@@ -44,10 +42,9 @@ def list_ids(
     progress: Progress = QUIET,
     *,
     limit: int | None = None,
-    given: bool = True,
 ) -> Iterator[list[str]]:
     """Yield the ids of what is wanted, page by page, as `restore` and `inspect` take them."""
-    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+    with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.ids(limit)
 
 
@@ -60,7 +57,6 @@ def sample_pairs(
     progress: Progress = QUIET,
     *,
     texts: bool = True,
-    given: bool = True,
 ) -> list[DecidedDocument]:
     """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
 
@@ -69,16 +65,16 @@ def sample_pairs(
     """
     if seed is not None and wanted.what not in PAIRS:
         raise UsageError(f"{wanted.what} are not drawn at random; {', '.join(PAIRS)} are.")
-    with _sampler(settings, target, wanted, progress, given=given) as sampler:
+    with _sampler(settings, target, wanted, progress) as sampler:
         return sampler.sample(number, seed, texts=texts)
 
 
 @contextmanager
 def _sampler(
-    settings: Settings, target: str, wanted: ListFilter, progress: Progress, *, given: bool
+    settings: Settings, target: str, wanted: ListFilter, progress: Progress
 ) -> Iterator[Sampler]:
     wanted.check()
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         progress.stage(f"looking for what is {wanted.what}")
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
         clean_all = Cleaner(on.settings.cleaning).clean_all

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from pathlib import Path
 from typing import NamedTuple
 
-import psutil
-
+from dedup_job.commands.cores import available_memory
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
 from dedup_job.index.layout import Layout, layout_of, room_for
@@ -18,7 +16,6 @@ log = logging.getLogger("dedup")
 PROCESS = 500e6  # bytes without the index: dictionary, native code, batches under way
 _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
-CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
 _ID, _EQUAL = (13, 13), (17, 16)  # bytes in memory and on disk: an ObjectId; what finds equal texts
 _KEYS = {"minhash": (190, 112), "sentences": (10, 5), "canonical form": (10, 5)}
 
@@ -73,7 +70,7 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     is too little for any index.
     """
     allowed = settings.run.max_memory
-    limit = _available() if allowed is None else allowed
+    limit = available_memory() if allowed is None else allowed
     if allowed is not None and allowed < PROCESS + _LEAST:
         raise UsageError(
             f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
@@ -105,14 +102,3 @@ def _ways_out(settings: Settings, needs: IndexNeeds) -> list[str]:
             f"{each:.0f} bytes each"
         )
     return ways
-
-
-def _available() -> float:
-    """Return the bytes that this process may still take, in a container what is left of its own."""
-    available = float(psutil.virtual_memory().available)
-    try:
-        most = (CGROUP / "memory.max").read_text(encoding="ascii").strip()
-        used = (CGROUP / "memory.current").read_text(encoding="ascii").strip()
-        return available if most == "max" else min(available, float(most) - float(used))
-    except (OSError, ValueError):
-        return available

@@ -69,18 +69,18 @@ def connected(settings: Settings, progress: Progress) -> Iterator[tuple[Client, 
 
 @contextmanager
 def opened(
-    settings: Settings, name: str, progress: Progress, *, given: bool, as_made: bool = True
+    settings: Settings, name: str, progress: Progress, *, as_made: bool = True
 ) -> Iterator[Opened]:
     """Connect and open a target with the settings that it was made with.
 
-    Where the settings are not those, and not the user's own (`given`), those of the target's last
-    run are taken. as_made: nothing will be decided, so any version of the rules may have made the
-    target, and StateMismatch is raised where the settings differ all the same; else `Target.check`
-    is left to the caller. UsageError if no run ever wrote to it.
+    Where the settings are not those, and nobody chose them (`Settings.chosen`), those of the
+    target's last run are taken. as_made: nothing will be decided, so any version of the rules may
+    have made the target, and StateMismatch is raised where the settings differ all the same; else
+    `Target.check` is left to the caller. UsageError if no run ever wrote to it.
     """
     with _opened(settings, name, progress, as_made=as_made) as on:
         refused = refusal_of(on.target)
-        last = None if refused is None or given else on.target.last_run()
+        last = None if refused is None or settings.chosen else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
         if last is None or then is None:
             if refused is not None and as_made:

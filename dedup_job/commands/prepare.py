@@ -4,9 +4,9 @@
     python -m dedup_job.commands.prepare cleaning   a part: `cleaning`, `deciding`, `the-rest`
 
 For images and packages: the code lies in NUMBA_CACHE_DIR or beside the package, and serves every
-user who can read it, once `chmod -R a+rX` lets them; the tables lie in XDG_CACHE_HOME. For the
-tests, too, whose processes would each compile for themselves. A part takes a core for a minute or
-two.
+user who can read it, once `chmod -R a+rX` lets them; the tables lie in XDG_CACHE_HOME. Also for
+the tests: else each of their processes would compile for itself. A part takes a core for a minute
+or two.
 """
 
 from __future__ import annotations

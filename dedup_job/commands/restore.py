@@ -75,11 +75,9 @@ def undo_run(
     run: int,
     agree: Callable[[Undone], None] = lambda _: None,
     progress: Progress = QUIET,
-    *,
-    given: bool = True,
 ) -> Undone:
     """Take the last run of a target back. What `agree` raises about the plan stops it."""
-    with opened(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress) as on:
         agree(planned(on.target, run))
         return undo(on.target, run, on.progress)
 
@@ -91,20 +89,18 @@ def restore(
     progress: Progress = QUIET,
     *,
     requeue: bool = False,
-    given: bool = True,
 ) -> Restored:
     """Put documents into the target, or leave them to the next run (`requeue`), as one entry.
 
     All are looked up before the first one is restored; UsageError names what cannot be. Cut off,
     the same call goes on where that one ended, and `undo_run` takes all of them back.
-    given: the settings are the user's own; else those of the target's last run are used.
     """
     names = [*dict.fromkeys(written)]
     if not names:
         raise UsageError("no _id is given; name one at least.")
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
     asked = _hash_of(names, status)
-    with opened(settings, name, progress, given=given) as on:
+    with opened(settings, name, progress) as on:
         on.progress.stage("taking the lease")
         with on.target.hold():  # which takes back what was cut off
             out = {

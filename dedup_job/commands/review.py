@@ -63,14 +63,14 @@ def own_name(given: str | None) -> str:
 
 @contextmanager
 def open_review(
-    settings: Settings, wanted: Assignment, progress: Progress = QUIET, *, given: bool = True
+    settings: Settings, wanted: Assignment, progress: Progress = QUIET
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
     UsageError where there is no run or no pair, or a right is missing; StateMismatch where
     `T.labels` would lose what is written to it.
     """
-    with opened(settings, wanted.target, progress, given=given) as on:
+    with opened(settings, wanted.target, progress) as on:
         labels = LabelStore(on.target)
         labels.check()
         on.progress.stage("drawing a sample of pairs")
@@ -82,7 +82,7 @@ def open_review(
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
-        yield Review(on, settings, wanted, drawn, given=given)
+        yield Review(on, settings, wanted, drawn)
 
 
 class Review:
@@ -94,10 +94,8 @@ class Review:
         settings: Settings,
         wanted: Assignment,
         drawn: Sequence[DecidedDocument],
-        *,
-        given: bool,
     ) -> None:
-        self._on, self._settings, self._wanted, self._given = on, settings, wanted, given
+        self._on, self._settings, self._wanted = on, settings, wanted
         self._labels = LabelStore(on.target)
         self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
@@ -202,7 +200,7 @@ class Review:
             raise UsageError("no document is chosen.")
         ids = [*map(unmistakable, chosen)]
         with self._restoring:  # else the second would be refused by the lease of the first
-            return restore(self._settings, self._wanted.target, ids, given=self._given)
+            return restore(self._settings, self._wanted.target, ids)
 
     def export(self) -> Iterator[str]:
         """Yield this person's labels as lines of JSON."""

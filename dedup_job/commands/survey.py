@@ -39,14 +39,12 @@ def survey_target(
     progress: Progress = QUIET,
     *,
     seed: int = 0,
-    given: bool = True,
 ) -> Survey:
     """Read what there is to say of a target; nothing is written.
 
-    seed: of the samples, 0 or more; given: the settings are the user's own, else those of the
-    target's last run are used. Raises UsageError for a target that no run wrote.
+    seed: of the samples, 0 or more. Raises UsageError for a target that no run wrote.
     """
-    with opened(settings, target, progress, given=given) as on:
+    with opened(settings, target, progress) as on:
         progress.stage("counting")
         rows = on.target.all_runs()
         survey = _counted(on, rows, seed)

@@ -258,11 +258,13 @@ def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
 def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -> None:
     found = json.loads(inspected(decided, "3", "--json"))
     (item,), original = found["items"], found["original"]
-    assert (item["name"], item["row"]["of"], item["kept"]) == ("3", 1, None)
+    own = item["decided"]
+    assert (own["id"], own["decision"], own["of"]) == ("3", "duplicate", "1")
     assert (original["name"], original["text"]) == ("1", DOCUMENTS[0]["text"])
     assert found["pair"]["refused_by"] is None
     assert {one["harmless"] for one in found["pair"]["differences"]} == {True}
     kept = json.loads(inspected(decided, "4", "--json"))
-    assert kept["items"][0]["kept"]["refused"]["of"] == 1
+    own = kept["items"][0]["decided"]
+    assert (own["decision"], own["of"]) == ("kept", "1")
     assert [near["id"] for near in kept["near"]] == ["1"]
     assert "uri" not in json.dumps(found["settings"])

@@ -12,6 +12,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.judgment import HARMLESS
+from dedup_job.mongo.bson.extended_json import shown_value
 from tests.deciding import PLAIN
 from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
@@ -90,8 +91,11 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
         text = filled.source.find_one({"_id": row["_id"]})["text"]  # type: ignore[index]
         told = found(arguments(filled, text, target="own"), where)
         (item,) = told["items"]
-        would = {name: value for name, value in row.items() if name not in ("_id", "run")}
-        assert {**item["row"], "digest": would["digest"]} == would  # as the ledger has it
+        would = {**row, "of": shown_value(row["of"])}  # as the ledger has it
+        for name in ("decision", "of", "reason", "distance", "similarity", "found_by"):
+            assert item["decided"][name] == would[name]
+        assert item["decided"]["differences"] == row.get("differences", [])
+        assert item["decided"]["richer"] == row.get("richer", [])
         assert told["near"][0]["id"].strip('"') == str(row["of"])
         assert told["near"][0]["view"]["refused_by"] is None
         assert told["settings_of"] == 1
@@ -116,8 +120,7 @@ def test_a_short_text_is_found_by_its_exact_text_only(filled: Db, tmp_path: Path
     there = found(arguments(filled, SHORT, "--max-distance", "7"), where)
     assert [(one["id"], one["view"]["equal"]) for one in there["near"]] == [('"short"', True)]
     absent = found(arguments(filled, "短句"), where)
-    assert (absent["near"], absent["items"][0]["row"]) == ([], None)
-    assert absent["items"][0]["kept"]
+    assert (absent["near"], absent["items"][0]["decided"]["decision"]) == ([], "kept")
 
 
 def test_it_says_when_nothing_is_near(filled: Db, tmp_path: Path) -> None:
@@ -147,7 +150,8 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
     command[command.index(text)] = text.replace("21", "22")
     told = found(command, where)
     assert told["near"][0]["view"]["distance"] > 0
-    assert told["items"][0]["kept"]  # a run looks no further than index.distance
+    decision = told["items"][0]["decided"]["decision"]
+    assert decision == "kept"  # a run looks no further than index.distance
 
 
 def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:

@@ -56,10 +56,11 @@ def test_a_kept_document_that_is_gone_is_said_to_be(filled: Db) -> None:
     assert "its text is gone" in command(filled, "list", "--what", "refused").replace("\n", "")
 
 
-def test_nothing_refused_is_said(database: Db) -> None:
+def test_where_nothing_was_refused_or_dropped_it_is_said(database: Db) -> None:
     database.source.insert_one({"_id": 1, "text": STEM})
     run_here(database)
     assert "No kept document" in command(database, "list", "--what", "refused")
+    assert "No document of near" in command(database, "list", "--what", "near")
 
 
 def test_a_classic_target_has_no_place_for_it(database: Db) -> None:
@@ -67,11 +68,6 @@ def test_a_classic_target_has_no_place_for_it(database: Db) -> None:
     run_here(database, output__document="classic")
     error = refused(database, "list", "--what", "refused")
     assert (error.code, "output.document" in str(error)) == (2, True)
-
-
-@pytest.mark.parametrize("limit", ["0", "10001"])
-def test_a_limit_out_of_range_is_refused(filled: Db, limit: str) -> None:
-    assert refused(filled, "list", "--what", "refused", "--limit", limit).code == 2
 
 
 @pytest.fixture
@@ -128,12 +124,6 @@ def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: 
     run_here(database, ledger__document="text")
     database.source.delete_many({})
     assert f"both: {STEM.format(12)}" in command(database, "list", "--what", "exact")
-
-
-def test_where_nothing_was_dropped_it_is_said(database: Db) -> None:
-    database.source.insert_one({"_id": 1, "text": STEM})
-    run_here(database)
-    assert "No document of near" in command(database, "list", "--what", "near")
 
 
 def rows_of(database: Db, *words: str) -> list[dict[str, Any]]:
@@ -215,10 +205,16 @@ def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled: Db) 
         (["--what", "near", "--of", "1"], "_id 1 is not kept"),
         (["--what", "near", "--of", "nobody"], "decided an _id 'nobody'"),
         (["--what", "near", "--run", "0"], "--run is 0"),
+        (["--what", "refused", "--limit", "0"], "--limit is 0"),
+        (["--what", "refused", "--limit", "10001"], "--limit is 10,001"),
+        (["--what", "near", "--random", "--seed", "-1"], "--seed is -1"),
+        (["--what", "near", "--seed", "1"], "--seed is for --random"),
+        (["--what", "groups", "--random"], "groups are not drawn at random"),
     ],
 )
 def test_what_does_not_exist_is_refused(decided: Db, words: list[str], told: str) -> None:
-    assert told in str(refused(decided, "list", *words))
+    error = refused(decided, "list", *words)
+    assert (error.code, told in str(error)) == (2, True)
 
 
 @pytest.mark.parametrize("strings", [False, True])
@@ -302,16 +298,3 @@ def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None
     assert sum(drawn.values()) == 400
     assert len(drawn) > 180  # of 300 about 223 are expected
     assert max(drawn.values()) < 9
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--what", "near", "--random", "--seed", "-1"], "--seed is -1"),
-        (["--what", "near", "--seed", "1"], "--seed is for --random"),
-        (["--what", "groups", "--random"], "groups are not drawn at random"),
-    ],
-)
-def test_what_is_not_drawn_at_random_is_refused(decided: Db, words: list[str], told: str) -> None:
-    error = refused(decided, "list", *words)
-    assert (error.code, told in str(error)) == (2, True)

@@ -26,8 +26,7 @@ from dedup_job.printing import command_line
 from dedup_job.runs.check import Check, Finding
 from tests.mongo.bson.test_extended_json import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
-from tests.proving import command
-from tests.running import environment_for, invoke, run_here, uri_of
+from tests.running import invoke, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 
@@ -184,22 +183,3 @@ def test_each_of_ids_that_look_alike_is_put_back_by_its_own_command(database: Db
         assert database["target.ledger"].count_documents({"$expr": typed}) == 0
         assert database["target"].count_documents({"$expr": typed}) == 1
     assert database["target.ledger"].count_documents({}) == 0
-
-
-def test_the_command_that_a_page_offers_puts_the_document_back(
-    database: Db, tmp_path: Path
-) -> None:
-    fill(database, "q$(touch x)")
-    page, folder = tmp_path / "page.html", tmp_path / "empty"
-    folder.mkdir()
-    command(database, "report", "--html", str(page))
-    (line,) = [
-        line
-        for line in copied(page.read_text(encoding="utf-8"))
-        if line.startswith("dedup restore") and not line.endswith(" ID")
-    ]
-    subprocess.run(
-        ["sh", "-c", line], cwd=folder, env=environment_for(uri_of(database)), check=True
-    )
-    assert [*folder.iterdir()] == []
-    assert database["target"].count_documents({"_id": "q$(touch x)"}) == 1

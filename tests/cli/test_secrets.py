@@ -96,6 +96,18 @@ def test_no_failure_shows_the_password(
     assert "geheim" not in result.stdout + result.stderr
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda uri: named(uri, "geheim-wrong"), "refused user or password"),
+        (lambda uri: f"{uri}&authSource=admin", "lacks a right"),
+    ],
+)
+def test_what_keeps_a_user_out_is_told(server: str, change: Any, said: str) -> None:
+    result = dedup("run", *NAMES, uri=change(server))
+    assert (result.returncode, said in result.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("traceback", ["", "1"])
 def test_an_unexpected_error_shows_no_password(server: str, traceback: str) -> None:
     """Whatever breaks deep inside, with the client in its hands."""

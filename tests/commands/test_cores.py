@@ -36,12 +36,13 @@ def test_these_hosts_are_this_machine(monkeypatch, host):
 def test_the_quota_of_a_container_counts(monkeypatch, tmp_path, quota, expected):
     monkeypatch.setattr(psutil, "cpu_count", lambda: 8)
     monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda _: [*range(8)], raising=False)
-    file = tmp_path / "cpu.max"
-    file.write_text(quota)
-    assert available_cores(file) == expected
-    assert available_cores(tmp_path / "absent") == 8
+    monkeypatch.setattr(cores, "_CGROUP", tmp_path)
+    assert available_cores() == 8
+    (tmp_path / "cpu.max").write_text(quota)
+    assert available_cores() == expected
 
 
 def test_the_affinity_of_the_process_counts(monkeypatch, tmp_path):
     monkeypatch.setattr(psutil.Process, "cpu_affinity", lambda _: [0, 3], raising=False)
-    assert available_cores(tmp_path / "absent") == 2
+    monkeypatch.setattr(cores, "_CGROUP", tmp_path)
+    assert available_cores() == 2

@@ -26,7 +26,7 @@ def filled(database: Db) -> Db:
 
 def survey(database: Db, **more: Any) -> Survey:
     settings = load({"connection.uri": uri_of(database)}).settings
-    return survey_target(settings, f"{database.name}.target", given=False, **more)
+    return survey_target(settings, f"{database.name}.target", **more)
 
 
 def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):

@@ -71,7 +71,7 @@ def served(database: Db, *, target: str = "target", **wanted: Any) -> Iterator[P
     """Serve the page of a target of this database."""
     settings = load({"connection.uri": uri_of(database)}).settings
     asked = Assignment(f"{database.name}.{target}", **{"name": "anna", "number": 40, **wanted})
-    with bound(0) as own, open_review(settings, asked, given=False) as review:
+    with bound(0) as own, open_review(settings, asked) as review:
         ticket = Ticket(own.getsockname()[1])
         server = page_server(review, ticket)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [own]})
