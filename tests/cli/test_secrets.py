@@ -114,7 +114,7 @@ def test_an_unexpected_error_shows_no_password(server: str, traceback: str) -> N
     program = (
         "import dedup_job.job.pipeline as job\n"
         "def broken(j):\n"
-        "    raise RuntimeError(f'broken: {j.source._collection.database.client!r}')\n"
+        "    raise RuntimeError(f'broken: {j.source.collection.database.client!r}')\n"
         "job.run = broken\n"
         "from dedup_job.cli import main\n"
         "main()\n"

@@ -43,7 +43,7 @@ class Terminal(io.StringIO):
 @pytest.fixture(autouse=True)
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr("dedup_job.runs.progress.time.monotonic", clock)
+    monkeypatch.setattr("dedup_job.report.progress.time.monotonic", clock)
     return clock
 
 
