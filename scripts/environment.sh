@@ -1,5 +1,5 @@
 # Sourced by scripts/demo and scripts/test: makes the project's own virtual environment, once for
-# each pyproject.toml. DEDUP_VENV names another place than .venv for it.
+# each pyproject.toml and state of the compiled core. DEDUP_VENV names another place than .venv for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 venv=${DEDUP_VENV:-.venv}
@@ -15,9 +15,10 @@ if [ -z "${python:-}" ]; then
     exit 2
 fi
 
-ready="$venv/.ready-$(cksum < pyproject.toml | tr ' ' '-')-$1"
+sources=$(find pyproject.toml CMakeLists.txt src -type f -not -name '*.pyc' | LC_ALL=C sort)
+ready="$venv/.ready-$(cat $sources | cksum | tr ' ' '-')-$1"
 if [ ! -e "$ready" ]; then
-    echo "making the environment $venv (once, about a minute) ..." >&2
+    echo "making the environment $venv (once, about two minutes) ..." >&2
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
     # no bytecode: it would lie where PYTHONPYCACHEPREFIX, below, does not look
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[$1]"

@@ -28,10 +28,8 @@ PARTS = {
 
 def build(source: Path, folder: Path, kind: str) -> Path:
     """Build a package of a source tree; return its file."""
-    command = [sys.executable, "-m", "hatchling", "build", "--target", kind]
-    subprocess.run(
-        [*command, "--directory", str(folder)], cwd=source, check=True, capture_output=True
-    )
+    command = [sys.executable, "-P", "-m", "build", f"--{kind}", "--no-isolation"]
+    subprocess.run([*command, "--outdir", str(folder)], cwd=source, check=True, capture_output=True)
     (built,) = folder.iterdir()
     return built
 
@@ -56,12 +54,28 @@ def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: 
     assert not [name for name in names if "test" in Path(name).name or "__pycache__" in name]
 
 
-def test_the_source_archive_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
-    with tarfile.open(build(ROOT, tmp_path / "sdist", "sdist")) as archive:
-        archive.extractall(tmp_path, filter="data")
-    (source,) = tmp_path.glob("dedup_job-*")
-    assert (source / "scripts" / "test").is_file()
-    assert content(build(source, tmp_path / "again", "wheel")) == content(wheel)
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder that a source archive holds."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(build(ROOT, folder / "made", "sdist")) as archive:
+        archive.extractall(folder, filter="data")
+    (source,) = folder.glob("dedup_job-*")
+    return source
+
+
+def test_the_source_archive_holds_all_that_is_tested_and_compiled(source: Path) -> None:
+    names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if names.returncode:
+        pytest.skip("no checkout of git")
+    tracked = [name for name in names.stdout.split() if not name.startswith((".ci/", ".github/"))]
+    assert not [name for name in tracked if not (source / name).exists()]
+
+
+@pytest.mark.thorough
+def test_the_source_archive_makes_the_same_wheel(wheel: Path, source: Path, tmp_path: Path) -> None:
+    names = content(build(source, tmp_path / "again", "wheel")).keys()
+    assert names == content(wheel).keys()
 
 
 def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:

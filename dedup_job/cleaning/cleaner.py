@@ -18,24 +18,22 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.cleaning import symbols
 from dedup_job.cleaning.clean_batch import (
+    CLEAN,
     LEADING_RULES,
     MARKUP_AGAIN,
     RULES_AGAIN,
     STATES,
     CleanedBatch,
-    How,
     clean_batch,
     escaped_markup,
 )
-from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from dedup_job.cleaning.symbols import drop_invisible
-from dedup_job.cleaning.vocabulary import REPLACEMENT
+from dedup_job.cleaning.vocabulary import NAMES
 from dedup_job.native.code_points import (
     Points,
     TextColumn,
     offsets_of,
     pack,
-    packed_of,
     points_of,
     text_of,
 )
@@ -120,8 +118,7 @@ class Cleaner:
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
         self.settings = settings if settings is not None else CleaningSettings()
-        self._how = How(self.settings.html == "auto", read=False)
-        self.clean("<p>")  # compiles the native code, or loads what was compiled
+        self._html = self.settings.html == "auto"
 
     def clean(self, text: str) -> str:
         """Return the text without markup, style rules and superfluous white space."""
@@ -138,22 +135,17 @@ class Cleaner:
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return what `clean` makes of n texts, and how much was cut off them."""
         cut = np.zeros(len(texts.lengths), dtype=np.int64)
-        batch = clean_batch(texts, self._how)
-        found = batch.found.copy()
-        states = found & STATES
-        if not states.any():
-            clean, rows = texts, states.nonzero()[0]
-        else:
-            rows = np.flatnonzero(states > CLEAN)
-            before, after = texts.strings(), batch.strings()
-            clean = packed_of(before.where(states == STAYS), after.where(states == CLEAN))
+        batch = clean_batch(texts, html=self._html)
+        found = batch.found
+        clean = batch.texts if found.any() else texts
         # texts that are finished one by one: there are few
         later: dict[int, str] = {}
-        rest = [_without_rules(batch, row) for row in rows.tolist()]
-        self._finish(later, found, rows.tolist(), rest)
+        rows = np.flatnonzero(found & STATES > CLEAN).tolist()
+        self._finish(later, found, rows, [_without_rules(batch, row) for row in rows])
         if self.settings.cut_at:
+            clean, later = clean.replaced(later), {}
             self._cut(clean, later, found, cut)
-        if self._how.html:
+        if self._html:
             self._escape(clean, later, found)
         return Cleaned(clean.replaced(later), cut)
 
@@ -168,7 +160,7 @@ class Cleaner:
         if not rows:
             return
         packed = TextColumn(np.concatenate(texts), offsets_of(texts))
-        batch = clean_batch(packed, self._how._replace(read=True))
+        batch = clean_batch(packed, html=self._html, read=True)
         for number, row in enumerate(rows):
             clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
@@ -180,7 +172,7 @@ class Cleaner:
         counted: NDArray[np.int64],
     ) -> None:
         """Enter the texts that are shorter now; add the characters cut off to `counted`."""
-        texts = dict(enumerate(clean.texts())) | later
+        texts = dict(enumerate(clean.texts()))
         # What is left of a text may hold only one end of fenced code.
         while cut := self._without_notes(texts, counted):
             self._finish(later, found, [*cut], [points_of(text) for text in cut.values()])
@@ -358,7 +350,7 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
 def _selects(element: str | None) -> bool:
     return (
         element is None
-        or element.lower() in REPLACEMENT
+        or element.lower() in NAMES
         or element in {"*", "from", "to"}
         or element.endswith("%")
     )

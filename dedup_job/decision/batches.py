@@ -14,7 +14,7 @@ from dedup_job.decision.rounds import JOINED, UNKNOWN, VOID, OpenTexts, Outcome,
 from dedup_job.documents import Channel, Difference
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
-from dedup_job.index.look_up import LookUp, columns_stored, count_unindexed
+from dedup_job.index.look_up import LookUp, count_unindexed
 
 _OUTCOMES = np.array([KEPT, EXACT, EXACT, NEAR], dtype=np.uint8)  # of KEPT, TWIN, REPEATED, NEAR
 _BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
@@ -58,7 +58,7 @@ def choose(
     texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
     outcome, verdicts = _decided(found, texts, pairs, rules)
     is_kept = outcome.state == rounds.KEPT
-    columns_stored(found.turns, is_kept)
+    found.turns.store_columns(is_kept)
     numbers = len(kept) + np.cumsum(is_kept) - 1
     for row in np.flatnonzero(is_kept & (hashed >= 0)).tolist():
         kept.replace(int(hashed[row]), int(numbers[row]))
@@ -105,9 +105,7 @@ def _decided(
         np.zeros(n, dtype=np.int64),
         np.zeros(len(numbers), dtype=np.bool_),
     )
-    scratch = rounds.make_scratch(n, len(numbers), rules.most)
-    while needed := rounds.decide(found, texts, verdicts, rules, scratch, outcome):
-        places = scratch.needed[:needed]
+    while len(places := rounds.decide(found, texts, verdicts, rules, outcome)):
         verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
     return outcome, verdicts
 

@@ -58,7 +58,7 @@ class GreedyDeduplicator:
 
     @staticmethod
     def compile(index: IndexSettings, decision: DecisionSettings, models: Models) -> None:
-        """Compile the native code of the index and of the comparison, or load what was compiled.
+        """Compile the native code of the comparison, or load what was compiled.
 
         Decides two texts that are alike, and a third with those in the index.
         """

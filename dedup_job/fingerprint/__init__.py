@@ -1,7 +1,6 @@
 """Text -> 64-bit simhash: batches of texts in, uint64 (n,) out."""
 
-from dedup_job.fingerprint.fingerprinter import Fingerprinter
-from dedup_job.fingerprint.kernel import Explanation, Route, hamming
+from dedup_job.fingerprint.fingerprinter import Explanation, Fingerprinter, Route, hamming
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
 from dedup_job.fingerprint.sketch import Sketcher
 from dedup_job.native.code_points import TextColumn, pack

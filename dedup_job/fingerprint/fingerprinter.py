@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 
+from dedup_job import _core
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import kernel
 from dedup_job.fingerprint.characters import stemmer
-from dedup_job.fingerprint.features import Options
-from dedup_job.fingerprint.kernel import LEVELS, TFIDF, UNIFORM, Explanation
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, is_compiled, load_lexicon, mark_compiled
+from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Form, Sketcher
-from dedup_job.native.code_points import TextColumn, Texts, pack
+from dedup_job.native.code_points import TextColumn, Texts, pack, text_of
 from dedup_job.native.hashing import text_digests, text_hash
 
-_WEIGHTINGS = {
-    Weighting.TFIDF: TFIDF,
-    Weighting.LEVELS: LEVELS,
-    Weighting.UNIFORM: UNIFORM,
-}
+_WEIGHTINGS = (
+    Weighting.TFIDF,
+    Weighting.LEVELS,
+    Weighting.UNIFORM,
+)
+
+
+class Route(StrEnum):
+    """What a fingerprint is made of, as compiled code numbers it."""
+
+    WORDS = "words"
+    NGRAMS = "n-grams"
+    WHOLE = "whole text"
+
+
+_ROUTES = tuple(Route)
+_WHOLE = _ROUTES.index(Route.WHOLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a text has its fingerprint: its tokens, the route, and the features with weights."""
+
+    tokens: tuple[str, ...]
+    route: Route
+    features: tuple[tuple[str, float], ...]
+
+
+def hamming(a: int, b: int) -> int:
+    """Return the number of bits in which two fingerprints differ (0-64)."""
+    return (a ^ b).bit_count()
 
 
 class Fingerprinter:
@@ -38,7 +65,7 @@ class Fingerprinter:
         form: Form | None = None,
         lexicon: Lexicon | None = None,
     ) -> None:
-        """Load the lexicon and the native code; `notify` takes a message before slow work.
+        """Load the lexicon; `notify` takes a message before slow work.
 
         channels: of the index, for which more than the simhash is needed; form: see Sketcher;
         lexicon: the one of these settings, where it is loaded already.
@@ -46,18 +73,15 @@ class Fingerprinter:
         self.lexicon = lexicon or load_lexicon(settings, notify)
         self._stem = stemmer() if settings.stem else None
         self._sketcher = Sketcher(channels, form)
-        self.options = Options(
+        self._core = _core.Fingerprinter(
+            self.lexicon.compiled(),
             top_k=settings.top_k,
             min_features=settings.min_features,
-            weighting=_WEIGHTINGS[settings.weighting],
-            hash_kind=HASH_KINDS[settings.hash],
+            weighting=_WEIGHTINGS.index(settings.weighting),
+            hash=HASH_KINDS[settings.hash],
             digits=settings.digits,
             ngram=settings.ngram,
         )
-        if not is_compiled():
-            notify("compiling native code, once (a minute or two)")
-        self.fingerprint([""])
-        mark_compiled()
 
     def fingerprint(self, texts: Texts) -> Fingerprints:
         """Return the fingerprints of n texts, each array (n,).
@@ -66,9 +90,8 @@ class Fingerprinter:
         have equal fingerprints and others are far apart.
         """
         raw = pack(texts)
-        points, offsets = self.prepare(raw)
-        values, routes = kernel.fingerprint_batch(self.lexicon, points, offsets, self.options)
-        short = routes == kernel.WHOLE
+        values, routes = self._core.fingerprint(*self.prepare(raw))
+        short = routes == _WHOLE
         for i in np.flatnonzero(short).tolist():
             values[i] = text_hash(raw.text(i))
         return Fingerprints(values, text_digests(*raw), short, self._sketcher.sketch(raw))
@@ -76,7 +99,17 @@ class Fingerprinter:
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
         points, _ = self.prepare([text])
-        return kernel.explain(self.lexicon, points, self.options)
+        route, tokens, starts, ends, weights, source = self._core.explain(points)
+        return Explanation(
+            tuple(text_of(points[a:b]) for a, b in pairwise(tokens.tolist())),
+            _ROUTES[route],
+            tuple(
+                (text_of(source[a:b]), weight)
+                for a, b, weight in zip(
+                    starts.tolist(), ends.tolist(), weights.tolist(), strict=True
+                )
+            ),
+        )
 
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, as `jieba.lcut` gives them."""

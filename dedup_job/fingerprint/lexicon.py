@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.trie import ABSENT, PLANE, build_trie, child_at, place_of
+from dedup_job import _core
+from dedup_job.fingerprint.trie import PLANE, build_trie
 from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.hashing import hash_all
-from dedup_job.native.jit import inlined, inner
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
@@ -57,72 +56,23 @@ class Lexicon(NamedTuple):
     transition: NDArray[np.float64]
     constants: NDArray[np.float64]
 
-
-@inlined
-def find_word(
-    lexicon: Lexicon,
-    shift: np.uint64,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    lower: bool,
-) -> np.int64:
-    """Return the node of points[start:stop], characters of the basic plane, -1 if none.
-
-    shift: of `key_shift`; lower: ASCII letters are taken in lower case.
-    """
-    node = np.int64(ABSENT)
-    for i in range(start, stop):
-        point = points[i]
-        if lower and UPPER_A <= point <= UPPER_Z:
-            point += np.uint32(TO_LOWER)
-        if i == start:
-            node = np.int64(lexicon.first[point])
-        else:
-            place = place_of(lexicon.edges, lexicon.filter, shift, node, point)
-            node = child_at(lexicon.edges, place) if place >= 0 else np.int64(ABSENT)
-        if node < 0:
-            break
-    return node
-
-
-@inner
-def find_states(
-    lexicon: Lexicon,
-    points: NDArray[np.uint32],
-    start: int,
-    stop: int,
-    back: NDArray[np.int8],
-) -> None:
-    """Viterbi over a run of Han (`jieba.finalseg.viterbi`); the states end up in back[:, 0].
-
-    Each state has two predecessors; ties go to the one whose letter is the greater.
-    """
-    emission, initial, transition = lexicon.emission, lexicon.start, lexicon.transition
-    e_b, s_b = transition[E, B], transition[S, B]
-    b_e, m_e = transition[B, E], transition[M, E]
-    b_m, m_m = transition[B, M], transition[M, M]
-    e_s, s_s = transition[E, S], transition[S, S]
-    row = emission[points[start] - HAN_FIRST]
-    b, e = initial[B] + row[B], initial[E] + row[E]
-    m, s = initial[M] + row[M], initial[S] + row[S]
-    for i in range(start + 1, stop):
-        row = emission[points[i] - HAN_FIRST]
-        k = i - start
-        one, two = e + e_b + row[B], s + s_b + row[B]
-        next_b, back[k, B] = (two, S) if two >= one else (one, E)
-        one, two = b + b_e + row[E], m + m_e + row[E]
-        next_e, back[k, E] = (two, M) if two >= one else (one, B)
-        one, two = b + b_m + row[M], m + m_m + row[M]
-        next_m, back[k, M] = (two, M) if two >= one else (one, B)
-        one, two = e + e_s + row[S], s + s_s + row[S]
-        next_s, back[k, S] = (two, S) if two >= one else (one, E)
-        b, e, m, s = next_b, next_e, next_m, next_s
-    state = S if s >= e else E
-    for k in range(stop - start - 1, -1, -1):
-        before = back[k, state]
-        back[k, 0] = state
-        state = before
+    def compiled(self) -> _core.Lexicon:
+        """Return it as compiled code takes it; ValueError where it would be led out of an array."""
+        return _core.Lexicon(
+            first=self.first,
+            edges=self.edges,
+            filter=self.filter,
+            probabilities=self.probabilities,
+            words=self.nodes.view(np.uint8),
+            split=self.split,
+            classes=self.classes,
+            pairs=self.pairs.reshape(-1),
+            emission=self.emission.reshape(-1),
+            start=self.start,
+            transition=self.transition.reshape(-1),
+            unknown=float(self.constants[0]),
+            median=float(self.constants[1]),
+        )
 
 
 class Hmm(NamedTuple):
@@ -166,7 +116,9 @@ def build_lexicon(
     # jieba compares stop words with the token in lower case: others never match
     lower = [word for word in _in_plane(stop_words) if word == word.lower()]
     nodes["idf"][[node_of[w] for w in lower]] = STOP_WORD
-    nodes["token"][places] = hash_all(points_of("".join(entries)), offsets_of(entries), hash_kind)
+    nodes["token"][places] = _core.hash_words(
+        points_of("".join(entries)), offsets_of(entries), hash_kind
+    )
     to_split, are_names = (np.zeros(nodes.shape[0], dtype=np.bool_) for _ in range(2))
     to_split[[node_of[w] for w in _in_plane(split)]] = True
     are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True

@@ -20,7 +20,6 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, make_private, open_regular, read_text, replacing
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
-from dedup_job.native.code_cache import sources_digest
 from dedup_job.native.growable_array import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 
@@ -97,7 +96,7 @@ def _raise_if(problems: list[str]) -> None:
 
 
 FORMAT = 5
-_BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py", "native/hashing.py")
+_BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
 log = logging.getLogger("dedup")
 _DIGEST_BYTES = 16
 _MALFORMED = (ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError)  # of numpy
@@ -134,27 +133,6 @@ def list_problems(settings: FingerprintSettings) -> list[str]:
             except ConfigurationError as e:
                 problems += [f"fingerprint.{name}: {problem}" for problem in e.problems]
     return problems
-
-
-def is_compiled() -> bool:
-    """Tell whether this native code was compiled here before, as far as we know."""
-    with suppress(OSError):  # a home that may not even be looked at
-        return _compiled_mark().exists()
-    return False
-
-
-def mark_compiled() -> None:
-    """Remember that the native code is compiled."""
-    mark = _compiled_mark()
-    with suppress(OSError):  # all it costs is a line on the screen
-        if not mark.exists():
-            make_private(mark.parent)
-            with replacing(mark):
-                pass
-
-
-def _compiled_mark() -> Path:
-    return user_cache_path("dedup") / f"compiled-{sources_digest()}"
 
 
 def _digest(settings: FingerprintSettings) -> str:
@@ -223,6 +201,7 @@ def _read(file: Path) -> Lexicon | None:
         # finalizer, where the exception of a signal is lost but for a traceback on the screen
         lexicon = Lexicon(*(read_array(stream, allow_pickle=False) for _ in Lexicon._fields))
         lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
+        lexicon.compiled()  # which looks at what it is led to
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as e:

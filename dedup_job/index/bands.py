@@ -12,16 +12,17 @@ from contextlib import suppress
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.index import buckets
+from dedup_job import _core
 from dedup_job.index.candidates import Candidates
-from dedup_job.index.sharing import checked, search_columns
-from dedup_job.native.cache_lines import WORDS
+from dedup_job.index.hamming import CHUNK_WORDS
+from dedup_job.index.sharing import checked
 from dedup_job.native.growable_array import GrowableArray
 
 MOST_EQUAL = 128
 _MOST = 2**32 - 2  # documents and chunks: both are numbered in 32 bits
-_MOST_COLUMNS = 1 << buckets.COLUMN_BITS
-_LEAST_BUCKETS = 1 << buckets.ADDRESS_BITS
+_MOST_COLUMNS = 32
+_LEAST_BUCKETS = 1 << 14
+_USED = 1  # word of row 0 of `more`, see src/index/bands.hpp
 _LOAD = 11  # documents a bucket, of 10 a chunk
 _AHEAD = (4096, 1024, 256, 64, 16, 4, 2)  # times the rows that are needed
 _AT_ONCE = 1 << 12  # documents inserted between two looks at the room that is left
@@ -49,10 +50,10 @@ class BandIndex:
         self.dropped = np.zeros(columns, dtype=np.int64)
         self._buckets = _LEAST_BUCKETS
         self._heads: GrowableArray[np.uint32] = GrowableArray(
-            self._buckets * columns, WORDS, np.uint32
+            self._buckets * columns, CHUNK_WORDS, np.uint32
         )
-        self._more: GrowableArray[np.uint32] = GrowableArray(1, WORDS, np.uint32)
-        self._more.array[0, buckets.USED] = 1
+        self._more: GrowableArray[np.uint32] = GrowableArray(1, CHUNK_WORDS, np.uint32)
+        self._more.array[0, _USED] = 1
 
     def __len__(self) -> int:
         """Return how many documents were added."""
@@ -61,7 +62,7 @@ class BandIndex:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes, as far as they are in use."""
-        return (self._buckets * self.columns + self._used) * WORDS * 4
+        return (self._buckets * self.columns + self.buckets.used) * CHUNK_WORDS * 4
 
     def extend(self, keys: NDArray[np.uint32], stored: NDArray[np.uint32] | None = None) -> None:
         """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
@@ -81,7 +82,7 @@ class BandIndex:
             some = keys[start : start + _AT_ONCE]
             self._grow(len(some))
             own = stored[start : start + _AT_ONCE]
-            buckets.insert(self._pages, some, self._size, own, most, self.dropped)
+            self.buckets.insert(some, own, most, self.dropped)
             self._size += len(some)
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:
@@ -89,33 +90,28 @@ class BandIndex:
 
         Raises ValueError as `extend` does.
         """
-        keys = checked(keys, self.columns)
-        return search_columns(buckets.search, self._pages, keys, self._size, self.most_equal)
+        return Candidates(*self.buckets.search(checked(keys, self.columns)))
 
     def column(self, column: int) -> NDArray[np.uint64]:
         """Return what a column holds, in no order: key << 32 | number, uint64 (m,)."""
-        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
-        buckets.collect_column(self._pages, self.columns, column, items)
-        return items
+        return self.buckets.column(column, self._size - int(self.dropped[column]))
 
     @property
-    def _pages(self) -> buckets.Pages:
-        return buckets.Pages(self._heads.array, self._more.array, self._buckets)
-
-    @property
-    def _used(self) -> int:
-        return int(self._more.array[0, buckets.USED])
+    def buckets(self) -> _core.BandIndex:
+        """What finds documents in the arrays, as long as these do not grow."""
+        arrays = self._heads.array, self._more.array
+        return _core.BandIndex(*arrays, self._buckets, self.columns, self._size)
 
     def _grow(self, count: int) -> None:
         """Make buckets and room for so many documents more."""
-        room = self._used + count * self.columns
+        room = self.buckets.used + count * self.columns
         if room > _MOST:
             raise OverflowError(f"{room:,} chunks; one index holds {_MOST:,}")
         _reserve(self._more, room)
         wanted = math.ceil((self._size + count) / _LOAD)
         if wanted > self._buckets:
             _reserve(self._heads, wanted * self.columns)
-            buckets.split(self._pages, self.columns, wanted)
+            self.buckets.split(wanted)
             self._buckets = wanted
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
-from dedup_job.native.jit import jit_no_refcount
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12
@@ -69,13 +69,29 @@ class Ids:
 
     @classmethod
     def load(cls, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> Ids:
-        """Return the ids that `dump` gave away."""
+        """Return the ids that `dump` gave away. Raises ValueError where one lies outside."""
         made = cls()
         made._size, made._long_size = facts["size"], facts["long_size"]
         made._short = GrowableArray.fixed(parts["short"])
         made._is_long = GrowableArray.fixed(parts["is_long"])
         made._long = GrowableArray.fixed(parts["long"])
+        sizes = made._size, made._size, made._long_size
+        if sizes != (len(parts["short"]), len(parts["is_long"]), len(parts["long"])):
+            raise ValueError("there are not as many ids as was said")
+        if not made._lie_within():
+            raise ValueError("an id lies outside")
         return made
+
+    def _lie_within(self) -> bool:
+        """Tell whether all ids of other forms lie in the bytes of these."""
+        for start in range(0, self._size, _AT_ONCE):
+            some = slice(start, start + _AT_ONCE)
+            places = self._short.array[some][self._is_long.array[some]].view(_PLACE)
+            starts, lengths = places["start"], places["length"].astype(np.uint64)
+            size = np.uint64(self._long_size)
+            if (starts > size).any() or (lengths > size - starts).any():
+                return False
+        return True
 
     def extend(self, keys: BytesColumn) -> None:
         """Add keys; they get the next numbers."""
@@ -108,37 +124,6 @@ class Ids:
 
 LEAST_SLOTS = 1 << 10
 _LOAD = 0.8
-
-
-@jit_no_refcount
-def _find(
-    table: NDArray[np.uint32],
-    digests: NDArray[np.uint64],
-    fingerprints: NDArray[np.uint64],
-    values: NDArray[np.uint64],
-    of_values: NDArray[np.uint64],
-    found: NDArray[np.int64],
-) -> None:
-    mask = np.uint64(table.shape[0] - 1)
-    for i in range(values.shape[0]):
-        found[i] = -1
-        place = of_values[i] & mask
-        while table[place] != 0:
-            number = np.int64(table[place]) - 1
-            if digests[number] == of_values[i] and fingerprints[number] == values[i]:
-                found[i] = number
-                break
-            place = (place + np.uint64(1)) & mask
-
-
-@jit_no_refcount
-def _insert(table: NDArray[np.uint32], digests: NDArray[np.uint64], start: int, stop: int) -> None:
-    mask = np.uint64(table.shape[0] - 1)
-    for number in range(start, stop):
-        place = digests[number] & mask
-        while table[place] != 0:
-            place = (place + np.uint64(1)) & mask
-        table[place] = number + 1
 
 
 class EqualIndex:
@@ -174,10 +159,13 @@ class EqualIndex:
 
     @classmethod
     def load(cls, parts: Mapping[str, NDArray[Any]]) -> EqualIndex:
-        """Return the index that `dump` gave away. Raises ValueError where no search would end."""
+        """Return the index that `dump` gave away.
+
+        Raises ValueError where a search would lead outside, or not end.
+        """
         made, (digests, table) = cls(), (parts["digests"], parts["table"])
         made._size, made._slots = len(digests), len(table)
-        if made._slots & (made._slots - 1) or made._size >= made._slots:
+        if not _core.is_equal_table(table, digests):
             raise ValueError("a table of another size than its texts take")
         made._digests, made._table = GrowableArray.fixed(digests), GrowableArray.fixed(table)
         return made
@@ -193,7 +181,7 @@ class EqualIndex:
             self._table = GrowableArray(0, 0, np.uint32)  # never two tables at once
             start = 0
         self._table.grow(self._slots)
-        _insert(self._table.array[: self._slots], self._digests.array, start, stop)
+        _core.equal_insert(self._table.array[: self._slots], self._digests.array, start, stop)
         self._size = stop
 
     def find(
@@ -206,9 +194,7 @@ class EqualIndex:
 
         fingerprints: uint64, of all numbers; values, digests: uint64 (n,), of those looked for.
         """
-        found = np.full(len(values), -1, dtype=np.int64)
         if self._size == 0:
-            return found
-        table = self._table.array[: self._slots]
-        _find(table, self._digests.array, fingerprints, values, digests, found)
-        return found
+            return np.full(len(values), -1, dtype=np.int64)
+        table, held = self._table.array[: self._slots], self.digests
+        return _core.equal_find(table, held, fingerprints, values, digests)

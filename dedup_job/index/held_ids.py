@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.index.equal import EqualIndex
-from dedup_job.native.bytes_column import BytesColumn, are_equal
-from dedup_job.native.xxh3 import xxh3_of_each
+from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of
 
 _AT_ONCE = 100_000  # keys
 
@@ -25,7 +24,7 @@ class HeldIds:
         self._keys_of, self._by_hash = keys_of, EqualIndex()
         for start in range(0, count, _AT_ONCE):
             keys = keys_of(np.arange(start, min(start + _AT_ONCE, count)))
-            self._by_hash.extend(xxh3_of_each(*keys))
+            self._by_hash.extend(digests_of(keys))
 
     def __call__(self, keys: BytesColumn) -> NDArray[np.bool_]:
         """Tell which of n ids are there, bool (n,)."""
@@ -33,7 +32,7 @@ class HeldIds:
 
     def numbers(self, keys: BytesColumn) -> NDArray[np.int64]:
         """Return the numbers of n ids, -1 where there is none; int64 (n,)."""
-        hashes, held = xxh3_of_each(*keys), self._by_hash.digests
+        hashes, held = digests_of(keys), self._by_hash.digests
         numbers = self._by_hash.find(held, hashes, hashes)
         rows = np.flatnonzero(numbers >= 0)
         same = are_equal(self._keys_of(numbers[rows]), keys.take(rows))

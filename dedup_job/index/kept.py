@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, reduce
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage
-from dedup_job.index.candidates import Candidates, Found, behind
+from dedup_job.index.candidates import Candidates, Found
+from dedup_job.index.candidates import joined as joined_candidates
 from dedup_job.index.held_ids import HeldIds
 from dedup_job.index.look_up import (
     Limits,
@@ -18,7 +19,6 @@ from dedup_job.index.look_up import (
     among_all,
     bases_of,
     bits_of,
-    columns_stored,
     find_in_each,
     most_same,
     together,
@@ -122,7 +122,7 @@ class KeptIndex:
             return
         least = np.zeros(len(page.keys), dtype=np.int64)
         turns = self.look_up(page.fingerprints, least).turns
-        columns_stored(turns, np.ones(len(page.keys), dtype=np.bool_))
+        turns.store_columns(np.ones(len(page.keys), dtype=np.bool_))
         self.add(page.keys, page.fingerprints, turns.stored)
 
     def _add_page(self, page: KeptPage) -> None:
@@ -219,7 +219,7 @@ class KeptIndex:
 
     def find(self, texts: Fingerprints) -> Candidates:
         """Return what n texts find, however few bits are equal; see `found_together`."""
-        return reduce(behind, find_in_each(self._held, texts, bits_of(self._segments, texts)))
+        return joined_candidates(find_in_each(self._held, texts, bits_of(self._segments, texts)))
 
     def near(self, text: Fingerprints, distance: int) -> list[bytes]:
         """Return the keys of all kept documents within the distance of one text, the nearest first.

@@ -8,23 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
+from dedup_job._core import BatchVisibility
 from dedup_job.columns import Fingerprints
-from dedup_job.index.candidates import (
-    BY_SIMHASH,
-    Candidates,
-    Earlier,
-    Found,
-    behind,
-    found_together,
-    no_candidates,
-    united,
-)
-from dedup_job.index.hamming import pairs_within
+from dedup_job.index.candidates import Candidates, Found, found_together
 from dedup_job.index.segment import Segment
-from dedup_job.index.sharing import count_meetings, pairs_sharing
-from dedup_job.native.jit import inner, jit_no_refcount
-
-_COLUMNS = 32
+from dedup_job.index.sharing import count_meetings
 
 
 class Limits(NamedTuple):
@@ -37,117 +26,6 @@ class Limits(NamedTuple):
     columns: int
     equal: int
     same: int
-
-
-class BatchVisibility(NamedTuple):
-    """What n rows find, and by what later ones find those of them that are kept.
-
-    held: what the index holds for each row; pairs: the earlier rows that share a key; twins:
-    int64 (n,), kept documents with the same fingerprint; same: int64 (n,), a number for each
-    fingerprint; short: bool (n,).
-
-    What changes: kept: bool (n,); stored: uint32 (n,), columns in which a kept row is held;
-    visible: uint32 (n,), these and BY_SIMHASH; here: int64 (n,), kept rows of a fingerprint that
-    it finds; counts: int64 (32,), overwritten.
-    """
-
-    held: Candidates
-    pairs: Candidates
-    limits: Limits
-    twins: NDArray[np.int64]
-    same: NDArray[np.int64]
-    short: NDArray[np.bool_]
-    kept: NDArray[np.bool_]
-    stored: NDArray[np.uint32]
-    visible: NDArray[np.uint32]
-    here: NDArray[np.int64]
-    counts: NDArray[np.int64]
-
-
-def turns_of(found: Found, texts: Fingerprints, limits: Limits) -> BatchVisibility:
-    """Look the keys of n texts up among themselves; found: what they find in the index.
-
-    An index holds a bounded number of documents under a key, so whether a kept row of the batch is
-    found by later ones depends on how many came before it.
-    """
-    n, pairs = len(texts), no_candidates(len(texts))
-    if limits.columns and texts.sketches is not None:
-        pairs = pairs_sharing(texts.sketches.keys)
-    _, same = np.unique(texts.values, return_inverse=True)
-    return BatchVisibility(
-        held=found.held,
-        pairs=pairs,
-        limits=limits,
-        twins=found.twins,
-        same=same.astype(np.int64),
-        short=texts.short,
-        kept=np.zeros(n, dtype=np.bool_),
-        stored=np.zeros(n, dtype=np.uint32),
-        visible=np.zeros(n, dtype=np.uint32),
-        here=np.zeros(n, dtype=np.int64),
-        counts=np.zeros(_COLUMNS, dtype=np.int64),
-    )
-
-
-@jit_no_refcount
-def begin(turns: BatchVisibility) -> None:
-    """Take no row for kept."""
-    turns.kept[:] = False
-    turns.stored[:] = 0
-    turns.visible[:] = 0
-    turns.here[:] = 0
-
-
-@jit_no_refcount
-def keep(turns: BatchVisibility, row: int) -> None:
-    """Let later rows find this one, which comes after all that are kept already."""
-    turns.kept[row] = True
-    turns.stored[row] = _columns_held(turns, row)
-    turns.visible[row] = turns.stored[row]
-    same = turns.same[row]
-    if not turns.short[row] and turns.twins[row] + turns.here[same] < turns.limits.same:
-        turns.here[same] += 1
-        turns.visible[row] |= np.uint32(BY_SIMHASH)
-
-
-@jit_no_refcount
-def columns_stored(turns: BatchVisibility, kept: NDArray[np.bool_]) -> None:
-    """Enter in `stored` the columns of kept rows, also of those of which no later one was told."""
-    for row in range(kept.shape[0]):
-        if kept[row] and not turns.kept[row]:
-            turns.stored[row] = _columns_held(turns, row)
-
-
-@inner
-def _columns_held(turns: BatchVisibility, row: int) -> np.uint32:
-    """Return the columns in which a row is held: those with fewer documents than the limit."""
-    columns, most = turns.limits.columns, turns.limits.equal
-    every = np.uint32((np.int64(1) << columns) - 1)
-    held, pairs = turns.held, turns.pairs
-    found = held.offsets[row + 1] - held.offsets[row]
-    for place in range(pairs.offsets[row], pairs.offsets[row + 1]):
-        found += (pairs.columns[place] & turns.stored[pairs.numbers[place]]) != 0
-    if found < most:
-        return every
-    turns.counts[:] = 0
-    for place in range(held.offsets[row], held.offsets[row + 1]):
-        _count(held.columns[place], turns.counts, columns)
-    for place in range(pairs.offsets[row], pairs.offsets[row + 1]):
-        _count(pairs.columns[place] & turns.stored[pairs.numbers[place]], turns.counts, columns)
-    stored = np.int64(0)
-    for column in range(columns):
-        stored |= np.int64(turns.counts[column] < most) << column
-    return np.uint32(stored)
-
-
-@inner
-def _count(mask: np.uint32, counts: NDArray[np.int64], columns: int) -> None:
-    """Count the columns of a mask."""
-    left = np.int64(mask)
-    if left == 0:
-        return
-    for column in range(columns):
-        counts[column] += (left >> column) & 1
 
 
 # kept documents of one fingerprint that are found by it, the first ones; with sketches, which find
@@ -179,7 +57,7 @@ def bits_of(segments: Sequence[Segment], texts: Fingerprints) -> NDArray[np.uint
         bits = texts.sketches.bits
     if any(len(one) and one.bits.shape[1] != bits.shape[1] for one in segments):
         bits = bits[:, :0]  # there is nothing to compare them with
-    return bits
+    return np.ascontiguousarray(bits)
 
 
 def most_same(bits: NDArray[np.uint64]) -> int:
@@ -224,18 +102,21 @@ def among_all(
     count: of kept documents; bits, least: as in `Segment.find`; distance: of fingerprints that find
     each other, None if none do.
     """
-    n, within = len(texts), no_candidates(len(texts))
-    if distance is not None:
-        within = pairs_within(texts.values, ~texts.short, distance)
-    turns = turns_of(found, texts, limits)
-    alone: NDArray[np.bool_] = np.bincount(turns.same, minlength=n)[turns.same] == 1
-    for pairs in (within, turns.pairs):
-        alone[pairs.numbers] = False
-        alone &= np.diff(pairs.offsets) == 0
-    earlier = Earlier(within, turns.pairs, texts.values, bits, count)
-    candidates = behind(found.candidates, united(earlier, texts.values, bits, least))
-    alone &= np.diff(candidates.offsets) == 0
-    return LookUp(candidates, count, turns, alone)
+    sketches = texts.sketches
+    candidates, turns, alone = _core.look_up_in_batch(
+        found=found.candidates,
+        held=found.held,
+        twins=found.twins,
+        values=texts.values,
+        is_short=texts.short,
+        keys=None if sketches is None else np.ascontiguousarray(sketches.keys),
+        bits=bits,
+        least=least,
+        limits=limits,
+        count=count,
+        distance=-1 if distance is None else distance,
+    )
+    return LookUp(Candidates(*candidates), count, turns, alone)
 
 
 def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
@@ -245,10 +126,7 @@ def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
 
 def count_unindexed(turns: BatchVisibility) -> int:
     """Count the texts that are kept and that their fingerprint does not find later."""
-    if turns.limits.same <= MOST_SKETCHED:
-        return 0
-    unseen = turns.kept & ~turns.short & ((turns.visible & np.uint32(BY_SIMHASH)) == 0)
-    return int(np.count_nonzero(unseen))
+    return 0 if turns.most_same <= MOST_SKETCHED else turns.count_unseen()
 
 
 def meetings(texts: Fingerprints) -> int:
@@ -258,5 +136,4 @@ def meetings(texts: Fingerprints) -> int:
     """
     if texts.sketches is None:
         return count_meetings(texts.values[:, np.newaxis])
-    keys = np.ascontiguousarray(texts.sketches.keys[:, ::_SAMPLED])
-    return _SAMPLED * count_meetings(keys)
+    return _SAMPLED * count_meetings(texts.sketches.keys, _SAMPLED)

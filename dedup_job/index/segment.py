@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.candidates import Earlier, Found, no_candidates, united
+from dedup_job.index.candidates import Found
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
@@ -103,15 +104,21 @@ class Segment:
         bits: uint64 (n, words), their sketches, of no words where they are not to be compared;
         least: int64 (n,), as many bits have to be equal.
         """
-        near = sharing = no_candidates(len(texts))
-        if self.bands is not None and texts.sketches is not None:
-            sharing = self.bands.search(texts.sketches.keys)
-        if self.by_simhash:
-            near = self.near.search(texts.values, most_equal=most_same)
-            near = near.chosen(~texts.short[near.rows])  # a short text has no simhash to compare
-        twins = np.bincount(near.rows[near.distances == 0], minlength=len(texts))
-        earlier = Earlier(near, sharing, self.near.fingerprints, self.bits, 0)
-        return Found(united(earlier, texts.values, bits, least), sharing, twins)
+        sketches = texts.sketches
+        found = _core.find(
+            near=self.near.buckets if self.by_simhash else None,
+            pool=self.near.pool,
+            sharing=None if self.bands is None else self.bands.buckets,
+            fingerprints=self.near.fingerprints,
+            kept_bits=self.bits,
+            values=texts.values,
+            is_short=texts.short,
+            keys=None if sketches is None else np.ascontiguousarray(sketches.keys),
+            bits=bits,
+            least=least,
+            most_same=most_same,
+        )
+        return Found.of(*found)
 
     @classmethod
     def load(
@@ -125,7 +132,7 @@ class Segment:
             held |= {len(part) for name, part in parts.items() if name in _OF_EACH}
             if made.bands is not None:
                 held.add(len(made.bands))
-        except (KeyError, ValueError, TypeError, IndexError) as e:
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError) as e:
             raise SnapshotError("it is damaged") from e
         if len(held) != 1:
             raise SnapshotError("it is damaged: its parts are of different sizes")
@@ -142,6 +149,8 @@ class Segment:
         if "bands" in facts:
             self.bands = PackedColumns(facts["bands"], own("bands"))
         if "bits" in parts:
+            if parts["bits"].dtype != np.uint64 or parts["bits"].ndim != 2:
+                raise ValueError("sketches of another form")
             self._bits = GrowableArray.fixed(parts["bits"])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.fingerprint.lexicon import NO_WORD, Lexicon
-from dedup_job.fingerprint.trie import ABSENT, PLANE, child_at, place_of
+from dedup_job.fingerprint.trie import ABSENT, PLANE
 from dedup_job.judgment.forms import Points
 from dedup_job.judgment.words import sections_of
 from dedup_job.native.code_points import points_of
@@ -48,6 +48,7 @@ _MIN_SLOTS = 1 << 10
 _PAIRS, _PAIR_SHIFT = 1 << 16, np.uint64(48)
 _DOT: Final = ord(".")
 _ONE = np.uint64(1)
+_CHILD_BITS, _CHILD = np.uint64(24), np.uint64(0xFFFFFF)
 
 
 class ListedWords(NamedTuple):
@@ -300,8 +301,18 @@ def in_number(tables: Tables, point: int) -> bool:
 @inner
 def step(tables: Tables, node: np.int64, point: np.uint32) -> np.int64:
     """Return the dictionary's node behind another one, -1 if none."""
-    place = place_of(tables.edges, tables.filter, tables.shift, node, point)
-    return child_at(tables.edges, place) if place >= 0 else np.int64(ABSENT)
+    key = (np.uint64(node + 1) << np.uint64(16)) | np.uint64(point)
+    bit = (key * _MULTIPLIER) >> (tables.shift - np.uint64(2))
+    if (tables.filter[bit >> np.uint64(3)] >> (bit & np.uint64(7))) & _ONE == 0:
+        return np.int64(ABSENT)
+    place, mask = bit >> np.uint64(2), np.uint64(tables.edges.shape[0] - 1)
+    edge = tables.edges[place]
+    while edge >> _CHILD_BITS != key:
+        if edge == 0:
+            return np.int64(ABSENT)
+        place = (place + _ONE) & mask
+        edge = tables.edges[place]
+    return np.int64(edge & _CHILD)
 
 
 @inner

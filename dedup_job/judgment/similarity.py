@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint.features import is_white_space
 from dedup_job.native.code_points import TextColumn
 from dedup_job.native.jit import inlined, inner, jit_no_refcount
 
@@ -168,3 +167,22 @@ def _mixed(x: np.uint64) -> np.uint64:
     """Mix 64 bits so that every bit has a say in the highest: degski64 without its end."""
     x = (x ^ (x >> np.uint64(32))) * _MIX
     return (x ^ (x >> np.uint64(32))) * _MIX
+
+
+@inlined
+def is_white_space(point: int) -> bool:
+    """Tell whether a code point is white space, as str.isspace says."""
+    return (
+        point == 0x20
+        or 0x09 <= point <= 0x0D
+        or 0x1C <= point <= 0x1F
+        or point == 0x85
+        or point == 0xA0
+        or point == 0x1680
+        or 0x2000 <= point <= 0x200A
+        or point == 0x2028
+        or point == 0x2029
+        or point == 0x202F
+        or point == 0x205F
+        or point == 0x3000
+    )

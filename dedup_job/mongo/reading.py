@@ -22,11 +22,10 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
-from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, pack_path
+from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, strings_of
-from dedup_job.native.xxh3 import xxh3_of_each
+from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, digests_of, strings_of
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
@@ -188,7 +187,7 @@ def some_in_columns(
 
 def rows_of(keys: BytesColumn, there: BytesColumn) -> NDArray[np.int64]:
     """Return for each id of `there` the row of the same one among n keys, or -1; int64 (m,)."""
-    asked, found = xxh3_of_each(*keys), xxh3_of_each(*there)
+    asked, found = digests_of(keys), digests_of(there)
     if not len(asked):
         return np.full(len(found), -1)
     order = np.argsort(asked)
@@ -277,7 +276,7 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
 
     What is plain is what `bson.decode` would take, and its fields are found as that would.
     """
-    found = find_fields(array, *pack_path(path))
+    found = find_fields(array, path)
     for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
         start, end = found[row, [START, END]].tolist()
         key = bson_edit.id_place(array[start:end].tobytes())

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.jit import jit_no_refcount
+from dedup_job import _core
 
 Bytes = NDArray[np.uint8]
 
@@ -94,48 +94,16 @@ def joined(parts: Sequence[BytesColumn]) -> BytesColumn:
     data = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
     at = starts.copy()
     for part in parts:
-        copy_strings(*part, data, at)
+        _core.copy_strings(*part, data, at)
         at += part.lengths
     return BytesColumn(data, starts, lengths)
 
 
-@jit_no_refcount
-def copy_strings(
-    data: Bytes,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    to: Bytes,
-    at: NDArray[np.int64],
-) -> None:
-    """Copy string i to the place at[i]."""
-    for i in range(starts.shape[0]):
-        source, target = starts[i], at[i]
-        for j in range(lengths[i]):
-            to[target + j] = data[source + j]
-
-
-@jit_no_refcount
-def _compare(
-    data: Bytes,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    other: Bytes,
-    other_starts: NDArray[np.int64],
-    equal: NDArray[np.bool_],
-) -> None:
-    for i in range(starts.shape[0]):
-        a, b = starts[i], other_starts[i]
-        for j in range(lengths[i]):
-            if data[a + j] != other[b + j]:
-                equal[i] = False
-                break
-
-
 def are_equal(one: BytesColumn, other: BytesColumn) -> NDArray[np.bool_]:
     """Tell which of n strings are the same in both, bool (n,)."""
-    equal: NDArray[np.bool_] = one.lengths == other.lengths
-    rows = np.flatnonzero(equal)
-    same = np.ones(len(rows), dtype=np.bool_)
-    _compare(*one.take(rows), other.data, other.starts[rows], same)
-    equal[rows] = same
-    return equal
+    return _core.equal_strings(*one, *other)
+
+
+def digests_of(strings: BytesColumn) -> NDArray[np.uint64]:
+    """Return xxh3 of each of n strings, uint64 (n,)."""
+    return _core.hash_strings(*strings)

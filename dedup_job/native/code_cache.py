@@ -32,12 +32,7 @@ from dedup_job.files import is_private, make_private, open_regular, private_fold
 
 _NATIVE = (
     "native/*.py",
-    "cleaning/*.py",
-    "fingerprint/*.py",
-    "index/*.py",
-    "decision/*.py",
     "judgment/*.py",
-    "mongo/bson/scan.py",
 )
 _DIGEST_BYTES = 16
 
@@ -71,6 +66,27 @@ def sources_digest() -> str:
     for file in sorted(file for files in _NATIVE for file in root.glob(files)):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()
+
+
+def is_compiled() -> bool:
+    """Tell whether this native code was compiled here before, as far as we know."""
+    with suppress(OSError):  # a home that may not even be looked at
+        return _compiled_mark().exists()
+    return False
+
+
+def mark_compiled() -> None:
+    """Remember that the native code is compiled."""
+    mark = _compiled_mark()
+    with suppress(OSError):  # all it costs is a line on the screen
+        if not mark.exists():
+            make_private(mark.parent)
+            with replacing(mark):
+                pass
+
+
+def _compiled_mark() -> Path:
+    return user_cache_path("dedup") / f"compiled-{sources_digest()}"
 
 
 class CheckedFile(IndexDataCacheFile):

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.native.bytes_column import BytesColumn, are_equal, joined
-from dedup_job.native.utf8 import decode_all, encode_all
 
 Points: TypeAlias = NDArray[np.uint32]
 """Code points of a text, uint32 (p,)."""
@@ -68,7 +68,7 @@ class TextColumn(NamedTuple):
 
     def utf8(self) -> BytesColumn:
         """Return the texts in UTF-8."""
-        data, offsets = encode_all(*self)
+        data, offsets = _core.encode(*self)
         return BytesColumn(data, offsets[:-1], np.diff(offsets))
 
 
@@ -92,7 +92,7 @@ def packed_of(*parts: BytesColumn) -> TextColumn:
 
 def decoded(utf8: BytesColumn) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return n texts given in UTF-8, and which of them are, bool (n,); others mean nothing."""
-    points, offsets, valid = decode_all(utf8.data, utf8.starts, utf8.starts + utf8.lengths)
+    points, offsets, valid = _core.decode(*utf8)
     return TextColumn(points, offsets), valid
 
 

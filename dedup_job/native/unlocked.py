@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from dedup_job import _core
+
 
 class _Spent(threading.local):
     seconds = 0.0
@@ -24,7 +26,7 @@ def unlocked_time() -> float:
     To be set against `time.thread_time()`. Reading arguments counts as well, a microsecond or two a
     call; what the system does for this thread without the lock does not.
     """
-    return _SPENT.seconds
+    return _SPENT.seconds + _core.unlocked_time()
 
 
 class Unlocked:

@@ -1,7 +1,7 @@
 """Is the fingerprint jieba's to the last bit, and how fast: one table a section.
 
-    python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--parts] [--threads]
-                                        [--sizes] [--sketches] [--start]
+    python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--threads] [--sizes]
+                                        [--sketches] [--start]
 
 All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
 folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest keywords.
@@ -19,18 +19,15 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import jieba
 import numpy as np
 from jieba.analyse import default_tfidf
-from numba import njit
 
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.features import count_words, make_features
-from dedup_job.fingerprint.kernel import choose, fingerprint_batch
-from dedup_job.fingerprint.segmentation import make_segments, segment
 from dedup_job.fingerprint.sketch import sentence_keys, sketch
 from dedup_job.native.code_points import pack
 from scripts.bench import processes
@@ -129,72 +126,13 @@ def _keywords(text: str) -> list[tuple[str, float]]:
     return default_tfidf.extract_tags(text, topK=30, withWeight=True)
 
 
-@njit(nogil=True)
-def cut_off(lexicon: Any, points: Any, offsets: Any, options: Any, parts: int) -> int:
-    """Do what the kernel does, up to a part: 1 segment, 2 count, 3 choose."""
-    longest = 0
-    for i in range(offsets.shape[0] - 1):
-        longest = max(longest, offsets[i + 1] - offsets[i])
-    segments, room = make_segments(longest), make_features(longest)
-    done = 0
-    for i in range(offsets.shape[0] - 1):
-        found = segment(lexicon, points, offsets[i], offsets[i + 1], segments)
-        if parts > 1:
-            found = count_words(lexicon, points, found, segments, options, room)
-        if parts > 2:
-            found = choose(found, room, options.top_k, options.weighting)
-        done += found
-    return done
-
-
-def parts(arguments: argparse.Namespace) -> None:
-    """Print the cost of each part: the difference between kernels cut off after it."""
-    names = ["encode", "segment", "count", "top-k", "n-grams, hash, sum", "digests, rest"]
-    print(f"{'file':13} {'':4} " + "  ".join(f"{name:>8}" for name in names))
-    stage = Fingerprinter(FingerprintSettings(**PLAIN))
-    for file in ("exam_dev", "articles_dev"):
-        texts = texts_of(arguments.data / f"{file}.jsonl.gz")
-        points, offsets = stage.prepare(texts)
-        cut_off(stage.lexicon, points, offsets, stage.options, 1)  # compiled
-        until = [
-            best(lambda texts=texts: stage.prepare(texts)),
-            *(
-                best(
-                    lambda n=n, p=points, o=offsets: cut_off(stage.lexicon, p, o, stage.options, n)
-                )
-                for n in (1, 2, 3)
-            ),
-            best(lambda p=points, o=offsets: fingerprint_batch(stage.lexicon, p, o, stage.options)),
-        ]
-        whole = best(lambda texts=texts: stage.fingerprint(texts))
-        costs = [until[0], until[1], *np.diff(until[1:]), whole - until[0] - until[-1]]
-        for unit, figures in (
-            ("us/t", [1e6 * cost / len(texts) for cost in costs]),
-            ("%", [100 * cost / whole for cost in costs]),
-        ):
-            row = (f"{x:{max(8, len(n))}.2f}" for n, x in zip(names, figures, strict=True))
-            print(f"{file:13} {unit:4} " + "  ".join(row))
-
-
-@njit(nogil=True)
-def arithmetic(rounds: int) -> int:
-    """Keep the arithmetic unit busy: no memory, no GIL."""
-    x = np.uint64(1)
-    for _ in range(rounds):
-        x ^= x << np.uint64(13)
-        x ^= x >> np.uint64(7)
-        x ^= x << np.uint64(17)
-    return x
-
-
 def threads(arguments: argparse.Namespace) -> None:
-    """Print how two threads scale, and how plain arithmetic does on the same cores."""
+    """Print how two threads scale, and how a hash that needs no lock does on the same cores."""
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
     texts = texts_of(arguments.data / "exam_dev.jsonl.gz") * 8
     articles = texts_of(arguments.data / "articles_dev.jsonl.gz") * 8
-    arithmetic(1)
     work: dict[str, tuple[Callable[[Any], Any], list[Any]]] = {
-        "arithmetic": (arithmetic, [20_000_000] * 24),
+        "sha-256": (sha256, [bytes(10_000_000)] * 24),
         "exam_dev": (stage.fingerprint, [texts[i : i + 1000] for i in range(0, len(texts), 1000)]),
         "articles_dev": (
             stage.fingerprint,
@@ -208,8 +146,8 @@ def threads(arguments: argparse.Namespace) -> None:
                 with ThreadPoolExecutor(count) as pool:
                     seconds = seconds_of(lambda f=function, b=batches, p=pool: list(p.map(f, b)))
                 times[name, count] = min(seconds, times.get((name, count), np.inf))
-    print("work          1 thread s  2 threads s  scaling  of arithmetic's")
-    plain = times["arithmetic", 1] / times["arithmetic", 2]
+    print("work          1 thread s  2 threads s  scaling  of sha-256")
+    plain = times["sha-256", 1] / times["sha-256", 2]
     for name in work:
         scaling = times[name, 1] / times[name, 2]
         print(
@@ -283,7 +221,7 @@ def main() -> int:
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
     jieba.setLogLevel(60)
-    return run_sections(parser, parity, speed, parts, threads, sizes, sketches, start)
+    return run_sections(parser, parity, speed, threads, sizes, sketches, start)
 
 
 if __name__ == "__main__":

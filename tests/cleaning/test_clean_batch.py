@@ -11,13 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.clean_batch import LEADING_RULES, STATES, How, clean_batch
+from dedup_job.cleaning.clean_batch import CLEAN, LEADING_RULES, STATES, STAYS, clean_batch
 from dedup_job.cleaning.cleaner import drop_leading_rules
-from dedup_job.cleaning.space_folding import CLEAN, STAYS
 from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
-
-ALL = How(html=True, read=False)
 
 NASTY = " \n\t\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u3000\u2028\u2029\u200b\ufeff"
 NASTY += "<>&{}:;@#/!?.\"'=,a-pxZ若，😀\ud800\0"
@@ -78,7 +75,7 @@ def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_oracle(texts, chosen
 def test_plain_text_is_certain_to_stay(text):
     """Else nearly all texts would take the long way; only `&D` might be a reference."""
     packed = pack([text])
-    assert clean_batch(packed, ALL).found[0] == STAYS
+    assert clean_batch(packed, html=True).found[0] == STAYS
     assert Cleaner().clean_packed(packed) is packed
 
 
@@ -93,14 +90,14 @@ def test_plain_text_is_certain_to_stay(text):
     ],
 )
 def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
-    assert clean_batch(pack([text]), ALL).found[0] == CLEAN
+    assert clean_batch(pack([text]), html=True).found[0] == CLEAN
     assert Cleaner().clean(text) == folded
 
 
 def test_each_character_alone_and_between_others_is_cleaned_alike():
     """White space, line breaks and invisible characters of all Unicode."""
     texts = [form for i in range(sys.maxunicode + 1) for form in (chr(i), f"a{chr(i)}b")]
-    batch, cleaned = clean_batch(pack(texts), ALL), Cleaner().clean_all(texts)
+    batch, cleaned = clean_batch(pack(texts), html=True), Cleaner().clean_all(texts)
     assert not np.flatnonzero(batch.found & STATES == LEADING_RULES).size
     plane = 2 * 65536
     assert all(clean(texts[i]) == cleaned[i] for i in range(plane))

@@ -1,4 +1,4 @@
-"""Random pages of all that the notation knows: native code and oracle say the same.
+"""Random pages of all that the notation knows: the core and the oracle say the same.
 
 The pages are those of tests/cleaning/pages.py. Of broken markup they hold elements that are left
 open and closing tags of others, but no table within code, no blocks within media or readings, and
@@ -20,7 +20,7 @@ from tests.cleaning.pages import page
 def test_random_pages_are_cleaned_as_by_the_oracle_and_stay_as_they_are_when_cleaned_again(count):
     rng, cleaner = random.Random(count), Cleaner()
     pages = [page(rng) for _ in range(count)]
-    native = cleaner.clean_all(pages)
-    unlike = [p for p, n in zip(pages, native, strict=True) if clean(p) != n]
+    found = cleaner.clean_all(pages)
+    unlike = [p for p, n in zip(pages, found, strict=True) if clean(p) != n]
     assert unlike == []
-    assert cleaner.clean_all(native) == native
+    assert cleaner.clean_all(found) == found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from dedup_job._core import hash_words
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.hashing import POLYNOMIAL, hash_all
+from dedup_job.native.hashing import POLYNOMIAL
 from tests.reference.recipe import PLAIN, naive_polynomial
 
 TEXTS = {
@@ -50,7 +51,9 @@ def test_the_fingerprint_of_a_fixed_text_with_an_option(option):
 
 @pytest.mark.parametrize("token", ["a", "数学", "🙂", "\ud800", "abc" * 40])
 def test_the_polynomial_is_the_classic_one(token):
-    assert hash_all(points_of(token), offsets_of([token]), POLYNOMIAL)[0] == naive_polynomial(token)
+    assert hash_words(points_of(token), offsets_of([token]), POLYNOMIAL)[0] == naive_polynomial(
+        token
+    )
 
 
 def test_the_polynomial_of_a_letter_by_hand():

@@ -14,6 +14,7 @@ import pytest
 
 from dedup_job.fingerprint import FingerprintSettings, lexicon_cache
 from dedup_job.fingerprint.lexicon import Hmm, build_lexicon
+from dedup_job.native.code_cache import mark_compiled
 
 PROGRAM = """
 import logging
@@ -141,7 +142,7 @@ def test_the_files_are_for_this_user_alone_whatever_the_umask(folder, builds, um
     former = os.umask(umask)
     try:
         load()
-        lexicon_cache.mark_compiled()
+        mark_compiled()
     finally:
         os.umask(former)
     made = [folder.parent, folder, *folder.iterdir()]

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job._core import simhash
 from dedup_job.fingerprint import hamming
-from dedup_job.fingerprint.kernel import simhash
 from tests.reference.recipe import naive_hamming, naive_hash, naive_simhash
 
 U64 = st.integers(0, 2**64 - 1)

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dedup_job import _core
 from dedup_job.fingerprint.sketch import (
     BANDS,
     BINS,
     KEY_BITS,
     ROWS,
     equal_bits,
-    fill_bins,
     sentence_keys,
     sketch,
 )
@@ -35,10 +35,7 @@ FEW = st.text("ab数。；\n 　Ａ", max_size=60)
 
 
 def bins_of(text):
-    packed = pack([text])
-    room, bins = np.empty((2, len(text) + 1), dtype=np.uint64), np.empty(BINS, dtype=np.uint64)
-    fill_bins(packed.points, 0, len(text), room, bins)
-    return bins
+    return _core.bins(pack([text]).points)
 
 
 def sketches(*texts):

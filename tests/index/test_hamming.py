@@ -221,13 +221,11 @@ def test_a_query_looks_into_as_many_buckets_as_the_layout_says():
     for distance in DISTANCES:
         for blocks in range(9):
             layout = layout_of(distance, 10**4, blocks)
-            tables = hamming.tables_of(layout)
-            ends = tables.begin.tolist()
-            assert len(tables.flips) == layout.probes
-            for block, (a, b) in zip(layout.blocks, pairwise(ends), strict=True):
-                buckets = set(tables.flips[a:b].tolist())
-                assert len(buckets) == b - a == block.probes
-                assert all(f < 2**block.bits for f in buckets)
+            buckets = index_laid_out_as(layout).buckets
+            for place, block in enumerate(layout.blocks):
+                flips = buckets.flips(place).tolist()
+                assert len(set(flips)) == len(flips) == block.probes
+                assert all(f < 2**block.bits for f in flips)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

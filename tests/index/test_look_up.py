@@ -118,12 +118,12 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 assert not (found.alone[row] and expected)
                 if is_kept[start + row]:
                     if not found.alone[row]:  # of these nobody needs to be told
-                        look_up.keep(found.turns, row)
+                        found.turns.keep(row)
                     places[row] = len(kept)
                     kept.append(rows[start + row])
             rows_kept = np.zeros(stop - start, dtype=np.bool_)
             rows_kept[list(places)] = True
-            look_up.columns_stored(found.turns, rows_kept)
+            found.turns.store_columns(rows_kept)
             index.add([b"key"] * len(places), batch[list(places)], found.turns.stored[list(places)])
             if sealing:
                 index.seal()

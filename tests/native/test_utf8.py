@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dedup_job.native.bytes_column import strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import decoded, pack
-from dedup_job.native.utf8 import decode_all
 
 EDGES = (
     "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
@@ -50,7 +49,6 @@ def test_lone_surrogates_take_three_bytes(text):
 
 def test_texts_anywhere_in_the_data_are_read():
     data = np.frombuffer(bytearray("题目".encode() * 3), dtype=np.uint8)
-    points, offsets, valid = decode_all(data, np.array([6, 0, 3]), np.array([12, 3, 3]))
-    assert [chr(p) for p in points] == [*"题目题"]
-    assert offsets.tolist() == [0, 2, 3, 3]
+    texts, valid = decoded(BytesColumn(data, np.array([6, 0, 3]), np.array([6, 3, 0])))
+    assert texts.texts() == ["题目", "题", ""]
     assert valid.all()

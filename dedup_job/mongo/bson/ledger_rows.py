@@ -17,8 +17,7 @@ from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reas
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
-from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
-from dedup_job.native.xxh3 import xxh3_of_each
+from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
@@ -190,7 +189,7 @@ def _digests(
     """Return the fields of the digests of dropped texts, in parts."""
     same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
-    parts = repeated(_DIGEST, len(same)), elements_of(xxh3_of_each(*texts))
+    parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
     return [part.spread(same, len(rows)) for part in parts]
 
 

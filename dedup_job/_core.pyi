@@ -1,0 +1,224 @@
+"""Compiled code: functions over batches, without the interpreter's lock. See src/.
+
+Arrays have exactly the type that is named here, one dimension (a pool of chunks two) and no gaps:
+TypeError for others, ValueError where what they say of each other does not hold.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Bytes = NDArray[np.uint8]
+_Bools = NDArray[np.bool_]
+_Points = NDArray[np.uint32]
+_Ints = NDArray[np.int64]
+_Words = NDArray[np.uint64]
+_Floats = NDArray[np.float64]
+
+# core
+def unlocked_time() -> float: ...
+def digests(points: _Points, offsets: _Ints) -> _Words: ...
+def hash_words(points: _Points, offsets: _Ints, kind: int) -> _Words: ...
+def hash_strings(data: _Bytes, starts: _Ints, lengths: _Ints) -> _Words: ...
+def decode(data: _Bytes, starts: _Ints, lengths: _Ints) -> tuple[_Points, _Ints, _Bools]: ...
+def encode(points: _Points, offsets: _Ints) -> tuple[_Bytes, _Ints]: ...
+def copy_strings(data: _Bytes, starts: _Ints, lengths: _Ints, to: _Bytes, at: _Ints) -> None: ...
+def equal_strings(
+    data: _Bytes,
+    starts: _Ints,
+    lengths: _Ints,
+    other_data: _Bytes,
+    other_starts: _Ints,
+    other_lengths: _Ints,
+) -> _Bools: ...
+
+# bson
+def find_fields(array: _Bytes, path: Sequence[str]) -> _Ints: ...
+
+# fingerprint
+class Lexicon:
+    def __init__(
+        self,
+        *,
+        first: NDArray[np.int32],
+        edges: _Words,
+        filter: _Bytes,  # noqa: A002
+        probabilities: _Floats,
+        words: _Bytes,
+        split: _Bools,
+        classes: _Bytes,
+        pairs: _Bools,
+        emission: _Floats,
+        start: _Floats,
+        transition: _Floats,
+        unknown: float,
+        median: float,
+    ) -> None: ...
+
+class Fingerprinter:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        *,
+        top_k: int,
+        min_features: int,
+        weighting: int,
+        hash: int,  # noqa: A002
+        digits: bool,
+        ngram: int,
+    ) -> None: ...
+    def fingerprint(self, points: _Points, offsets: _Ints) -> tuple[_Words, _Bytes]: ...
+    def explain(self, points: _Points) -> tuple[int, _Ints, _Ints, _Ints, _Floats, _Points]: ...
+
+def simhash(hashes: _Words, weights: _Floats, offsets: _Ints) -> _Words: ...
+def build_trie(
+    points: _Points,
+    offsets: _Ints,
+    first: NDArray[np.int32],
+    edges: _Words,
+    filter: _Bytes,  # noqa: A002
+    nodes: NDArray[np.int32],
+    most: int,
+) -> int: ...
+def sketch(points: _Points, offsets: _Ints) -> tuple[NDArray[np.uint32], _Words]: ...
+def bins(points: _Points) -> _Words: ...
+def sentence_keys(
+    points: _Points, offsets: _Ints, folded: NDArray[np.uint16], kinds: _Bytes
+) -> NDArray[np.uint32]: ...
+
+# cleaning
+class Cleaner:
+    def __init__(
+        self,
+        *,
+        classes: NDArray[np.uint16],
+        kinds: _Bytes,
+        elements: Sequence[tuple[str, str, int, int]],
+        references: Mapping[str, str],
+        attributes: Sequence[str],
+        class_words: Mapping[str, int],
+        styles: Sequence[tuple[str, Mapping[str, int]]],
+        field_types: Mapping[str, int],
+        accents: Mapping[str, str],
+    ) -> None: ...
+    def clean(
+        self, points: _Points, offsets: _Ints, *, html: bool, read: bool
+    ) -> tuple[_Points, _Ints, _Bytes]: ...
+    def escaped(self, points: _Points, *, brace: bool) -> _Points: ...
+
+# index
+_Numbers = NDArray[np.uint32]
+_Candidates = tuple[_Ints, _Ints, _Numbers, _Bytes, _Bytes, _Words]
+_Given = Sequence[NDArray[Any]]  # as _Candidates, or a tuple of its own type
+
+class HammingIndex:
+    used: int
+
+    def __init__(self, blocks: Sequence[tuple[int, int, int]], distance: int) -> None: ...
+    def insert(
+        self, pool: _Numbers, fingerprints: _Words, searchable: _Bools, stop: int
+    ) -> None: ...
+    def search(
+        self, pool: _Numbers, fingerprints: _Words, queries: _Words, most_equal: int
+    ) -> tuple[_Ints, _Ints, _Numbers, _Bytes]: ...
+    def load(
+        self, pool: _Numbers, fingerprints: _Words, searchable: _Bools, repeats: _Numbers
+    ) -> None: ...
+    def repeats(self) -> _Numbers: ...
+    def flips(self, block: int) -> _Words: ...
+
+class KeyIndex:
+    def search(self, keys: _Numbers) -> tuple[_Ints, _Ints, _Numbers]: ...
+
+class BandIndex(KeyIndex):
+    used: int
+
+    def __init__(
+        self, heads: _Numbers, more: _Numbers, buckets: int, columns: int, size: int
+    ) -> None: ...
+    def insert(self, keys: _Numbers, stored: _Numbers, most_equal: int, dropped: _Ints) -> None: ...
+    def split(self, stop: int) -> None: ...
+    def column(self, column: int, count: int) -> _Words: ...
+
+class PackedColumns(KeyIndex):
+    def __init__(
+        self, starts: _Numbers, words: _Words, address_bits: int, number_bits: int, size: int
+    ) -> None: ...
+    def column(self, column: int) -> _Words: ...
+
+class BatchVisibility:
+    most_same: int
+    stored: _Numbers
+    visible: _Numbers
+
+    def keep(self, row: int) -> None: ...
+    def store_columns(self, kept: _Bools) -> None: ...
+    def count_unseen(self) -> int: ...
+
+def pairs_within(
+    fingerprints: _Words, is_short: _Bools, distance: int
+) -> tuple[_Ints, _Ints, _Numbers, _Bytes]: ...
+def pack(
+    items: _Words, address_bits: int, number_bits: int, starts: _Numbers, words: _Words
+) -> None: ...
+def pairs_sharing(keys: _Numbers) -> tuple[_Ints, _Ints, _Numbers]: ...
+def count_meetings(keys: _Numbers | _Words, every: int) -> int: ...
+def equal_insert(table: _Numbers, digests: _Words, start: int, stop: int) -> None: ...
+def equal_find(
+    table: _Numbers, digests: _Words, fingerprints: _Words, values: _Words, sought: _Words
+) -> _Ints: ...
+def is_equal_table(table: _Numbers, digests: _Words) -> bool: ...
+def find(
+    near: HammingIndex | None,
+    pool: _Numbers | None,
+    sharing: KeyIndex | None,
+    fingerprints: _Words,
+    kept_bits: _Words,
+    values: _Words,
+    is_short: _Bools,
+    keys: _Numbers | None,
+    bits: _Words,
+    least: _Ints,
+    most_same: int,
+) -> tuple[_Candidates, _Candidates, _Ints]: ...
+def join(parts: Sequence[_Given]) -> _Candidates: ...
+def limit(
+    parts: Sequence[_Given], least: _Ints, most_equal: int, most_same: int
+) -> tuple[_Candidates, _Candidates, _Ints]: ...
+def look_up_in_batch(
+    found: _Given,
+    held: _Given,
+    twins: _Ints,
+    values: _Words,
+    is_short: _Bools,
+    keys: _Numbers | None,
+    bits: _Words,
+    least: _Ints,
+    limits: tuple[int, int, int],
+    count: int,
+    distance: int,
+) -> tuple[_Candidates, BatchVisibility, _Bools]: ...
+
+# decision
+def decide(
+    visibility: BatchVisibility,
+    held: int,
+    offsets: _Ints,
+    numbers: _Ints,
+    columns: _Numbers,
+    distances: _Bytes,
+    agreements: _Bytes,
+    rows: _Ints,
+    twins: _Ints,
+    alike: _Ints,
+    verdicts: _Bytes,
+    cost: _Floats,
+    most: int,
+    by_distance: bool,
+    state: _Bytes,
+    chosen: _Ints,
+    totals: _Ints,
+    voids: _Bools,
+) -> _Ints: ...

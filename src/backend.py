@@ -1,0 +1,102 @@
+"""The build backend: scikit-build-core, with a compiler from a package where the machine has none.
+
+A compiler that knows C++20 is taken from CXX or from the path. Where there is none, `ziglang`
+(clang, some 100 MB) is downloaded for the build and serves as one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scikit_build_core import build as _build
+
+_NEEDED = "GCC 11, clang 14 or later"
+_PROGRAM = "#include <bit>\n#include <span>\nint main() { return std::popcount(0u); }\n"
+_ZIG = "ziglang>=0.13"
+_PARTS = {"CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
+
+
+def _compiles(compiler: str) -> bool:
+    """Tell whether a command compiles C++20 with its standard library."""
+    command = [*compiler.split(), "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
+    try:
+        done = subprocess.run(command, input=_PROGRAM, text=True, capture_output=True)
+    except OSError:
+        return False
+    return done.returncode == 0
+
+
+def _has_compiler() -> bool:
+    """Tell whether the machine has one; exit where CXX names one that is none."""
+    if named := os.environ.get("CXX"):
+        if not _compiles(named):
+            raise SystemExit(
+                f"CXX is {named!r}, which compiles no C++20: {_NEEDED} is needed. Without CXX, and "
+                "without such a compiler on the path, the build takes one from the package ziglang."
+            )
+        return True
+    return any(shutil.which(name) and _compiles(name) for name in ("c++", "g++", "clang++"))
+
+
+@contextlib.contextmanager
+def _compiler() -> Iterator[None]:
+    """Let CMake find a compiler for the block."""
+    if _has_compiler():
+        if not os.environ.get("CXX"):
+            names = (name for name in ("c++", "g++", "clang++") if _compiles(name))
+            os.environ["CXX"] = next(names)
+        yield
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        made = {}
+        for variable, part in _PARTS.items():
+            script = Path(folder, part)
+            # baseline: what is built here runs on every processor of its kind
+            target = " -mcpu=baseline" if part == "c++" else ""
+            script.write_text(
+                f'#!/bin/sh\nexec "{sys.executable}" -m ziglang {part}{target} "$@"\n'
+            )
+            script.chmod(0o700)
+            made[variable] = str(script)
+        os.environ["CXX"] = made["CXX"]
+        tools = f"-DCMAKE_AR={made['AR']} -DCMAKE_RANLIB={made['RANLIB']}"
+        os.environ["CMAKE_ARGS"] = f"{os.environ.get('CMAKE_ARGS', '')} {tools}"
+        yield
+
+
+def _with_compiler(requires: list[str]) -> list[str]:
+    return requires if _has_compiler() else [*requires, _ZIG]
+
+
+def get_requires_for_build_wheel(config_settings: dict[str, Any] | None = None) -> list[str]:
+    """Return what building a wheel needs here."""
+    return _with_compiler(_build.get_requires_for_build_wheel(config_settings))
+
+
+def get_requires_for_build_editable(config_settings: dict[str, Any] | None = None) -> list[str]:
+    """Return what an editable installation needs here."""
+    return _with_compiler(_build.get_requires_for_build_editable(config_settings))
+
+
+def build_wheel(folder: str, config_settings: Any = None, metadata: str | None = None) -> str:
+    """Build a wheel; return its name."""
+    with _compiler():
+        return _build.build_wheel(folder, config_settings, metadata)
+
+
+def build_editable(folder: str, config_settings: Any = None, metadata: str | None = None) -> str:
+    """Build what an editable installation consists of; return its name."""
+    with _compiler():
+        return _build.build_editable(folder, config_settings, metadata)
+
+
+get_requires_for_build_sdist = _build.get_requires_for_build_sdist
+build_sdist = _build.build_sdist

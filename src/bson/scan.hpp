@@ -1,0 +1,51 @@
+// Where the fields of plain documents lie, for all documents of a server's reply at once.
+//
+// Plain is a document of which decoding would tell nothing new: well-formed, of common types, text that is
+// UTF-8, dates that Python has, no repeated `_id` and no repeated name on the way to the text. All others
+// are left to the decoder. Format: bsonspec.org, version 1.1.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dedup::bson {
+
+using Bytes = std::span<const std::uint8_t>;
+
+// From `start` to `end` the document, from `key` to `key_end` its `_id` field, from `text` to `text_end` the
+// text's value; it alone is not certain to be UTF-8. key_end is 0 where the document is not plain, text_end
+// where it is not, or has no text there, or a field of the name `dedup`.
+struct Fields {
+    std::int64_t start = 0, end = 0, key = 0, key_end = 0, text = 0, text_end = 0;
+};
+
+class Scanner {
+public:
+    // path: the names that lead to the text.
+    explicit Scanner(std::vector<std::string> path) : path_(std::move(path)), seen_(path_.size() + 1) {}
+
+    // Returns the fields of all documents of a BSON array; none where it is no array of documents.
+    std::optional<std::vector<Fields>> find(Bytes array);
+
+private:
+    bool walk(Fields& found);
+    std::int64_t end_of(std::uint8_t kind, std::int64_t at, std::int64_t stop, bool unread) const;
+    std::int64_t end_of_nested(std::int64_t at, std::int64_t stop) const;
+    std::int64_t after_name(std::int64_t at, std::int64_t stop) const;
+    std::string_view name(std::int64_t start, std::int64_t end) const;
+    template <class T>
+    T read(std::int64_t at) const;
+
+    static constexpr std::size_t DEEPEST = 32;
+
+    std::vector<std::string> path_;
+    std::vector<bool> seen_;                    // which names of the path, in one document
+    std::array<std::int64_t, DEEPEST> stops_{};  // ends of the documents that the walk is in
+    Bytes data_;
+};
+
+}  // namespace dedup::bson

@@ -1,0 +1,200 @@
+// Entry points of the cleaning room.
+#include "core/bind.hpp"
+
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <sstream>
+
+#include "cleaning/clean.hpp"
+
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace {
+
+using namespace cleaning;
+
+using Meanings = std::map<std::string, int>;
+using ElementRows = std::vector<std::tuple<std::string, std::string, std::uint32_t, std::uint32_t>>;
+using StyleRows = std::vector<std::pair<std::string, Meanings>>;
+using Texts = std::map<std::string, std::string>;
+
+std::vector<std::uint32_t> points_of(const std::string& text) {
+    std::vector<std::uint32_t> points;
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    read_utf8({bytes, text.size()}, [&](std::uint32_t point) { points.push_back(point); });
+    return points;
+}
+
+// Collects what Python's tables say (cleaning/vocabulary.py).
+class VocabularyTables {
+public:
+    void add_elements(const ElementRows& rows) {
+        for (const auto& [name, does, roles, spans] : rows) {
+            const auto action = std::find(std::begin(ACTIONS), std::end(ACTIONS), does);
+            if (action == std::end(ACTIONS)) refuse("no such action: " + does);
+            add(Naming::element, name, static_cast<int>(elements_.size()));
+            elements_.push_back({roles, static_cast<Action>(action - std::begin(ACTIONS)), spans});
+        }
+    }
+
+    void add_references(const Texts& references) {
+        for (const auto& [name, text] : references) {
+            const std::vector<std::uint32_t> points = points_of(text);
+            if (points.empty() || points.size() > 2 || points[0] == 0) refuse(name + " is not one or two characters");
+            const std::uint32_t second = points.size() == 2 ? points[1] : 0;
+            add(Naming::reference, name, static_cast<int>(points[0]), static_cast<int>(second));
+        }
+    }
+
+    void add_attributes(const std::vector<std::string>& attributes) {
+        if (attributes.size() != ATTRIBUTES) refuse("attributes has not " + std::to_string(ATTRIBUTES) + " names");
+        for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, attributes[i], i);
+    }
+
+    void add_words(Naming of, const Meanings& words) {
+        for (const auto& [word, meaning] : words) add(of, word, meaning);
+    }
+
+    void add_styles(const StyleRows& styles) {
+        if (styles.size() != PROPERTIES) refuse("styles has not " + std::to_string(PROPERTIES) + " rows");
+        for (int i = 0; i < PROPERTIES; i++) {
+            const auto& [names, words] = styles[i];
+            std::istringstream each(names);
+            for (std::string name; each >> name;) add(Naming::property, name, i);
+            add_words(word_of(static_cast<Property>(i)), words);
+        }
+    }
+
+    Vocabulary build(const Texts& accents) {
+        std::vector<Accent> commands;
+        for (const auto& [command, characters] : accents) {
+            if (command.size() > LONGEST_COMMAND) refuse("an accent's command is too long: " + command);
+            commands.push_back({command, points_of(characters)});
+        }
+        return Vocabulary(std::move(elements_), names_, std::move(commands));
+    }
+
+private:
+    void add(Naming of, const std::string& name, int value, int second = 0) {
+        const bool is_ascii = std::all_of(name.begin(), name.end(), [](char letter) { return 0 < letter; });
+        if (name.empty() || name.size() > 255 || !is_ascii) refuse("a name is empty, too long or not ASCII: " + name);
+        if (value < 0) refuse("a meaning is negative, of " + name);
+        names_.push_back({of, name, value, second});
+    }
+
+    std::vector<Element> elements_;
+    std::vector<Vocabulary::Name> names_;
+};
+
+// The first points of a buffer as an array of numpy's, which owns it from now on.
+Out<std::uint32_t> give_points(Buffer buffer, std::int64_t size) {
+    std::uint32_t* data = buffer.release().release();
+    nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<std::uint32_t*>(array); });
+    return Out<std::uint32_t>(data, {static_cast<std::size_t>(size)}, owner);
+}
+
+// Cleans batches; without state between them, so threads may share it.
+class BatchCleaner {
+public:
+    BatchCleaner(In<std::uint16_t> classes, In<std::uint8_t> kinds, const ElementRows& elements,
+                 const Texts& references, const std::vector<std::string>& attributes, const Meanings& class_words,
+                 const StyleRows& styles, const Meanings& field_types, const Texts& accents)
+        : characters_(checked(classes, kinds)),
+          vocabulary_(vocabulary_of(elements, references, attributes, class_words, styles, field_types, accents)) {}
+
+    std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<std::uint8_t>> clean(In<std::uint32_t> points,
+                                                                               In<std::int64_t> offsets, bool html,
+                                                                               bool read) const {
+        const TextColumn texts = texts_of(points, offsets);
+        std::vector<std::int64_t> bounds(texts.size() + 1);
+        std::vector<std::uint8_t> found(texts.size());
+        std::optional<Buffer> clean;
+        {
+            Unlocked unlocked;
+            clean = clean_all(texts, html, read, bounds, found);
+        }
+        return {give_points(std::move(*clean), bounds.back()), give(std::move(bounds)), give(std::move(found))};
+    }
+
+    Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
+        const Points text = view(points);
+        Buffer room(4 * text.size() + 16);
+        Writer out(room.room());
+        escape(text, brace, characters_, References(characters_, vocabulary_), out);
+        return give_points(std::move(room), out.size());
+    }
+
+private:
+    static Characters checked(const In<std::uint16_t>& classes, const In<std::uint8_t>& kinds) {
+        const auto known = view(kinds);
+        if (known.size() != PLANE) refuse("kinds has " + std::to_string(known.size()) + " elements, not 65536");
+        if (std::any_of(known.begin(), known.end(), [](std::uint8_t kind) { return Kind{kind} > Kind::backtick; }))
+            refuse("kinds holds what is no kind");
+        if (classes.size() == 0 || classes.size() > BEYOND) refuse("classes is empty, or longer than Unicode");
+        return Characters(view(classes), known);
+    }
+
+    static Vocabulary vocabulary_of(const ElementRows& elements, const Texts& references,
+                                    const std::vector<std::string>& attributes, const Meanings& class_words,
+                                    const StyleRows& styles, const Meanings& field_types, const Texts& accents) {
+        VocabularyTables tables;
+        tables.add_elements(elements);
+        tables.add_references(references);
+        tables.add_attributes(attributes);
+        tables.add_words(Naming::class_word, class_words);
+        tables.add_styles(styles);
+        tables.add_words(Naming::field_type, field_types);
+        return tables.build(accents);
+    }
+
+    Buffer clean_all(const TextColumn& texts, bool html, bool read, std::span<std::int64_t> bounds,
+                     std::span<std::uint8_t> found) const {
+        const std::size_t longest = texts.longest();
+        TextCleaner cleaner(characters_, vocabulary_, longest);
+        std::size_t size = static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + room_for(longest);
+        Buffer clean(size);
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            const Points text = texts[i];
+            if (size - at < room_for(text.size())) {
+                size = 2 * size + room_for(longest);
+                Buffer larger(size);
+                std::copy_n(clean.room().data(), at, larger.room().data());
+                clean = std::move(larger);
+            }
+            Writer out(clean.room().subspan(at));
+            found[i] = read ? cleaner.finish(text, out) : cleaner.clean(text, html, out);
+            at += static_cast<std::size_t>(out.size());
+            bounds[i + 1] = static_cast<std::int64_t>(at);
+        }
+        return clean;
+    }
+
+    Characters characters_;
+    Vocabulary vocabulary_;
+};
+
+}  // namespace
+
+void bind_cleaning(nb::module_& m) {
+    nb::class_<BatchCleaner>(m, "Cleaner", "Makes clean texts; see cleaning/cleaner.py.")
+        .def(nb::init<In<std::uint16_t>, In<std::uint8_t>, const ElementRows&, const Texts&,
+                      const std::vector<std::string>&, const Meanings&, const StyleRows&, const Meanings&,
+                      const Texts&>(),
+             nb::kw_only(), "classes"_a.noconvert(), "kinds"_a.noconvert(), "elements"_a, "references"_a,
+             "attributes"_a, "class_words"_a, "styles"_a, "field_types"_a, "accents"_a)
+        .def("clean", &BatchCleaner::clean, "points"_a.noconvert(), "offsets"_a.noconvert(), nb::kw_only(), "html"_a,
+             "read"_a,
+             "Return the points of n clean texts, where each begins and the end, and what became of each, uint8 (n,)."
+             "\n\n"
+             "html: whether markup is looked for; read: whether it was, and only marks are left.")
+        .def("escaped", &BatchCleaner::escaped, "points"_a.noconvert(), nb::kw_only(), "brace"_a,
+             "Return a text that a second cleaning turns into this one.");
+}
+
+}  // namespace dedup

@@ -1,0 +1,180 @@
+// Characters: classes and kinds, as Python's tables say; marks beyond Unicode; words of ASCII in texts.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/text.hpp"
+
+namespace dedup::cleaning {
+
+using Place = std::int64_t;  // of a character in a text
+constexpr Place NONE = -1;
+
+// Classes, as bits: white space; a word's characters of any script; an ASCII letter; one or a digit; a mark
+// inside of names; what starts an attribute's name, and goes on with it; what ends a value without quotes; what ends
+// a line.
+enum Class : std::uint16_t {
+    SPACE = 1 << 0,
+    WORD = 1 << 1,
+    LETTER = 1 << 2,
+    ALNUM = 1 << 3,
+    MARK = 1 << 4,
+    STARTS = 1 << 5,
+    GOES_ON = 1 << 6,
+    ENDS = 1 << 7,
+    LINE = 1 << 8,
+};
+
+// Kinds: white space within a line, and between lines; what vanishes; what begins markup; braces and what
+// else matters for style rules; what fences code.
+enum class Kind : std::uint8_t { plain, space, line, invisible, markup, opening, closing, colon, at_sign, backtick };
+
+inline bool is_blank(Kind kind) { return kind == Kind::space || kind == Kind::line; }
+
+constexpr std::uint32_t BEYOND = 0x110000;  // the first number that is no character
+constexpr std::uint32_t END = 16;           // how far the end of a span is from its beginning
+
+// Marks for what markup says: no text holds one, so none needs an escape.
+enum Mark : std::uint32_t {
+    CODE = BEYOND,  // around code in a line
+    CODE_END,
+    UNDERLINE = BEYOND + 8,  // spans
+    DOTS,
+    BOLD,
+    ITALIC,
+    SUP,
+    SUB,
+    RUBY,     // a reading
+    FORMULA,
+    ITEM,     // of a list
+    ROW,      // of a table
+    FENCE,    // lines of code
+    LINED,    // an underlined block, which is no blank to fill in where it is empty
+    RUBY_END = RUBY + END,
+    FORMULA_END,
+    ITEM_END,
+    ROW_END,
+    FENCE_END,
+    LINED_END,
+    BODY = BEYOND + 40,  // behind the marker of an item
+    CELL,                // where a cell begins
+    BLANK,               // a blank to fill in
+    FRESH,               // a new line, unless one has just begun
+    NO_MARK,
+    IMAGE = BEYOND + 48,  // before an address
+    AUDIO,
+    VIDEO,
+    ADDRESS_END,
+    ACCENTS = BEYOND + 64,  // the first of the accents: the LaTeX command number `mark - ACCENTS`
+};
+
+inline bool is_medium(std::uint32_t mark) { return IMAGE <= mark && mark <= VIDEO; }
+
+// Whether something is seen of a mark: an image or its like, a blank.
+inline bool is_shown(std::uint32_t mark) { return is_medium(mark) || mark == BLANK || mark == UNDERLINE; }
+
+constexpr std::uint32_t ZERO_WIDTH_SPACE = 0x200B, BYTE_ORDER_MARK = 0xFEFF;
+
+inline std::uint32_t lower(std::uint32_t point) { return 'A' <= point && point <= 'Z' ? point + ('a' - 'A') : point; }
+
+// The next place from `at` on whose character is wanted, the end without one. Where it is not near, eight are asked
+// at a time, without branches, which compilers turn into compares of several at once.
+template <class Wanted>
+Place find_if(Points text, Place at, Wanted is_wanted) {
+    constexpr Place STEP = 8;
+    const std::uint32_t* const points = text.data();
+    const Place size = std::ssize(text);
+    for (const Place near = std::min(size, at + STEP); at < near; at++) {
+        if (is_wanted(points[at])) return at;
+    }
+    for (; at + STEP <= size; at += STEP) {
+        bool found = false;
+        for (Place k = 0; k < STEP; k++) found |= is_wanted(points[at + k]);
+        if (found) break;
+    }
+    while (at < size && !is_wanted(points[at])) at++;
+    return at;
+}
+
+inline Place find(Points text, Place at, std::uint32_t point) {
+    return find_if(text, at, [=](std::uint32_t other) { return other == point; });
+}
+
+class Characters {
+public:
+    Characters(std::span<const std::uint16_t> classes, std::span<const std::uint8_t> kinds)
+        : classes_(classes.begin(), classes.end()),
+          last_(static_cast<std::uint32_t>(classes.size() - 1)),
+          kinds_(PLANE) {
+        std::transform(kinds.begin(), kinds.end(), kinds_.begin(), [](std::uint8_t kind) { return Kind{kind}; });
+    }
+
+    // Whether a character is of one of these classes; none beyond the table is, and no mark.
+    bool is(std::uint32_t point, unsigned classes) const {
+        return point <= last_ && (classes_[point] & classes) != 0;
+    }
+    Kind kind(std::uint32_t point) const { return point < PLANE ? kinds_[point] : Kind::plain; }
+
+    // Neither of a special kind nor a mark.
+    bool is_plain(std::uint32_t point) const { return point < PLANE ? kinds_[point] == Kind::plain : point < BEYOND; }
+
+    // A space that stays: the one before it and the one behind it are of no special kind. `at` is behind the former.
+    bool is_single_space(Points text, Place at) const {
+        return text[at] == ' ' && at + 1 < std::ssize(text) && is_plain(text[at + 1]);
+    }
+
+    // The next place from `at` on with a character of none of these classes.
+    Place skip(Points text, Place at, unsigned classes) const {
+        while (at < std::ssize(text) && is(text[at], classes)) at++;
+        return at;
+    }
+
+    // Without the white space around it.
+    Points trimmed(Points text) const {
+        while (!text.empty() && is(text.front(), SPACE)) text = text.subspan(1);
+        while (!text.empty() && is(text.back(), SPACE)) text = text.first(text.size() - 1);
+        return text;
+    }
+
+private:
+    std::vector<std::uint16_t> classes_;
+    std::uint32_t last_;
+    std::vector<Kind> kinds_;
+};
+
+// Whether a text begins with a word of small letters, in capitals or not.
+inline bool starts_with(Points text, std::string_view word) {
+    if (text.size() < word.size()) return false;
+    std::size_t k = 0;
+    while (k < word.size() && lower(text[k]) == static_cast<std::uint32_t>(word[k])) k++;
+    return k == word.size();
+}
+
+inline bool holds_word(Points text, std::string_view word) {
+    for (std::size_t k = 0; k + word.size() <= text.size(); k++) {
+        if (starts_with(text.subspan(k), word)) return true;
+    }
+    return false;
+}
+
+// Whether markup may go on with this character after its first one.
+inline bool may_begin_markup(std::uint32_t point) {
+    const std::uint32_t small = point | ('a' - 'A');
+    return ('a' <= small && small <= 'z') || point == '/' || point == '!' || point == '?' || point == '#';
+}
+
+// ... in a text with marks, and with characters that vanish.
+inline bool may_go_on(std::uint32_t point) {
+    return point >= BEYOND || point == ZERO_WIDTH_SPACE || point == BYTE_ORDER_MARK || may_begin_markup(point);
+}
+
+// Whether an at-rule that may stand without declarations can go on here, behind its @.
+inline bool may_be_at_rule(Points text, Place at) {
+    return at < std::ssize(text) && text[at] < 0x80 &&
+           std::string_view("mskicn-").find(static_cast<char>(text[at])) != std::string_view::npos;
+}
+
+}  // namespace dedup::cleaning

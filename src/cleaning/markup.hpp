@@ -1,0 +1,105 @@
+// Markup read once and turned into marks for what it says.
+#pragma once
+#include "cleaning/elements.hpp"
+
+namespace dedup::cleaning {
+
+class MarkupReader {
+public:
+    MarkupReader(const Characters& characters, const Vocabulary& vocabulary, std::span<std::uint32_t> room)
+        : page_(characters, vocabulary, room), elements_(page_) {}
+
+    // Reads a text; returns what it holds. Where that is neither tag nor reference, `marked` is of no use.
+    unsigned read(Points raw) {
+        unsigned holds = 0;
+        if (page_.begin(raw)) holds |= TAGS;
+        const Points text = page_.text();
+        unsigned how = DECODES | PARSES;
+        Place kept = 0;
+        for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
+            const Markup found = page_.scanner.read(j);
+            if (found.stop == NONE) {
+                j++;
+                continue;
+            }
+            holds |= TAGS | copy_between(kept, j, how);
+            page_.start = j;
+            page_.stop = found.stop;
+            if (found.is_tag) read_tag(found);
+            kept = j = found.stop;
+        }
+        if (!holds) how = DECODES;  // what a parser makes of characters counts for markup alone
+        holds |= copy_between(kept, std::ssize(text), how);
+        elements_.close_down_to(1, Closed::by_end);
+        return holds;
+    }
+
+    Points marked() const { return page_.out.from(0); }
+    bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
+
+    // Whether a text, however long, holds tags or references; what was read before is forgotten.
+    bool holds_markup(Points text) {
+        if (page_.scanner.take(text)) return true;
+        const auto may_begin = [](std::uint32_t point) { return (point == '<') | (point == '&'); };
+        for (Place j = find_if(text, 0, may_begin); j + 1 < std::ssize(text); j = find_if(text, j + 1, may_begin)) {
+            if (text[j] == '<' && page_.scanner.read(j).stop != NONE) return true;
+            if (text[j] == '&' && page_.references.read(text, j + 1).end != NONE) return true;
+        }
+        return false;
+    }
+
+private:
+    // Writes the text between two tags; white space between the parts of a formula is none.
+    unsigned copy_between(Place start, Place stop, unsigned how) {
+        const OpenElement& entry = page_.stack.back();
+        Points between = page_.text().subspan(start, stop - start);
+        const Action action = entry.action;
+        if (entry.math && action != Action::math_text && action != Action::annotation && action != Action::note)
+            between = page_.characters.trimmed(between);
+        return page_.copy(between, how);
+    }
+
+    // Writes what a tag leaves: the ends of elements, a line break, the beginning of its own.
+    void read_tag(const Markup& found) {
+        const int number = found.number;
+        if (found.closes) {
+            if (number != NONE) elements_.close(number);
+            return write_break(page_, found.roles, number);
+        }
+        const Place inside = found.hidden ? found.shown : page_.stop;
+        if (found.has_open_quotes) {
+            page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
+        } else {
+            page_.attributes.take(page_.text(), page_.scanner.values());
+        }
+        const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
+        if (found.hidden && found.roles & DROPS) return read_script(found, content);
+        if (number == NONE) {
+            write_latex(page_);
+            return;
+        }
+        elements_.open(number, found.roles, found.closes_itself || found.hidden);
+        if (found.hidden && found.roles & SHOWS) {
+            const Place begin = page_.out.size();
+            page_.copy(content, found.roles & RAW ? PARSES : DECODES | PARSES);
+            if (page_.action_of(number) == Action::area && !page_.is_nonblank(page_.out.from(begin))) {
+                page_.out.cut(begin);
+                page_.out.append(BLANK);
+            }
+            page_.out.append('\n');
+        }
+    }
+
+    // Writes the formula of a script in TeX.
+    void read_script(const Markup& found, Points content) {
+        if (!page_.attributes.holds(Attribute::type, "math/tex")) return write_break(page_, found.roles, found.number);
+        // the box before it shows the same formula
+        if (page_.box_end == page_.out.size()) page_.out.cut(page_.box_start);
+        write_formula(page_, content, PARSES);
+    }
+
+    Page page_;
+    Elements elements_;
+};
+
+}  // namespace dedup::cleaning

@@ -1,0 +1,323 @@
+// Which `<` of a text begins a tag, a comment or a declaration, and where that ends.
+//
+// States are those of the HTML standard (13.2.5, tokenization), where it is followed. It is not in what counts
+// as a tag: a browser takes `a<b且b>c` for one and loses it.
+#pragma once
+#include "cleaning/attributes.hpp"
+
+namespace dedup::cleaning {
+
+// What stands at a `<`.
+struct Markup {
+    Place stop = NONE;  // behind it; NONE: text
+    int number = NONE;  // of the element
+    std::uint32_t roles = 0;
+    bool is_tag = false, closes = false, closes_itself = false;
+    bool has_values = false;       // of attributes: see `values`
+    bool has_open_quotes = false;  // inside quotes: its values are to be searched
+    Place shown = 0, hidden = 0;  // where content that is read with the tag begins and ends, 0 without any
+};
+
+class TagScanner {
+public:
+    TagScanner(const Characters& characters, const Vocabulary& vocabulary)
+        : characters_(characters), vocabulary_(vocabulary), last_closing_(vocabulary.elements()) {}
+
+    Points text() const { return text_; }
+
+    // Takes a text, notes the last closing tag of each element; tells of a CDATA mark anywhere.
+    bool take(Points text) {
+        text_ = text;
+        comments_end_ = true;
+        foreign_read_ = false;
+        std::fill(last_closing_.begin(), last_closing_.end(), NONE);
+        bool found = false;
+        for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j + 1, '<')) {
+            if (text[j + 1] == '/') {
+                const ClosingTag tag = closing_tag(j);
+                if (tag.number != NONE) last_closing_[tag.number] = j;
+            } else if (text[j + 1] == '!') {
+                found = found || begins(j, CDATA);
+            }
+        }
+        return found;
+    }
+
+    // Takes a text without its CDATA marks; tells whether it had any.
+    bool take_without_marks(Points text) {
+        if (!take(text)) return false;
+        drop_marks(text);
+        take(without_marks_);
+        return true;
+    }
+
+    // The attributes with values of the tag that was read last.
+    std::span<const AttributePlace> values() const { return values_; }
+
+    // Where the last closing tag of an element begins, NONE without one.
+    Place last_closing(int number) const { return last_closing_[number]; }
+
+    // The markup whose `<` stands at `j`, before another character: tag open state.
+    Markup read(Place j) {
+        const std::uint32_t after = text_[j + 1];
+        if (after == '/' || characters_.is(after, LETTER)) return tag(j);
+        Markup found;
+        if (after == '!' && j + 3 < size() && text_[j + 2] == '-' && text_[j + 3] == '-') {
+            if (!comments_end_) return {};
+            found.stop = comment_end(j + 2);
+            comments_end_ = found.stop != NONE;  // where one does not, no later one does
+        } else if (after == '!' || after == '?') {
+            found.stop = declaration_end(j);
+        }
+        return found;
+    }
+
+private:
+    static constexpr std::string_view CDATA = "<![CDATA[";
+
+    struct ClosingTag {
+        Place end = NONE;
+        int number = NONE;
+    };
+
+    Place size() const { return std::ssize(text_); }
+    Points name(Place begin, Place stop) const { return text_.subspan(begin, stop - begin); }
+
+    // Tag name state: letters and digits, with single marks between.
+    Place name_end(Place at) const {
+        if (at >= size() || !characters_.is(text_[at], LETTER)) return NONE;
+        for (;; at++) {
+            at = characters_.skip(text_, at, ALNUM);
+            if (at + 1 >= size() || !characters_.is(text_[at], MARK)) return at;
+            if (!characters_.is(text_[at + 1], ALNUM)) return at;
+        }
+    }
+
+    bool ends_name(Place at) const {
+        return at < size() && (text_[at] == '>' || text_[at] == '/' || characters_.is(text_[at], SPACE));
+    }
+
+    // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
+    // it is none, or has quotes inside quotes.
+    Place attributes_end(Place at) {
+        values_.clear();
+        for (;;) {
+            while (at < size() && (text_[at] == '/' || characters_.is(text_[at], SPACE))) at++;
+            if (at < size() && text_[at] == '>') return at + 1;
+            if (at == size() || !characters_.is(text_[at], STARTS)) return NONE;
+            const Place begin = at;
+            at = characters_.skip(text_, at + 1, GOES_ON);  // attribute name state
+            const ValuePlace value = read_value(text_, at, characters_);
+            if (value.after == NONE) continue;
+            values_.push_back({begin, at, value.first, value.stop});
+            at = value.after;
+        }
+    }
+
+    // Where a tag ends with quotes inside quotes, style="font-family:"Arial"".
+    Place open_quote_end(Place start) const {
+        Place at = characters_.skip(text_, start, SPACE);
+        if (at == start || at == size() || !characters_.is(text_[at], LETTER)) return NONE;
+        for (at++; at < size() && text_[at] != '@' && characters_.is(text_[at], GOES_ON);) at++;
+        at = behind_equals(text_, at, characters_);
+        if (at == NONE || (text_[at] != '"' && text_[at] != '\'')) return NONE;
+        return angle_end(at + 1);
+    }
+
+    // Behind the next `>` if no `<` comes before it.
+    Place angle_end(Place at) const {
+        while (at < size() && text_[at] != '<' && text_[at] != '>') at++;
+        return at < size() && text_[at] == '>' ? at + 1 : NONE;
+    }
+
+    // End tag open state.
+    ClosingTag closing_tag(Place at) const {
+        const Place begin = at + 2;
+        if (begin >= size() || text_[at + 1] != '/' || !characters_.is(text_[begin], LETTER)) return {};
+        const Place stop = characters_.skip(text_, begin, ALNUM | MARK);
+        const Place end = ends_name(stop) ? angle_end(stop) : NONE;
+        if (end == NONE) return {};
+        return {end, vocabulary_.meaning(Naming::element, name(begin, stop))};
+    }
+
+    // Comment state: behind `-->` or `--!>`.
+    Place comment_end(Place at) const {
+        for (; at + 2 < size(); at++) {
+            if (text_[at] != '-' || text_[at + 1] != '-') continue;
+            if (text_[at + 2] == '>') return at + 3;
+            if (text_[at + 2] == '!' && at + 3 < size() && text_[at + 3] == '>') return at + 4;
+        }
+        return NONE;
+    }
+
+    // Markup declaration open state: where `<!doctype>`, `<?xml>`, `<![if]>` and their like end.
+    Place declaration_end(Place at) const {
+        if (text_[at + 1] == '?') {
+            for (const std::string_view word : {"xml", "import", "mso"}) {
+                if (begins(at + 2, word)) return angle_end(at + 2);
+            }
+            return NONE;
+        }
+        if (at + 2 < size() && text_[at + 2] == '[') {
+            if (begins(at, CDATA)) return at + std::ssize(CDATA);  // left where two marks stood in each other
+            const Place start = characters_.skip(text_, at + 3, SPACE);
+            for (const std::string_view word : {"if", "endif"}) {
+                if (begins(start, word)) return behind_word(start + std::ssize(word));
+            }
+            return NONE;
+        }
+        constexpr std::string_view DOCTYPE = "doctype";
+        return begins(at + 2, DOCTYPE) ? behind_word(at + 2 + std::ssize(DOCTYPE)) : NONE;
+    }
+
+    Place behind_word(Place at) const {
+        return at < size() && characters_.is(text_[at], WORD) ? NONE : angle_end(at);
+    }
+
+    // Whether a word of small letters, or capital ones, or marks, begins here. The few other letters that
+    // Unicode takes for an i or s count as such, as in a pattern that ignores case.
+    bool begins(Place at, std::string_view word) const {
+        constexpr std::uint32_t LONG_S = 0x17F, DOTTED_I = 0x130, DOTLESS_I = 0x131;
+        if (at + std::ssize(word) > size()) return false;
+        for (const char letter : word) {
+            const std::uint32_t point = text_[at++], wanted = static_cast<std::uint32_t>(letter);
+            const bool alike = point == wanted || lower(point) == wanted || (point == LONG_S && wanted == 's') ||
+                               ((point == DOTTED_I || point == DOTLESS_I) && wanted == 'i');
+            if (!alike) return false;
+        }
+        return true;
+    }
+
+    // Writes a text without its CDATA marks and as many `]]>` behind the first. The ends are looked for in
+    // what is left once the beginnings are gone.
+    void drop_marks(Points text) {
+        auto& left = without_marks_;
+        left.clear();
+        Place marks = 0, first = NONE;
+        for (Place j = 0; j < std::ssize(text);) {
+            if (text[j] == '<' && begins(j, CDATA)) {
+                if (first == NONE) first = std::ssize(left);
+                marks++;
+                j += std::ssize(CDATA);
+            } else {
+                left.push_back(text[j++]);
+            }
+        }
+        const Place end = std::ssize(left);
+        Place at = first;
+        for (Place j = first; j < end;) {
+            if (marks && j + 2 < end && left[j] == ']' && left[j + 1] == ']' && left[j + 2] == '>') {
+                marks--;
+                j += 3;
+            } else {
+                left[at++] = left[j++];
+            }
+        }
+        left.resize(at);
+    }
+
+    // Tag open state, a letter or `/` behind it.
+    Markup tag(Place start) {
+        Markup found;
+        found.closes = text_[start + 1] == '/';
+        const Place begin = start + (found.closes ? 2 : 1), stop = name_end(begin);
+        if (stop == NONE || !ends_name(stop)) return {};
+        found.number = vocabulary_.meaning(Naming::element, name(begin, stop));
+        found.roles = found.number == NONE ? roles_of_other(begin, stop) : vocabulary_.element(found.number).roles;
+        if (!found.roles && found.number == NONE) return {};
+        Place end = attributes_end(stop);
+        if (end == NONE) {
+            end = open_quote_end(stop);
+            if (end == NONE) return {};
+            found.has_open_quotes = true;
+        }
+        found.has_values = found.has_open_quotes || !values_.empty();
+        found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
+        const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
+        if (!evident && !is_meant(start, begin, stop, end, found)) return {};
+        found.is_tag = true;
+        found.stop = end;
+        if (found.closes || found.closes_itself || !(found.roles & CLOSED)) return found;
+        if (last_closing_[found.number] < end) return {};
+        if (found.roles & (DROPS | SHOWS)) {  // RAWTEXT, RCDATA, script data state
+            const auto [hidden, behind] = content_end(end, found.number);
+            found.shown = end;
+            found.hidden = hidden;
+            found.stop = behind;
+        }
+        return found;
+    }
+
+    // Whether a tag is one although its name has other uses and it has no attribute.
+    bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
+        if (found.number == NONE) return last_of_foreign(begin, stop) > start;
+        if (found.roles & PARAGRAPH && end == stop + 1 && starts_paragraph(start)) return true;
+        return last_closing_[found.number] > start;
+    }
+
+    // The roles of a name that is no element's, 0 if it is none of a tag.
+    std::uint32_t roles_of_other(Place begin, Place stop) const {
+        const Place mark = characters_.skip(text_, begin, ALNUM);
+        if (mark == stop || (text_[mark] != ':' && text_[mark] != '-')) return 0;
+        const bool office = vocabulary_.meaning(Naming::element, name(begin, mark + 1)) != NONE;
+        return office && characters_.skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
+    }
+
+    bool starts_paragraph(Place start) const {
+        return start == 0 || text_[start - 1] == '>' || characters_.is(text_[start - 1], SPACE);
+    }
+
+    // Where the next closing tag of an element begins and ends; there is one.
+    std::pair<Place, Place> content_end(Place j, int number) const {
+        for (;; j++) {
+            j = find(text_, j, '<');
+            const ClosingTag tag = closing_tag(j);
+            if (tag.number == number) return {j, tag.end};
+        }
+    }
+
+    // Where the last closing tag of a name that no table holds begins, NONE without one.
+    Place last_of_foreign(Place begin, Place stop) {
+        if (!foreign_read_) read_foreign();
+        return foreign_[foreign_slot(begin, stop)];
+    }
+
+    void read_foreign() {
+        foreign_read_ = true;
+        std::size_t slots = 32;
+        while (2 * slots < static_cast<std::size_t>(size())) slots *= 2;  // a closing tag has four characters
+        foreign_.assign(slots, NONE);
+        for (Place j = find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
+            if (text_[j + 1] != '/' || !characters_.is(text_[j + 2], LETTER)) continue;
+            const Place end = characters_.skip(text_, j + 2, ALNUM | MARK);
+            if (ends_name(end) && angle_end(end) != NONE) foreign_[foreign_slot(j + 2, end)] = j;
+        }
+    }
+
+    // The slot of a name, or the free one where it belongs.
+    std::size_t foreign_slot(Place begin, Place stop) const {
+        const Place length = stop - begin;
+        std::uint64_t key = static_cast<std::uint64_t>(length);
+        for (Place k = begin; k < stop; k++) key = (key ^ lower(text_[k])) * GOLDEN;
+        const std::size_t mask = foreign_.size() - 1;
+        std::size_t slot = (key >> 24) & mask;
+        for (; foreign_[slot] != NONE; slot = (slot + 1) & mask) {
+            const Place other = foreign_[slot] + 2;
+            Place k = 0;
+            while (k < length && lower(text_[other + k]) == lower(text_[begin + k])) k++;
+            if (k == length && !characters_.is(text_[other + k], ALNUM | MARK)) break;
+        }
+        return slot;
+    }
+
+    const Characters& characters_;
+    const Vocabulary& vocabulary_;
+    Points text_;
+    std::vector<AttributePlace> values_;
+    std::vector<Place> last_closing_;        // by element
+    std::vector<std::uint32_t> without_marks_;
+    std::vector<Place> foreign_;             // closing tags of other names, by open addressing
+    bool comments_end_ = true, foreign_read_ = false;
+};
+
+}  // namespace dedup::cleaning

@@ -1,0 +1,253 @@
+// The names that mean something: elements, attributes, character references, words of classes and styles.
+#pragma once
+#include <bit>
+#include <cstdint>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cleaning/characters.hpp"
+#include "core/hash.hpp"
+
+namespace dedup::cleaning {
+
+// Roles of an element, as bits: its tags leave a line break; need no evidence; count only with a closing tag;
+// its content is no text; is text in which no tag counts; it is `p`; `xmp`; of another namespace or a custom
+// one; `a`; it has no content.
+enum Role : std::uint32_t {
+    BREAKS = 1 << 0,
+    EVIDENT = 1 << 1,
+    CLOSED = 1 << 2,
+    DROPS = 1 << 3,
+    SHOWS = 1 << 4,
+    PARAGRAPH = 1 << 5,
+    RAW = 1 << 6,
+    FOREIGN = 1 << 7,
+    LINK = 1 << 8,
+    VOID = 1 << 9,
+};
+
+// What an element does. From `math` on: parts of formulas.
+enum class Action : std::uint8_t {
+    none,
+    picture,
+    hears,
+    sees,
+    source,
+    object,
+    canvas,
+    drawing,
+    field,
+    area,
+    select,
+    ordered,
+    unordered,
+    list_item,
+    table,
+    section,
+    table_row,
+    table_cell,
+    lines,
+    code_line,
+    reading,
+    reading_mark,
+    template_,
+    line_break,
+    span,
+    math,
+    token,
+    math_text,
+    group,
+    fraction,
+    root,
+    indexed_root,
+    power,
+    index,
+    both,
+    under,
+    over,
+    under_over,
+    fenced,
+    matrix,
+    matrix_row,
+    matrix_cell,
+    annotation,
+    note,
+};
+
+constexpr std::string_view ACTIONS[] = {  // their names
+    "none", "picture", "hears", "sees", "source", "object", "canvas", "drawing", "field", "area", "select", "ordered",
+    "unordered", "list_item", "table", "section", "table_row", "table_cell", "lines", "code_line", "reading",
+    "reading_mark", "template", "line_break", "span", "math", "token", "math_text", "group", "fraction", "root",
+    "indexed_root", "power", "index", "both", "under", "over", "under_over", "fenced", "matrix", "matrix_row",
+    "matrix_cell", "annotation", "note",
+};
+static_assert(std::size(ACTIONS) == static_cast<std::size_t>(Action::note) + 1);
+
+// Spans that an element may stand for, as bits: bit i stands for the mark UNDERLINE + i.
+enum SpanFlag : std::uint32_t {
+    IS_UNDERLINE = 1 << 0,
+    IS_DOTS = 1 << 1,
+    IS_BOLD = 1 << 2,
+    IS_ITALIC = 1 << 3,
+    IS_SUP = 1 << 4,
+    IS_SUB = 1 << 5,
+    // Of a class: holds one formula in several forms; a preview of one; shows what stands before.
+    IS_BOX = 1 << 6,
+    IS_PREVIEW = 1 << 7,
+    IS_TWIN = 1 << 8,
+    IS_LINED = 1 << (LINED - UNDERLINE),
+};
+constexpr int SPANS = SUB - UNDERLINE + 1;
+constexpr std::uint32_t ONCE = IS_UNDERLINE | IS_DOTS | IS_BOLD | IS_ITALIC;  // marked once, however deep
+
+// Attributes that count: formulas, addresses, best first, then others.
+enum class Attribute : std::uint8_t {
+    data_latex,
+    data_tex,
+    data_formula,
+    data_math,
+    data_equation,
+    src,
+    data_src,
+    data_original,
+    data_lazy_src,
+    data_actualsrc,
+    srcset,
+    data,
+    href,
+    xlink_href,
+    alt,
+    class_,
+    style,
+    type,
+    start,
+    value,
+    encoding,
+    open,
+    close,
+    separators,
+};
+constexpr int ATTRIBUTES = static_cast<int>(Attribute::separators) + 1;
+
+enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing };
+constexpr int PROPERTIES = 7;
+
+// The markers of a list.
+enum class Markers : std::uint8_t { decimal, upper, lower, upper_roman, lower_roman, unmarked };
+
+enum class FieldType : std::uint8_t { button, image_button };
+
+struct Element {
+    std::uint32_t roles;
+    Action action;
+    std::uint32_t spans;
+};
+
+// What a name is a name of; of words in a property's value: the last and the property's number.
+enum class Naming : std::uint8_t { element, reference, attribute, class_word, property, field_type, style_word };
+
+inline Naming word_of(Property property) {
+    return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
+}
+
+// A command of LaTeX for an accent, and the characters that stand for it. With \ and { it takes no more room than
+// there is for a mark.
+constexpr std::size_t LONGEST_COMMAND = 8;
+struct Accent {
+    std::string command;
+    std::vector<std::uint32_t> characters;
+};
+
+// Names by open addressing: one table for all.
+class Vocabulary {
+public:
+    struct Name {
+        Naming of;
+        std::string letters;  // ASCII
+        std::int32_t value, second;  // of a reference its characters, 0 for no second; of an element its number
+    };
+
+    Vocabulary(std::vector<Element> elements, const std::vector<Name>& names, std::vector<Accent> accents)
+        : elements_(std::move(elements)), accents_(std::move(accents)), slots_(std::bit_ceil(4 * names.size() + 1)) {
+        for (const Name& name : names) {
+            const std::vector<std::uint32_t> points(name.letters.begin(), name.letters.end());
+            const std::uint64_t key = key_of<false>(points);
+            std::size_t slot = first_slot(name.of, key);
+            while (slots_[slot].length) slot = (slot + 1) & (slots_.size() - 1);
+            const auto begin = static_cast<std::uint32_t>(letters_.size());
+            const auto length = static_cast<std::uint8_t>(name.letters.size());
+            slots_[slot] = {key, begin, name.value, name.second, name.of, length};
+            letters_ += name.letters;
+        }
+    }
+
+    const Element& element(int number) const { return elements_[number]; }
+    int elements() const { return static_cast<int>(elements_.size()); }
+    const std::vector<Accent>& accents() const { return accents_; }
+
+    // What a name means, in capitals or not; NONE if it means nothing.
+    int meaning(Naming of, Points name) const { return find<true>(of, name).value; }
+
+    // The one or two characters of a reference, 0 for none.
+    std::pair<std::uint32_t, std::uint32_t> reference(Points name) const {
+        const Slot& slot = find<false>(Naming::reference, name);
+        if (!slot.length) return {0, 0};
+        return {static_cast<std::uint32_t>(slot.value), static_cast<std::uint32_t>(slot.second)};
+    }
+
+private:
+    struct Slot {
+        std::uint64_t key = 0;
+        std::uint32_t begin = 0;  // of its letters
+        std::int32_t value = NONE, second = 0;
+        Naming of{};
+        std::uint8_t length = 0;  // 0: free
+    };
+    static constexpr std::size_t KEY_LETTERS = 8;  // names up to here are told by their keys alone
+
+    // The letters of a name, one in each byte; 0 if it has others than ASCII.
+    template <bool IGNORES_CASE>
+    static std::uint64_t key_of(Points name) {
+        std::uint64_t key = 0;
+        std::uint32_t all = 0;
+        for (const std::uint32_t point : name) {
+            all |= point;
+            key = std::rotl(key, 8) ^ (IGNORES_CASE ? lower(point) : point);
+        }
+        return all < 0x80 ? key : 0;
+    }
+
+    std::size_t first_slot(Naming of, std::uint64_t key) const {
+        return ((key + static_cast<std::uint64_t>(of)) * GOLDEN >> 40) & (slots_.size() - 1);
+    }
+
+    template <bool IGNORES_CASE>
+    const Slot& find(Naming of, Points name) const {
+        static constexpr Slot NO_NAME{};
+        const std::uint64_t key = key_of<IGNORES_CASE>(name);
+        if (!key) return NO_NAME;
+        for (std::size_t place = first_slot(of, key);; place = (place + 1) & (slots_.size() - 1)) {
+            const Slot& slot = slots_[place];
+            if (!slot.length) return NO_NAME;
+            if (slot.key != key || slot.of != of || slot.length != name.size()) continue;
+            if (name.size() <= KEY_LETTERS || has_letters<IGNORES_CASE>(slot, name)) return slot;
+        }
+    }
+
+    template <bool IGNORES_CASE>
+    bool has_letters(const Slot& slot, Points name) const {
+        const std::string_view letters = std::string_view(letters_).substr(slot.begin, slot.length);
+        return std::equal(name.begin(), name.end(), letters.begin(), [](std::uint32_t point, char letter) {
+            return (IGNORES_CASE ? lower(point) : point) == static_cast<std::uint32_t>(letter);
+        });
+    }
+
+    std::vector<Element> elements_;
+    std::vector<Accent> accents_;
+    std::vector<Slot> slots_;
+    std::string letters_;
+};
+
+}  // namespace dedup::cleaning

@@ -1,0 +1,152 @@
+// Entry points that belong to no room: hashes of texts, UTF-8, the time spent in compiled code.
+#include "core/bind.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "core/hash.hpp"
+#include "core/utf8.hpp"
+
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace {
+
+Out<std::uint64_t> digests(In<std::uint32_t> points, In<std::int64_t> offsets) {
+    const TextColumn texts = texts_of(points, offsets);
+    std::vector<std::uint64_t> values(texts.size());
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < texts.size(); i++) values[i] = digest(texts[i]);
+    }
+    return give(std::move(values));
+}
+
+Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets, int kind) {
+    const TextColumn words = texts_of(points, offsets);
+    if (kind < 0 || kind > 1) refuse("no such hash: " + std::to_string(kind));
+    std::vector<std::uint64_t> values(words.size());
+    for (std::size_t i = 0; i < words.size(); i++) {
+        if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
+    }
+    {
+        Unlocked unlocked;
+        std::vector<std::uint8_t> buffer;
+        for (std::size_t i = 0; i < words.size(); i++)
+            values[i] = hash_word(words[i], static_cast<WordHash>(kind), buffer);
+    }
+    return give(std::move(values));
+}
+
+// Strings i of a column: data[starts[i]:starts[i] + lengths[i]].
+struct Strings {
+    std::span<const std::uint8_t> data;
+    ColumnView<std::int64_t> starts, lengths;
+
+    Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
+        : data(view(data_)), starts(starts_), lengths(lengths_) {
+        if (starts.size() != lengths.size()) refuse("there are not as many lengths as starts");
+        const auto size = static_cast<std::int64_t>(data.size());
+        for (std::size_t i = 0; i < starts.size(); i++) {
+            if (lengths[i] < 0 || (lengths[i] > 0 && (starts[i] < 0 || starts[i] > size - lengths[i])))
+                refuse("string " + std::to_string(i) + " lies outside the data");
+        }
+    }
+    std::size_t size() const { return starts.size(); }
+    std::span<const std::uint8_t> operator[](std::size_t i) const {
+        return data.subspan(lengths[i] > 0 ? static_cast<std::size_t>(starts[i]) : 0, static_cast<std::size_t>(lengths[i]));
+    }
+};
+
+std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                                                   InColumn<std::int64_t> lengths) {
+    const Strings strings(data, starts, lengths);
+    std::vector<std::int64_t> offsets(strings.size() + 1);
+    std::vector<std::uint32_t> points;
+    auto valid = std::make_unique<bool[]>(strings.size());
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < strings.size(); i++)
+            offsets[i + 1] = offsets[i] + static_cast<std::int64_t>(count_characters(strings[i]));
+        points.resize(static_cast<std::size_t>(offsets.back()));
+        for (std::size_t i = 0; i < strings.size(); i++)
+            valid[i] = decode_utf8(strings[i], points.data() + offsets[i]);
+    }
+    return {give(std::move(points)), give(std::move(offsets)), give(std::move(valid), strings.size())};
+}
+
+std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points, In<std::int64_t> offsets) {
+    const TextColumn texts = texts_of(points, offsets);
+    std::vector<std::int64_t> ends(texts.size() + 1);
+    std::vector<std::uint8_t> data;
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < texts.size(); i++) ends[i + 1] = ends[i] + static_cast<std::int64_t>(utf8_length(texts[i]));
+        data.resize(static_cast<std::size_t>(ends.back()));
+        for (std::size_t i = 0; i < texts.size(); i++) encode_utf8(texts[i], data.data() + ends[i]);
+    }
+    return {give(std::move(data)), give(std::move(ends))};
+}
+
+void copy_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths, InOut<std::uint8_t> to,
+                  In<std::int64_t> at) {
+    const Strings strings(data, starts, lengths);
+    const auto places = view(at);
+    if (places.size() != strings.size()) refuse("there are not as many places as strings");
+    for (std::size_t i = 0; i < strings.size(); i++) {
+        if (strings.lengths[i] > 0 && (places[i] < 0 || places[i] > static_cast<std::int64_t>(to.size()) - strings.lengths[i]))
+            refuse("string " + std::to_string(i) + " does not fit");
+    }
+    Unlocked unlocked;
+    for (std::size_t i = 0; i < strings.size(); i++) {
+        if (strings.lengths[i] > 0) std::memcpy(to.data() + places[i], strings[i].data(), strings[i].size());
+    }
+}
+
+Out<std::uint64_t> hash_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths) {
+    const Strings strings(data, starts, lengths);
+    std::vector<std::uint64_t> values(strings.size());
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < strings.size(); i++) values[i] = XXH3_64bits(strings[i].data(), strings[i].size());
+    }
+    return give(std::move(values));
+}
+
+Out<bool> equal_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
+                        In<std::uint8_t> other_data, InColumn<std::int64_t> other_starts, InColumn<std::int64_t> other_lengths) {
+    const Strings one(data, starts, lengths), other(other_data, other_starts, other_lengths);
+    if (one.size() != other.size()) refuse("there are not as many strings in both");
+    auto equal = std::make_unique<bool[]>(one.size());
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < one.size(); i++) equal[i] = std::ranges::equal(one[i], other[i]);
+    }
+    return give(std::move(equal), one.size());
+}
+
+}  // namespace
+
+void bind_core(nb::module_& m) {
+    m.def("unlocked_time", [] { return Unlocked::spent(); },
+          "Return the processor seconds that this thread has spent in compiled code.");
+    m.def("digests", &digests, "points"_a.noconvert(), "offsets"_a.noconvert(),
+          "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
+    m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(), "kind"_a,
+          "Return hashes of n words that are not empty, uint64 (n,); kind: 0 xxh64 of UTF-8, 1 polynomial.");
+    m.def("decode", &decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+          "Return the code points of n texts in UTF-8, uint32 (p,), where each begins, int64 (n + 1,), and which\n"
+          "of them are UTF-8, bool (n,); the code points of others have no meaning.");
+    m.def("encode", &encode, "points"_a.noconvert(), "offsets"_a.noconvert(),
+          "Return n texts in UTF-8, uint8 (b,), and where each begins, int64 (n + 1,); surrogates take three bytes.");
+    m.def("copy_strings", &copy_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+          "to"_a.noconvert(), "at"_a.noconvert(), "Copy string i to the place at[i] of another array.");
+    m.def("hash_strings", &hash_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+          "Return xxh3 of each of n strings, uint64 (n,).");
+    m.def("equal_strings", &equal_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+          "other_data"_a.noconvert(), "other_starts"_a.noconvert(), "other_lengths"_a.noconvert(),
+          "Tell which of n strings are the same in both columns, bool (n,).");
+}
+
+}  // namespace dedup

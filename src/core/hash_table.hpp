@@ -1,0 +1,56 @@
+// The hash table of this code: 64-bit keys to a small value, open addressing with linear probing.
+//
+// It serves thousands of short texts one after the other: it is as large as the text needs, so that
+// a short one stays in the cache, and it is emptied by the places that were taken.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace dedup {
+
+template <class Value>
+class HashTable {
+public:
+    // Makes it empty, for up to `most` keys.
+    void reset(std::size_t most) {
+        for (std::size_t i = 0; i < count_; i++) slots_[taken_[i]].key = FREE;
+        count_ = 0;
+        if (taken_.size() < most) taken_.resize(most);
+        std::size_t size = LEAST;
+        while (size < 2 * most) size *= 2;
+        if (size > slots_.size()) slots_.resize(size);
+        mask_ = size - 1;
+    }
+
+    // The value under a key that is not 0, and whether it is new; new ones are Value{}.
+    struct Entry {
+        Value& value;
+        bool is_new;
+    };
+    Entry operator[](std::uint64_t key) {
+        std::size_t place = (key * 0x9E3779B97F4A7C15 >> 20) & mask_;
+        while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
+        Slot& slot = slots_[place];
+        if (slot.key == key) return {slot.value, false};
+        slot = {key, Value{}};
+        taken_[count_++] = static_cast<std::uint32_t>(place);
+        return {slot.value, true};
+    }
+
+    std::size_t size() const { return count_; }
+
+private:
+    static constexpr std::uint64_t FREE = 0;
+    static constexpr std::size_t LEAST = 16;
+    struct Slot {
+        std::uint64_t key = FREE;
+        Value value{};
+    };
+    std::vector<Slot> slots_;
+    std::vector<std::uint32_t> taken_;  // places, `count_` of them
+    std::size_t count_ = 0;
+    std::size_t mask_ = 0;
+};
+
+}  // namespace dedup

@@ -1,0 +1,38 @@
+// Texts as they come from Python: code points of many texts, one after the other.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace dedup {
+
+using Points = std::span<const std::uint32_t>;
+
+// n texts: text i is points[offsets[i]:offsets[i + 1]].
+struct TextColumn {
+    Points points;
+    std::span<const std::int64_t> offsets;
+
+    std::size_t size() const { return offsets.size() - 1; }
+    Points operator[](std::size_t i) const {
+        return points.subspan(offsets[i], offsets[i + 1] - offsets[i]);
+    }
+    std::size_t longest() const {
+        std::int64_t most = 0;
+        for (std::size_t i = 0; i < size(); i++) {
+            if (offsets[i + 1] - offsets[i] > most) most = offsets[i + 1] - offsets[i];
+        }
+        return static_cast<std::size_t>(most);
+    }
+};
+
+constexpr std::uint32_t PLANE = 0x10000;  // end of Unicode's basic plane
+
+// As `str.isspace` says.
+inline bool is_white_space(std::uint32_t point) {
+    if (point < 0x80) return point == 0x20 || (0x09 <= point && point <= 0x0D) || (0x1C <= point && point <= 0x1F);
+    return point == 0x85 || point == 0xA0 || point == 0x1680 || (0x2000 <= point && point <= 0x200A) ||
+           point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
+}  // namespace dedup

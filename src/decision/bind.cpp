@@ -1,0 +1,59 @@
+// Entry points of the decision room.
+#include "core/bind.hpp"
+
+#include <algorithm>
+
+#include "decision/rounds.hpp"
+
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace {
+
+Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, In<std::int64_t> offsets,
+                               In<std::int64_t> numbers, In<std::uint32_t> columns, In<std::uint8_t> distances,
+                               In<std::uint8_t> agreements, In<std::int64_t> rows, In<std::int64_t> twins,
+                               In<std::int64_t> alike, In<std::uint8_t> verdicts, In<double> cost, std::int64_t most,
+                               bool by_distance, InOut<std::uint8_t> state, InOut<std::int64_t> chosen,
+                               InOut<std::int64_t> totals, InOut<bool> voids) {
+    const std::size_t n = visibility.size(), count = numbers.size();
+    const auto is_row = [n](std::int64_t row) { return 0 <= row && row < static_cast<std::int64_t>(n); };
+    const auto all_of = [](const auto& array, auto holds) { return std::all_of(array.data(), array.data() + array.size(), holds); };
+    if (offsets.size() != n + 1 || twins.size() != n || alike.size() != n || state.size() != n || chosen.size() != n ||
+        totals.size() != n)
+        refuse("an array is not of the " + std::to_string(n) + " texts");
+    if (columns.size() != count || distances.size() != count || agreements.size() != count || verdicts.size() != count ||
+        cost.size() != count || voids.size() != count)
+        refuse("an array is not of the " + std::to_string(count) + " pairs");
+    if (view(offsets).front() < 0 || view(offsets).back() > static_cast<std::int64_t>(count) ||
+        !std::is_sorted(view(offsets).begin(), view(offsets).end()))
+        refuse("offsets do not ascend within the pairs");
+    if (!all_of(rows, is_row) || !all_of(alike, is_row)) refuse("a row is not of the batch");
+    if (!all_of(numbers, [&](std::int64_t number) { return number < held || is_row(number - held); }))
+        refuse("a candidate is neither held nor of the batch");
+    if (!all_of(verdicts, [](std::uint8_t verdict) { return verdict <= static_cast<std::uint8_t>(Verdict::void_); }))
+        refuse("no such verdict");
+    if (most < 0) refuse("most is below 0");
+    const std::span<const Verdict> said{reinterpret_cast<const Verdict*>(verdicts.data()), count};
+    const Outcome outcome{{reinterpret_cast<State*>(state.data()), n}, view(chosen), view(totals),
+                          {reinterpret_cast<std::uint8_t*>(voids.data()), count}};
+    std::vector<std::int64_t> needed;
+    {
+        Unlocked unlocked;
+        needed = decide({view(offsets), view(numbers), view(columns), view(distances), view(agreements), {}}, held,
+                        visibility, {view(rows), view(twins), view(alike)}, {said, view(cost)}, {most, by_distance}, outcome);
+    }
+    return give(std::move(needed));
+}
+
+}  // namespace
+
+void bind_decision(nb::module_& m) {
+    m.def("decide", &decide_round, "visibility"_a, "held"_a, "offsets"_a.noconvert(), "numbers"_a.noconvert(),
+          "columns"_a.noconvert(), "distances"_a.noconvert(), "agreements"_a.noconvert(), "rows"_a.noconvert(),
+          "twins"_a.noconvert(), "alike"_a.noconvert(), "verdicts"_a.noconvert(), "cost"_a.noconvert(), "most"_a,
+          "by_distance"_a, "state"_a.noconvert(), "chosen"_a.noconvert(), "totals"_a.noconvert(), "voids"_a.noconvert(),
+          "Decide rows of a batch in turn; return the pairs still to be judged, int64 (p,).");
+}
+
+}  // namespace dedup

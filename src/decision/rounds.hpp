@@ -1,0 +1,49 @@
+// Texts decided in turn, round by round, by the verdicts so far.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "index/candidates.hpp"
+#include "index/look_up.hpp"
+
+namespace dedup {
+
+enum class Verdict : std::uint8_t { unknown, joined, refused, void_ };  // void: the kept document is gone
+enum class State : std::uint8_t { kept, twin, repeated, near };
+
+// The texts of which there is something to decide, ascending. twins: of each text of the batch the kept one with
+// the same text, below 0 if there is none; alike: the first of the batch with the same text.
+struct OpenTexts {
+    std::span<const std::int64_t> rows, twins, alike;
+};
+
+// What is known of each pair. Of the joined ones the least cost is chosen.
+struct PairVerdicts {
+    std::span<const Verdict> verdicts;
+    std::span<const double> cost;
+};
+
+// How many candidates of a text are compared; whether of equal costs the nearest is chosen.
+struct Rules {
+    std::int64_t most;
+    bool by_distance;
+};
+
+// chosen: the earlier row of a repeated text, the pair of a near one, of a kept one the pair with the nearest
+// candidate that was compared, or -1; totals: how many candidates there were; voids: compared pairs with a kept
+// document that is gone.
+struct Outcome {
+    std::span<State> state;
+    std::span<std::int64_t> chosen, totals;
+    std::span<std::uint8_t> voids;
+};
+
+// Decides the open rows in turn; returns the pairs still to be judged. A pair that is not judged yet counts as
+// refused: most are, so the next time few are needed. With none needed the outcome holds.
+// held: number of the first text of the batch among the candidates.
+std::vector<std::int64_t> decide(const CandidateView& candidates, std::int64_t held, BatchVisibility& visibility,
+                                 const OpenTexts& texts, const PairVerdicts& pairs, Rules rules, const Outcome& outcome);
+
+}  // namespace dedup

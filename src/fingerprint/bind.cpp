@@ -1,0 +1,225 @@
+// Entry points of the fingerprint room.
+#include "core/bind.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "fingerprint/simhash.hpp"
+#include "fingerprint/sketch.hpp"
+
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace {
+
+// A lexicon that holds the arrays it refers to.
+class LexiconArrays {
+public:
+    LexiconArrays(In<std::int32_t> first, In<std::uint64_t> edges, In<std::uint8_t> filter,
+                  In<double> probabilities, In<std::uint8_t> words, In<bool> split, In<std::uint8_t> classes,
+                  In<bool> pairs, In<double> emission, In<double> start, In<double> transition, double unknown,
+                  double median)
+        : held_{first, edges, filter, probabilities, words, split, classes, pairs, emission, start, transition} {
+        const std::size_t count = probabilities.size(), slots = edges.size();
+        const auto expect = [](const char* name, std::size_t found, std::size_t wanted) {
+            if (found != wanted)
+                refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
+        };
+        expect("first", first.size(), PLANE);
+        expect("edges", slots, std::bit_ceil(std::max<std::size_t>(slots, 2)));
+        expect("filter", filter.size(), slots / 2);
+        expect("words", words.size(), count * sizeof(Lexicon::Word));
+        expect("split", split.size(), count);
+        expect("classes", classes.size(), PLANE);
+        expect("pairs", pairs.size(), ASCII * ASCII);
+        expect("emission", emission.size(), STATES * (HAN_LAST - HAN_FIRST + 1));
+        expect("start", start.size(), STATES);
+        expect("transition", transition.size(), STATES * STATES);
+        if (reinterpret_cast<std::uintptr_t>(words.data()) % alignof(Lexicon::Word)) refuse("words is not aligned");
+        if (count > std::size_t{1} << 24) refuse("there are more than 2**24 nodes");
+        check_trie(view(first), view(edges), static_cast<std::int64_t>(count));
+        const auto kinds = view(classes);
+        for (std::uint32_t point = 0; point < PLANE; point++) {
+            if (kinds[point] > static_cast<std::uint8_t>(Class::letter)) refuse("classes holds what is no class");
+            if (kinds[point] == static_cast<std::uint8_t>(Class::han) && (point < HAN_FIRST || point > HAN_LAST))
+                refuse("its class Han holds characters outside the Han block");
+        }
+        value.trie = Trie(view(first), view(edges), view(filter));
+        value.probabilities = view(probabilities);
+        value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
+        value.split = view(split);
+        value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
+        value.pairs = view(pairs);
+        value.emission = view(emission);
+        value.start = view(start);
+        value.transition = view(transition);
+        value.unknown = unknown;
+        value.median = median;
+    }
+
+    Lexicon value;
+
+private:
+    // Every step leads to a node, and every search ends at a free edge.
+    static void check_trie(std::span<const std::int32_t> first, std::span<const std::uint64_t> edges, std::int64_t count) {
+        const bool known = std::all_of(first.begin(), first.end(), [&](std::int32_t node) { return Trie::ABSENT <= node && node < count; }) &&
+                           std::all_of(edges.begin(), edges.end(), [&](std::uint64_t edge) { return static_cast<std::int64_t>(edge & 0xFFFFFF) < count; });
+        if (!known) refuse("its trie leads to nodes that are not there");
+        if (std::find(edges.begin(), edges.end(), 0) == edges.end()) refuse("its trie has no free edge");
+    }
+
+    std::tuple<In<std::int32_t>, In<std::uint64_t>, In<std::uint8_t>, In<double>, In<std::uint8_t>, In<bool>,
+               In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>>
+        held_;
+};
+
+// Fingerprints batches; without state between them, so threads may share it.
+class BatchFingerprinter {
+public:
+    BatchFingerprinter(const LexiconArrays& lexicon, std::int64_t top_k, std::int64_t min_features, int weighting,
+                       int hash, bool digits, std::int64_t ngram)
+        : lexicon_(lexicon.value),
+          options_{top_k, min_features, static_cast<Weighting>(weighting), static_cast<WordHash>(hash), digits, ngram} {
+        if (top_k < 0 || min_features < 0 || ngram < 0 || ngram > 1 << 16) refuse("an option is out of range");
+        if (weighting < 0 || weighting > 2) refuse("no such weighting: " + std::to_string(weighting));
+        if (hash < 0 || hash > 1) refuse("no such hash: " + std::to_string(hash));
+    }
+
+    std::tuple<Out<std::uint64_t>, Out<std::uint8_t>> fingerprint(In<std::uint32_t> points, In<std::int64_t> offsets) const {
+        const TextColumn texts = texts_of(points, offsets);
+        std::vector<std::uint64_t> values(texts.size());
+        std::vector<std::uint8_t> routes(texts.size());
+        {
+            Unlocked unlocked;
+            Fingerprinter one(lexicon_, options_);
+            for (std::size_t i = 0; i < texts.size(); i++) {
+                const auto [value, route] = one.fingerprint(texts[i]);
+                values[i] = value;
+                routes[i] = static_cast<std::uint8_t>(route);
+            }
+        }
+        return {give(std::move(values)), give(std::move(routes))};
+    }
+
+    // Of one text: route; where tokens start, and the end; starts, ends, weights of the features, heaviest
+    // first; the points that the features' places refer to.
+    nb::tuple explain(In<std::uint32_t> points) const {
+        Fingerprinter one(lexicon_, options_);
+        const auto route = one.fingerprint(view(points)).route;
+        const FeatureChooser& features = one.features();
+        std::vector<std::int64_t> tokens, starts, ends;
+        std::vector<double> weights;
+        for (const Token& token : features.tokens()) tokens.push_back(token.start);
+        for (const std::int32_t i : features.chosen()) {
+            const Feature& feature = features.feature(i);
+            starts.push_back(feature.start);
+            ends.push_back(feature.end);
+            weights.push_back(feature.weight);
+        }
+        const Points source = features.source();
+        return nb::make_tuple(static_cast<int>(route), give(std::move(tokens)), give(std::move(starts)),
+                              give(std::move(ends)), give(std::move(weights)),
+                              give(std::vector<std::uint32_t>(source.begin(), source.end())));
+    }
+
+private:
+    const Lexicon& lexicon_;
+    FeatureOptions options_;
+};
+
+Out<std::uint64_t> simhashes(In<std::uint64_t> hashes, In<double> weights, In<std::int64_t> offsets) {
+    const auto ends = view(offsets);
+    if (hashes.size() != weights.size()) refuse("there are not as many weights as hashes");
+    if (ends.empty() || ends.front() < 0 || ends.back() > static_cast<std::int64_t>(hashes.size()) ||
+        !std::is_sorted(ends.begin(), ends.end()))
+        refuse("offsets do not ascend within the hashes");
+    std::vector<std::uint64_t> values(ends.size() - 1);
+    for (std::size_t i = 0; i < values.size(); i++) {
+        const std::size_t start = ends[i], count = ends[i + 1] - ends[i];
+        values[i] = simhash(view(hashes).subspan(start, count), view(weights).subspan(start, count));
+    }
+    return give(std::move(values));
+}
+
+std::int64_t build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, InOut<std::int32_t> first,
+                        InOut<std::uint64_t> edges, InOut<std::uint8_t> filter, InOut<std::int32_t> nodes,
+                        std::int64_t most) {
+    const TextColumn words = texts_of(points, offsets);
+    if (first.size() != PLANE || !std::has_single_bit(edges.size()) || filter.size() != edges.size() / 2 ||
+        nodes.size() != words.size() || most >= static_cast<std::int64_t>(edges.size()))
+        refuse("the arrays of the trie do not fit");
+    for (std::size_t i = 0; i < words.size(); i++) {
+        if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
+        for (const std::uint32_t point : words[i]) {
+            if (point >= PLANE) refuse("word " + std::to_string(i) + " is not of the basic plane");
+        }
+    }
+    Unlocked unlocked;
+    const std::int64_t count = Trie::build(words, view(first), view(edges), view(nodes), most);
+    if (count >= 0) Trie::build_filter(view(edges), view(filter));
+    return count;
+}
+
+std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> points, In<std::int64_t> offsets) {
+    const TextColumn texts = texts_of(points, offsets);
+    std::vector<std::uint32_t> keys(BANDS * texts.size());
+    std::vector<std::uint64_t> bits(BINS / 64 * texts.size());
+    {
+        Unlocked unlocked;
+        Sketcher one;
+        for (std::size_t i = 0; i < texts.size(); i++)
+            one.sketch(texts[i], std::span(keys).subspan(BANDS * i, BANDS), std::span(bits).subspan(BINS / 64 * i, BINS / 64));
+    }
+    return {give(std::move(keys)), give(std::move(bits))};
+}
+
+Out<std::uint64_t> bins(In<std::uint32_t> points) {
+    Sketcher one;
+    const auto& filled = one.fill_bins(view(points));
+    return give(std::vector<std::uint64_t>(filled.begin(), filled.end()));
+}
+
+Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::uint16_t> folded,
+                                 In<std::uint8_t> kinds) {
+    const TextColumn texts = texts_of(points, offsets);
+    if (folded.size() != PLANE || kinds.size() != PLANE) refuse("a table of characters has not 65536 entries");
+    const std::span<const Kind> kind{reinterpret_cast<const Kind*>(kinds.data()), PLANE};
+    std::vector<std::uint32_t> keys(texts.size());
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < texts.size(); i++) keys[i] = sentence_key(texts[i], view(folded), kind);
+    }
+    return give(std::move(keys));
+}
+
+}  // namespace
+
+void bind_fingerprint(nb::module_& m) {
+    nb::class_<LexiconArrays>(m, "Lexicon", "The dictionary's arrays, checked; see fingerprint/lexicon.py.")
+        .def(nb::init<In<std::int32_t>, In<std::uint64_t>, In<std::uint8_t>, In<double>, In<std::uint8_t>, In<bool>,
+                      In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>, double, double>(),
+             nb::kw_only(), "first"_a.noconvert(), "edges"_a.noconvert(), "filter"_a.noconvert(),
+             "probabilities"_a.noconvert(), "words"_a.noconvert(), "split"_a.noconvert(), "classes"_a.noconvert(),
+             "pairs"_a.noconvert(), "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(),
+             "unknown"_a, "median"_a);
+    nb::class_<BatchFingerprinter>(m, "Fingerprinter")
+        .def(nb::init<const LexiconArrays&, std::int64_t, std::int64_t, int, int, bool, std::int64_t>(),
+             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a, "hash"_a,
+             "digits"_a, "ngram"_a)
+        .def("fingerprint", &BatchFingerprinter::fingerprint, "points"_a.noconvert(), "offsets"_a.noconvert(),
+             "Return the fingerprints of n texts, uint64 (n,), and their routes, uint8 (n,).")
+        .def("explain", &BatchFingerprinter::explain, "points"_a.noconvert(),
+             "Return route, token starts, and starts, ends, weights and source of the features of one text.");
+    m.def("simhash", &simhashes, "hashes"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(),
+          "Return the simhash of n documents, uint64 (n,), of token hashes and weights.");
+    m.def("build_trie", &build_trie, "points"_a.noconvert(), "offsets"_a.noconvert(), "first"_a.noconvert(),
+          "edges"_a.noconvert(), "filter"_a.noconvert(), "nodes"_a.noconvert(), "most"_a,
+          "Insert words into a trie; return how many nodes it has, -1 where there would be more than `most`.");
+    m.def("sketch", &sketch, "points"_a.noconvert(), "offsets"_a.noconvert(),
+          "Return the keys, uint32 (n * BANDS,), and the bits, uint64 (n * BINS / 64,), of n texts.");
+    m.def("bins", &bins, "points"_a.noconvert(), "Return the bins of one text, uint64 (BINS,).");
+    m.def("sentence_keys", &sentence_keys, "points"_a.noconvert(), "offsets"_a.noconvert(), "folded"_a.noconvert(),
+          "kinds"_a.noconvert(), "Return a hash of the longest sentences of n texts, uint32 (n,).");
+}
+
+}  // namespace dedup

@@ -1,0 +1,144 @@
+// Sketches of texts: one-permutation MinHash of character 3-grams, in bands and in bits; and a hash
+// of the longest sentences.
+//
+// Each gram goes to one of the bins, which keep their least hash (Li, Owen, Zhang, "One permutation
+// hashing", NIPS 2012); a bin that stays empty is filled from further rounds.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/hash.hpp"
+#include "core/text.hpp"
+
+namespace dedup {
+
+constexpr std::size_t GRAM = 3, BINS = 128, BANDS = 20, ROWS = 5;
+constexpr int KEY_BITS = 30;
+constexpr std::size_t SENTENCES = 3, LEAST_SENTENCE = 8;
+
+// Hashes grams, each with a number added.
+void mix_all(std::span<const std::uint64_t> grams, std::uint64_t step, std::span<std::uint64_t> to);
+
+class Sketcher {
+public:
+    // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König,
+    // "b-bit minwise hashing", WWW 2010).
+    void sketch(Points text, std::span<std::uint32_t> keys, std::span<std::uint64_t> bits) {
+        fill_bins(text);
+        for (std::size_t word = 0; word < BINS / 64; word++) {
+            std::uint64_t ones = 0;
+            for (std::size_t b = 0; b < 64; b++) ones |= (bins_[64 * word + b] & 1) << b;
+            bits[word] = ones;
+        }
+        for (std::size_t band = 0; band < BANDS; band++) {
+            std::uint64_t key = 0;
+            for (std::size_t b = band * ROWS; b < (band + 1) * ROWS; b++) key = key * GOLDEN + bins_[b];
+            keys[band] = static_cast<std::uint32_t>(mix(key) >> (64 - KEY_BITS));
+        }
+    }
+
+    // A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round.
+    // Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
+    // on everything falls into one bin, so all are filled in the end.
+    const std::array<std::uint64_t, BINS>& fill_bins(Points text) {
+        make_grams(text);
+        bins_.fill(EMPTY);
+        std::size_t empty = BINS;
+        for (std::size_t round = 0; round < 2 * BINS && empty > 0; round++) {
+            const std::uint64_t step = (round + 1) * GOLDEN, high = std::uint64_t{round} << 56;
+            const std::uint64_t mask = round < BINS ? BINS - 1 : 0, only = round < BINS ? 0 : round - BINS;
+            const std::size_t n = grams_.size();
+            // apart from the bins, so that the processor hashes several at a time
+            mix_all(grams_, step, hashes_);
+            for (std::size_t i = 0; i < n; i++) {
+                std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
+                empty -= bin == EMPTY;
+                bin = std::min(bin, high | hashes_[i] >> 8);
+            }
+            if (round == 0 && n > MANY && empty > 0) keep_distinct();  // few differ, or all bins were full
+        }
+        return bins_;
+    }
+
+private:
+    static constexpr std::uint64_t EMPTY = ~std::uint64_t{0};
+    static constexpr int POINT_BITS = 21;
+    static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters
+    static constexpr std::size_t MANY = 1 << 10, SLOTS = 1 << 12;
+
+    // 63 bits each; of a text of fewer characters than a gram there is one.
+    void make_grams(Points text) {
+        const std::size_t n = text.size() < GRAM ? 1 : text.size() - GRAM + 1;
+        grams_.resize(n);
+        if (hashes_.size() < n) hashes_.resize(n);
+        const auto at = [&](std::size_t i) { return i < text.size() ? std::uint64_t{text[i]} : NO_POINT; };
+        if (text.size() < GRAM) {
+            grams_[0] = at(0) << 2 * POINT_BITS | at(1) << POINT_BITS | at(2);
+            return;
+        }
+        for (std::size_t i = 0; i < n; i++)
+            grams_[i] = std::uint64_t{text[i]} << 2 * POINT_BITS | std::uint64_t{text[i + 1]} << POINT_BITS | text[i + 2];
+    }
+
+    // Drops grams that come again; ends early, with the same set, where many differ.
+    void keep_distinct() {
+        std::array<std::uint64_t, SLOTS> table{};
+        std::size_t count = 0;
+        for (const std::uint64_t gram : grams_) {
+            std::size_t place = mix(gram) % SLOTS;
+            while (table[place] != 0 && table[place] != gram + 1) place = (place + 1) % SLOTS;
+            if (table[place] != 0) continue;
+            if (2 * count >= SLOTS) return;
+            table[place] = gram + 1;
+            grams_[count++] = gram;
+        }
+        grams_.resize(count);
+    }
+
+    std::vector<std::uint64_t> grams_, hashes_;
+    std::array<std::uint64_t, BINS> bins_;
+};
+
+// What a character is to a sentence.
+enum class Kind : std::uint8_t { letter, white, end };
+
+// A hash of the longest sentences of a text, below 2**KEY_BITS. Of equally long ones the greater hash
+// goes first, so their order in the text does not count. folded, kinds: PLANE.
+inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> folded, std::span<const Kind> kinds) {
+    struct Sentence {
+        std::int64_t length;
+        std::uint64_t hash;
+    };
+    std::array<Sentence, SENTENCES> longest{};
+    const auto offer = [&](Sentence one) {
+        for (Sentence& held : longest) {
+            if (one.length > held.length || (one.length == held.length && one.hash > held.hash)) std::swap(one, held);
+        }
+    };
+    Sentence sentence{};
+    std::uint64_t whole = 0;
+    for (std::uint32_t point : text) {
+        if (point < PLANE) {
+            if (kinds[point] == Kind::end) {
+                offer(sentence);
+                sentence = {};
+            }
+            if (kinds[point] != Kind::letter) continue;
+            point = folded[point];
+        }
+        sentence = {sentence.length + 1, (sentence.hash + point + 1) * GOLDEN};
+        whole = (whole + point + 1) * GOLDEN;
+    }
+    offer(sentence);
+    std::uint64_t key = whole;
+    if (longest[0].length >= static_cast<std::int64_t>(LEAST_SENTENCE)) {
+        key = 0;
+        for (const Sentence& one : longest) key += mix(one.hash);
+    }
+    return static_cast<std::uint32_t>(mix(key) >> (64 - KEY_BITS));
+}
+
+}  // namespace dedup

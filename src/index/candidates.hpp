@@ -1,0 +1,81 @@
+// Candidates of many texts: what a channel finds, and what all channels find together.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace dedup {
+
+constexpr std::uint32_t BY_SIMHASH = std::uint32_t{1} << 31;
+
+// Earlier texts found for n texts: text i has the places offsets[i] to offsets[i + 1], ascending by number, each
+// number once. columns: a bit for each column of keys that they share, and BY_SIMHASH; distances: of the
+// fingerprints; agreements: equal bits of the sketches, 0 where there are none; values: fingerprints of the
+// earlier ones. The last three are empty where they are not measured.
+struct CandidateView {
+    std::span<const std::int64_t> offsets, numbers;
+    std::span<const std::uint32_t> columns;
+    std::span<const std::uint8_t> distances, agreements;
+    std::span<const std::uint64_t> values;
+
+    std::size_t texts() const { return offsets.size() - 1; }
+};
+
+struct Candidates {
+    std::vector<std::int64_t> offsets{0}, numbers;
+    std::vector<std::uint32_t> columns;
+    std::vector<std::uint8_t> distances, agreements;
+    std::vector<std::uint64_t> values;
+
+    static Candidates none(std::size_t texts) {
+        Candidates made;
+        made.offsets.assign(texts + 1, 0);
+        return made;
+    }
+    void add(std::int64_t number, std::uint32_t shared) {
+        numbers.push_back(number);
+        columns.push_back(shared);
+    }
+    // Appends one that is measured, of others.
+    void add(const CandidateView& from, std::size_t place, std::uint32_t shared) {
+        add(from.numbers[place], shared);
+        distances.push_back(from.distances[place]);
+        agreements.push_back(from.agreements[place]);
+        values.push_back(from.values[place]);
+    }
+    void end_text() { offsets.push_back(static_cast<std::int64_t>(numbers.size())); }
+
+    operator CandidateView() const { return {offsets, numbers, columns, distances, agreements, values}; }
+};
+
+// Fingerprints and sketches by number, of `words` words each, 0 where there are none.
+struct Measures {
+    std::span<const std::uint64_t> values, bits;
+    std::size_t words;
+
+    std::span<const std::uint64_t> bits_of(std::size_t number) const { return bits.subspan(number * words, words); }
+};
+
+// What the limits of an index leave of what its parts find.
+struct Found {
+    Candidates candidates;            // in all channels, with enough equal bits
+    Candidates held;                  // whatever has a key in common, not measured
+    std::vector<std::int64_t> twins;  // how many have the same fingerprint
+};
+
+// Appends for text `row` every pair of two channels once, with the columns of both, measured; number of the
+// result: first + number. With fewer than `least` equal bits a candidate is none.
+void unite(const CandidateView& one, const CandidateView& other, const Measures& earlier, const Measures& own,
+           std::size_t row, std::int64_t least, std::int64_t first, Candidates& to);
+
+// What n texts find in several places, all measured, one behind the other.
+Candidates joined(std::span<const CandidateView> parts);
+
+// What one index would find, of what several find that hold a part of the texts each, whatever bits are equal.
+// Each holds the first texts under a key and finds the first with a fingerprint: of all, the first `most_equal` of
+// a key and the first `most_same` with a fingerprint count. least: of equal bits, for each text.
+Found found_together(std::span<const CandidateView> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
+                     std::int64_t most_same);
+
+}  // namespace dedup
