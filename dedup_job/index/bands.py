@@ -62,7 +62,7 @@ class BandIndex:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes, as far as they are in use."""
-        return (self._buckets * self.columns + self.buckets.used) * CHUNK_WORDS * 4
+        return (self._buckets * self.columns + self._used) * CHUNK_WORDS * 4
 
     def extend(self, keys: NDArray[np.uint32], stored: NDArray[np.uint32] | None = None) -> None:
         """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
@@ -94,7 +94,9 @@ class BandIndex:
 
     def column(self, column: int) -> NDArray[np.uint64]:
         """Return what a column holds, in no order: key << 32 | number, uint64 (m,)."""
-        return self.buckets.column(column, self._size - int(self.dropped[column]))
+        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
+        self.buckets.column(column, items)
+        return items
 
     @property
     def buckets(self) -> _core.BandIndex:
@@ -102,9 +104,13 @@ class BandIndex:
         arrays = self._heads.array, self._more.array
         return _core.BandIndex(*arrays, self._buckets, self.columns, self._size)
 
+    @property
+    def _used(self) -> int:
+        return int(self._more.array[0, _USED])
+
     def _grow(self, count: int) -> None:
         """Make buckets and room for so many documents more."""
-        room = self.buckets.used + count * self.columns
+        room = self._used + count * self.columns
         if room > _MOST:
             raise OverflowError(f"{room:,} chunks; one index holds {_MOST:,}")
         _reserve(self._more, room)

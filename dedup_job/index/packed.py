@@ -62,7 +62,9 @@ class PackedColumns:
 
     def column(self, column: int) -> NDArray[np.uint64]:
         """Return what a column holds, by address: key << 32 | number, uint64 (m,)."""
-        return self.buckets.column(column)
+        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
+        self.buckets.column(column, items)
+        return items
 
 
 def pack(sources: Sequence[BandIndex | PackedColumns]) -> Dump:

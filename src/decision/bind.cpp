@@ -18,12 +18,14 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
                                InOut<std::int64_t> totals, InOut<bool> voids) {
     const std::size_t n = visibility.size(), count = numbers.size();
     const auto is_row = [n](std::int64_t row) { return 0 <= row && row < static_cast<std::int64_t>(n); };
-    const auto all_of = [](const auto& array, auto holds) { return std::all_of(array.data(), array.data() + array.size(), holds); };
+    const auto all_of = [](const auto& array, auto holds) {
+        return std::all_of(array.data(), array.data() + array.size(), holds);
+    };
     if (offsets.size() != n + 1 || twins.size() != n || alike.size() != n || state.size() != n || chosen.size() != n ||
         totals.size() != n)
         refuse("an array is not of the " + std::to_string(n) + " texts");
-    if (columns.size() != count || distances.size() != count || agreements.size() != count || verdicts.size() != count ||
-        cost.size() != count || voids.size() != count)
+    if (columns.size() != count || distances.size() != count || agreements.size() != count ||
+        verdicts.size() != count || cost.size() != count || voids.size() != count)
         refuse("an array is not of the " + std::to_string(count) + " pairs");
     if (view(offsets).front() < 0 || view(offsets).back() > static_cast<std::int64_t>(count) ||
         !std::is_sorted(view(offsets).begin(), view(offsets).end()))
@@ -35,13 +37,16 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
         refuse("no such verdict");
     if (most < 0) refuse("most is below 0");
     const std::span<const Verdict> said{reinterpret_cast<const Verdict*>(verdicts.data()), count};
-    const Outcome outcome{{reinterpret_cast<State*>(state.data()), n}, view(chosen), view(totals),
+    const Outcome outcome{{reinterpret_cast<State*>(state.data()), n},
+                          view(chosen),
+                          view(totals),
                           {reinterpret_cast<std::uint8_t*>(voids.data()), count}};
     std::vector<std::int64_t> needed;
     {
         Unlocked unlocked;
         needed = decide({view(offsets), view(numbers), view(columns), view(distances), view(agreements), {}}, held,
-                        visibility, {view(rows), view(twins), view(alike)}, {said, view(cost)}, {most, by_distance}, outcome);
+                        visibility, {view(rows), view(twins), view(alike)}, {said, view(cost)}, {most, by_distance},
+                        outcome);
     }
     return give(std::move(needed));
 }

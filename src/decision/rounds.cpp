@@ -33,8 +33,8 @@ int edge(const Counts& counts, std::int64_t& left, int value, int step) {
 
 class Turns {
 public:
-    Turns(const CandidateView& candidates, std::int64_t held, std::span<const std::uint32_t> visible, const PairVerdicts& pairs,
-          Rules rules, const Outcome& outcome)
+    Turns(const CandidateView& candidates, std::int64_t held, std::span<const std::uint32_t> visible,
+          const PairVerdicts& pairs, Rules rules, const Outcome& outcome)
         : candidates_(candidates), held_(held), visible_(visible), pairs_(pairs), rules_(rules), outcome_(outcome) {}
 
     // What a text is a duplicate of, if of anything.
@@ -116,7 +116,8 @@ private:
 }  // namespace
 
 std::vector<std::int64_t> decide(const CandidateView& candidates, std::int64_t held, BatchVisibility& visibility,
-                                 const OpenTexts& texts, const PairVerdicts& pairs, Rules rules, const Outcome& outcome) {
+                                 const OpenTexts& texts, const PairVerdicts& pairs, Rules rules,
+                                 const Outcome& outcome) {
     visibility.begin();
     std::fill(outcome.voids.begin(), outcome.voids.end(), std::uint8_t{0});
     std::vector<std::int64_t> first(texts.twins.size(), -1);  // the kept row of each text

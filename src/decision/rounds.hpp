@@ -44,6 +44,7 @@ struct Outcome {
 // refused: most are, so the next time few are needed. With none needed the outcome holds.
 // held: number of the first text of the batch among the candidates.
 std::vector<std::int64_t> decide(const CandidateView& candidates, std::int64_t held, BatchVisibility& visibility,
-                                 const OpenTexts& texts, const PairVerdicts& pairs, Rules rules, const Outcome& outcome);
+                                 const OpenTexts& texts, const PairVerdicts& pairs, Rules rules,
+                                 const Outcome& outcome);
 
 }  // namespace dedup

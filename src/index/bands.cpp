@@ -7,6 +7,7 @@ namespace {
 
 // Rows: their heads are asked for first, then, once these are there, the chunks after them.
 constexpr std::size_t HEADS_AHEAD = 4, SECONDS_AHEAD = 2;
+constexpr std::size_t BUCKETS_AHEAD = 16;  // of a column
 
 // Calls `take` with entry and check bits of all texts of a chunk.
 template <class Take>
@@ -95,19 +96,27 @@ void BandIndex::split(std::size_t stop) {
     while (mask_ < buckets_ - 1) mask_ = mask_ << 1 | 1;
 }
 
-void BandIndex::collect_column(std::size_t column, std::vector<std::uint64_t>& items) const {
+std::size_t BandIndex::collect_column(std::size_t column, std::span<std::uint64_t> items) const {
     constexpr std::size_t low = (std::size_t{1} << ADDRESS_BITS) - 1;
+    std::size_t count = 0;
     for (std::size_t bucket = 0; bucket < buckets_; bucket++) {
+        if (bucket + BUCKETS_AHEAD < buckets_)
+            __builtin_prefetch(&heads_[(bucket + BUCKETS_AHEAD) * columns_ + column]);
+        if (bucket + BUCKETS_AHEAD / 2 < buckets_)
+            __builtin_prefetch(&more_[heads_[(bucket + BUCKETS_AHEAD / 2) * columns_ + column].next]);
         const Chunk* chunk = &heads_[bucket * columns_ + column];
         while (true) {
-            each_entry(*chunk, [&](std::uint32_t entry, std::uint16_t check) {
-                const std::uint64_t key = std::uint64_t{check} << ADDRESS_BITS | (bucket & low);
-                items.push_back(key << 32 | (entry - 1));
-            });
+            const std::size_t held = chunk->count();
+            for (std::size_t i = 0; i < held && count + i < items.size(); i++) {
+                const std::uint64_t key = std::uint64_t{chunk->checks[i]} << ADDRESS_BITS | (bucket & low);
+                items[count + i] = key << 32 | (chunk->entries[i] - 1);
+            }
+            count += held;
             if (chunk->next == 0) break;
             chunk = &more_[chunk->next];
         }
     }
+    return count;
 }
 
 // All chains are walked side by side, and each chunk is asked for before anything depends on it.

@@ -20,7 +20,8 @@ class BandIndex final : public KeyIndex {
 public:
     static constexpr int ADDRESS_BITS = 14;  // at least; the check bits are what lies above these
 
-    BandIndex(std::span<Chunk> heads, std::span<Chunk> more, std::size_t buckets, std::size_t columns, std::size_t size);
+    BandIndex(std::span<Chunk> heads, std::span<Chunk> more, std::size_t buckets, std::size_t columns,
+              std::size_t size);
 
     std::size_t columns() const override { return columns_; }
     std::size_t size() const override { return size_; }
@@ -39,8 +40,9 @@ public:
     // one did, and a chunk is free before its texts are put elsewhere, so `more` does not grow.
     void split(std::size_t stop);
 
-    // Appends what a column holds, bucket by bucket: key << 32 | number.
-    void collect_column(std::size_t column, std::vector<std::uint64_t>& items) const;
+    // Writes what a column holds, bucket by bucket: key << 32 | number. Returns how many there are; where these are
+    // more than there is room for, the others are counted only.
+    std::size_t collect_column(std::size_t column, std::span<std::uint64_t> items) const;
 
 private:
     struct Walk {

@@ -15,6 +15,7 @@
 #include "index/candidates.hpp"
 #include "index/equal.hpp"
 #include "index/hamming.hpp"
+#include "index/lanes.hpp"
 #include "index/look_up.hpp"
 #include "index/packed.hpp"
 #include "index/sharing.hpp"
@@ -61,7 +62,8 @@ std::span<Chunk> chunks(const Chunks& array) {
 
 CandidateView view(const CandidateArrays& arrays, std::size_t texts, bool is_measured) {
     const auto& [offsets, numbers, columns, distances, agreements, values] = arrays;
-    const CandidateView seen{view(offsets), view(numbers), view(columns), view(distances), view(agreements), view(values)};
+    const CandidateView seen{view(offsets),   view(numbers),    view(columns),
+                             view(distances), view(agreements), view(values)};
     expect("offsets", offsets.size(), texts + 1);
     if (seen.offsets.front() != 0 || seen.offsets.back() != static_cast<std::int64_t>(numbers.size()) ||
         !std::is_sorted(seen.offsets.begin(), seen.offsets.end()))
@@ -178,6 +180,28 @@ std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>, Out<std::ui
             give(std::move(found.distances))};
 }
 
+// What each kind of code that this processor runs says, for tests: of each chunk the entries that are near and the next
+// one, and how many fingerprints are near.
+std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, std::size_t>> lanes_say(Chunks pool, std::uint16_t check,
+                                                                                       std::uint16_t limit,
+                                                                                       In<std::uint64_t> fingerprints) {
+    const auto held = chunks(pool);
+    std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, std::size_t>> said;
+    for (const Lanes& lanes : all_lanes()) {
+        std::vector<Walk> walks;
+        for (std::uint32_t i = 0; i < held.size(); i++) walks.push_back({i, check, limit, 0, 0, 0});
+        lanes.scan_chunks(held.data(), walks);
+        std::vector<std::uint32_t> near, next;
+        for (const Walk& walk : walks) {
+            near.push_back(walk.near);
+            next.push_back(walk.next);
+        }
+        said.emplace_back(give(std::move(near)), give(std::move(next)),
+                          lanes.count_near(view(fingerprints), check, limit));
+    }
+    return said;
+}
+
 // ---- by keys
 
 // A form of the index of keys, with the arrays that it refers to.
@@ -203,8 +227,6 @@ public:
         : heads_(heads), more_(more), index_(checked(heads, more, buckets, columns, size)), buckets_(buckets) {}
 
     const KeyIndex& index() const override { return index_; }
-    std::size_t used() const { return index_.used(); }
-
     void insert(Rows<const std::uint32_t> keys, In<std::uint32_t> stored, std::size_t most_equal,
                 InOut<std::int64_t> dropped) {
         const auto rows = keys_of(keys, index_.columns());
@@ -224,15 +246,14 @@ public:
         buckets_ = stop;
     }
 
-    Out<std::uint64_t> column(std::size_t column, std::size_t count) const {
+    void column(std::size_t column, InOut<std::uint64_t> items) const {
         if (column >= index_.columns()) refuse("there is no such column");
-        std::vector<std::uint64_t> items;
+        std::size_t held;
         {
             Unlocked unlocked;
-            items.reserve(count);
-            index_.collect_column(column, items);
+            held = index_.collect_column(column, view(items));
         }
-        return give(std::move(items));
+        expect("items", items.size(), held);
     }
 
 private:
@@ -242,7 +263,8 @@ private:
         if (buckets < std::size_t{1} << BandIndex::ADDRESS_BITS || buckets > std::size_t{1} << KEY_BITS ||
             heads.shape(0) < buckets * columns)
             refuse("there are fewer heads than buckets");
-        if (more.shape(0) < 1 || more.shape(0) > MOST || size > MOST) refuse("there are more chunks than it can number");
+        if (more.shape(0) < 1 || more.shape(0) > MOST || size > MOST)
+            refuse("there are more chunks than it can number");
         const BandIndex index(chunks(heads), chunks(more), buckets, columns, size);
         if (index.used() < 1 || index.used() > more.shape(0)) refuse("these are not the arrays that were filled");
         return index;
@@ -262,7 +284,8 @@ PackedForm form_of(int address_bits, int number_bits) {
 
 class Packed final : public KeyArrays {
 public:
-    Packed(Rows<const std::uint32_t> starts, In<std::uint64_t> words, int address_bits, int number_bits, std::size_t size)
+    Packed(Rows<const std::uint32_t> starts, In<std::uint64_t> words, int address_bits, int number_bits,
+           std::size_t size)
         : starts_(starts), words_(words), index_(checked(starts, words, form_of(address_bits, number_bits), size)) {
         bool is_sound;
         {
@@ -274,19 +297,16 @@ public:
 
     const KeyIndex& index() const override { return index_; }
 
-    Out<std::uint64_t> column(std::size_t column) const {
+    void column(std::size_t column, InOut<std::uint64_t> items) const {
         if (column >= index_.columns()) refuse("there is no such column");
-        std::vector<std::uint64_t> items;
-        {
-            Unlocked unlocked;
-            items = index_.column(column);
-        }
-        return give(std::move(items));
+        expect("items", items.size(), index_.held(column));
+        Unlocked unlocked;
+        index_.collect_column(column, view(items));
     }
 
 private:
-    static PackedColumns checked(const Rows<const std::uint32_t>& starts, const In<std::uint64_t>& words, PackedForm form,
-                                 std::size_t size) {
+    static PackedColumns checked(const Rows<const std::uint32_t>& starts, const In<std::uint64_t>& words,
+                                 PackedForm form, std::size_t size) {
         if (starts.shape(0) < 1 || starts.shape(0) > MOST_COLUMNS) refuse("an index has 1 to 32 columns");
         expect("starts of a column", starts.shape(1), form.addresses() + 1);
         if (size >> form.number_bits) refuse("numbers have more bits than was said");
@@ -298,7 +318,8 @@ private:
     PackedColumns index_;
 };
 
-void pack(In<std::uint64_t> items, int address_bits, int number_bits, InOut<std::uint32_t> starts, InOut<std::uint64_t> words) {
+void pack(In<std::uint64_t> items, int address_bits, int number_bits, InOut<std::uint32_t> starts,
+          InOut<std::uint64_t> words) {
     const PackedForm form = form_of(address_bits, number_bits);
     expect("starts", starts.size(), form.addresses() + 1);
     expect("words", words.size(), form.words(items.size()));
@@ -306,7 +327,8 @@ void pack(In<std::uint64_t> items, int address_bits, int number_bits, InOut<std:
     PackedColumns::pack(view(items), form, view(starts), view(words));
 }
 
-std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> find_pairs_sharing(Rows<const std::uint32_t> keys) {
+std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> find_pairs_sharing(
+    Rows<const std::uint32_t> keys) {
     if (keys.shape(1) > MOST_COLUMNS) refuse("rows have up to 32 keys");
     if (keys.shape(0) > std::size_t{1} << 30) refuse("there are more than 2**30 rows");
     Candidates found;
@@ -350,8 +372,8 @@ bool is_equal_table(InOut<std::uint32_t> table, In<std::uint64_t> digests) {
     return EqualTable::is_sound(view(table), digests.size());
 }
 
-Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> digests,
-                             In<std::uint64_t> fingerprints, In<std::uint64_t> values, In<std::uint64_t> sought) {
+Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> digests, In<std::uint64_t> fingerprints,
+                             In<std::uint64_t> values, In<std::uint64_t> sought) {
     check_table(table, digests, digests.size());
     if (fingerprints.size() < digests.size()) refuse("there are fewer fingerprints than digests");
     expect("digests", sought.size(), values.size());
@@ -368,11 +390,12 @@ Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> diges
 // What n texts find in one segment. bits: of the kept ones by number; a text has as many words, or none where they
 // are not compared.
 std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* near, std::optional<Chunks> pool,
-                                                              const KeyArrays* sharing, In<std::uint64_t> fingerprints,
-                                                              Rows<const std::uint64_t> kept_bits, In<std::uint64_t> values,
-                                                              In<bool> is_short, std::optional<Rows<const std::uint32_t>> keys,
-                                                              Rows<const std::uint64_t> bits, In<std::int64_t> least,
-                                                              std::size_t most_same) {
+                                                               const KeyArrays* sharing, In<std::uint64_t> fingerprints,
+                                                               Rows<const std::uint64_t> kept_bits,
+                                                               In<std::uint64_t> values, In<bool> is_short,
+                                                               std::optional<Rows<const std::uint32_t>> keys,
+                                                               Rows<const std::uint64_t> bits, In<std::int64_t> least,
+                                                               std::size_t most_same) {
     const std::size_t n = values.size(), words = bits.shape(1);
     expect("is_short", is_short.size(), n);
     expect("bits", bits.shape(0), n);
@@ -432,8 +455,9 @@ CandidateOut join(const std::vector<CandidateArrays>& parts) {
     return give(std::move(all));
 }
 
-std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vector<CandidateArrays>& parts, In<std::int64_t> least,
-                                                               std::int64_t most_equal, std::int64_t most_same) {
+std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vector<CandidateArrays>& parts,
+                                                                In<std::int64_t> least, std::int64_t most_equal,
+                                                                std::int64_t most_same) {
     const auto seen = views(parts, least.size());
     Found found;
     {
@@ -446,7 +470,8 @@ std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vecto
 std::tuple<CandidateOut, BatchVisibility, Out<bool>> look_up_in_batch(
     const CandidateArrays& found, const CandidateArrays& held, In<std::int64_t> twins, In<std::uint64_t> values,
     In<bool> is_short, std::optional<Rows<const std::uint32_t>> keys, Rows<const std::uint64_t> bits,
-    In<std::int64_t> least, std::tuple<std::size_t, std::int64_t, std::int64_t> limits, std::int64_t count, int distance) {
+    In<std::int64_t> least, std::tuple<std::size_t, std::int64_t, std::int64_t> limits, std::int64_t count,
+    int distance) {
     const std::size_t n = values.size();
     expect("twins", twins.size(), n);
     expect("is_short", is_short.size(), n);
@@ -465,7 +490,8 @@ std::tuple<CandidateOut, BatchVisibility, Out<bool>> look_up_in_batch(
     std::unique_ptr<bool[]> alone(new bool[n]);
     {
         Unlocked unlocked;
-        made = look_up_among(before, shared, view(twins), {{view(values), view(bits), bits.shape(1)}, flags(is_short), rows, view(least)},
+        made = look_up_among(before, shared, view(twins),
+                             {{view(values), view(bits), bits.shape(1)}, flags(is_short), rows, view(least)},
                              {columns, equal, same}, count, distance);
         std::copy(made->alone.begin(), made->alone.end(), alone.get());
     }
@@ -473,7 +499,9 @@ std::tuple<CandidateOut, BatchVisibility, Out<bool>> look_up_in_batch(
 }
 
 // An array of what an object holds; as a property's value it keeps the object alive.
-Out<std::uint32_t> shown(std::span<std::uint32_t> values) { return {values.data(), {values.size()}}; }
+Out<std::uint32_t> shown(std::span<std::uint32_t> values) {
+    return {values.data(), {values.size()}};
+}
 
 }  // namespace
 
@@ -483,14 +511,18 @@ void bind_index(nb::module_& m) {
         .def("insert", &Hamming::insert, "pool"_a.noconvert(), "fingerprints"_a.noconvert(), "searchable"_a.noconvert(),
              "stop"_a, "Insert the fingerprints that come after those inserted.")
         .def("search", &Hamming::search, "pool"_a.noconvert(), "fingerprints"_a.noconvert(), "queries"_a.noconvert(),
-             "most_equal"_a, "Return offsets, numbers, columns and distances of what is within the distance of n queries.")
+             "most_equal"_a,
+             "Return offsets, numbers, columns and distances of what is within the distance of n queries.")
         .def("load", &Hamming::load, "pool"_a.noconvert(), "fingerprints"_a.noconvert(), "searchable"_a.noconvert(),
              "repeats"_a.noconvert(), "Use a pool that was filled before. Raises ValueError where it leads outside.")
         .def("flips", &Hamming::flips, "block"_a)
-        .def("repeats", &Hamming::repeats, "Return pairs of a number and a later one with the same fingerprint, in a row.")
+        .def("repeats", &Hamming::repeats,
+             "Return pairs of a number and a later one with the same fingerprint, in a row.")
         .def_prop_ro("used", [](const Hamming& one) { return one.index().used(); });
     m.def("pairs_within", &find_pairs_within, "fingerprints"_a.noconvert(), "is_short"_a.noconvert(), "distance"_a,
           "Return offsets, numbers, columns and distances of the earlier ones within the distance of each.");
+
+    m.def("lanes_say", &lanes_say, "pool"_a.noconvert(), "check"_a, "limit"_a, "fingerprints"_a.noconvert());
 
     nb::class_<KeyArrays>(m, "KeyIndex")
         .def("search", &KeyArrays::search, "keys"_a.noconvert(),
@@ -498,16 +530,16 @@ void bind_index(nb::module_& m) {
     nb::class_<Bands, KeyArrays>(m, "BandIndex", "Keys in buckets that grow; see index/bands.py.")
         .def(nb::init<Chunks, Chunks, std::size_t, std::size_t, std::size_t>(), "heads"_a.noconvert(),
              "more"_a.noconvert(), "buckets"_a, "columns"_a, "size"_a)
-        .def_prop_ro("used", &Bands::used)
-        .def("insert", &Bands::insert, "keys"_a.noconvert(), "stored"_a.noconvert(), "most_equal"_a, "dropped"_a.noconvert())
+        .def("insert", &Bands::insert, "keys"_a.noconvert(), "stored"_a.noconvert(), "most_equal"_a,
+             "dropped"_a.noconvert())
         .def("split", &Bands::split, "stop"_a)
-        .def("column", &Bands::column, "column"_a, "count"_a);
+        .def("column", &Bands::column, "column"_a, "items"_a.noconvert(), "Write what a column holds.");
     nb::class_<Packed, KeyArrays>(m, "PackedColumns", "Keys in packed columns; see index/packed.py.")
         .def(nb::init<Rows<const std::uint32_t>, In<std::uint64_t>, int, int, std::size_t>(), "starts"_a.noconvert(),
              "words"_a.noconvert(), "address_bits"_a, "number_bits"_a, "size"_a)
-        .def("column", &Packed::column, "column"_a);
-    m.def("pack", &pack, "items"_a.noconvert(), "address_bits"_a, "number_bits"_a, "starts"_a.noconvert(), "words"_a.noconvert(),
-          "Pack a column.");
+        .def("column", &Packed::column, "column"_a, "items"_a.noconvert(), "Write what a column holds.");
+    m.def("pack", &pack, "items"_a.noconvert(), "address_bits"_a, "number_bits"_a, "starts"_a.noconvert(),
+          "words"_a.noconvert(), "Pack a column.");
     m.def("pairs_sharing", &find_pairs_sharing, "keys"_a.noconvert(),
           "Return offsets, numbers and columns of the earlier rows that share a key with each.");
     m.def("count_meetings", &count_meetings<std::uint32_t>, "keys"_a.noconvert(), "every"_a,
@@ -522,14 +554,20 @@ void bind_index(nb::module_& m) {
           "Tell whether all that stands in a table are numbers of these texts, and every search ends.");
 
     nb::class_<BatchVisibility>(m, "BatchVisibility", "By what later texts of a batch find those that are kept.")
-        .def("keep", [](BatchVisibility& one, std::size_t row) {
-            if (row >= one.size()) refuse("there is no such row");
-            one.keep(row);
-        }, "row"_a)
-        .def("store_columns", [](BatchVisibility& one, In<bool> kept) {
-            expect("kept", kept.size(), one.size());
-            one.store_columns(flags(kept));
-        }, "kept"_a.noconvert())
+        .def(
+            "keep",
+            [](BatchVisibility& one, std::size_t row) {
+                if (row >= one.size()) refuse("there is no such row");
+                one.keep(row);
+            },
+            "row"_a)
+        .def(
+            "store_columns",
+            [](BatchVisibility& one, In<bool> kept) {
+                expect("kept", kept.size(), one.size());
+                one.store_columns(flags(kept));
+            },
+            "kept"_a.noconvert())
         .def("count_unseen", &BatchVisibility::count_unseen)
         .def_prop_ro("most_same", [](const BatchVisibility& one) { return one.limits().same; })
         .def_prop_ro("stored", [](BatchVisibility& one) { return shown(one.stored()); })
@@ -537,13 +575,14 @@ void bind_index(nb::module_& m) {
     m.def("find", &find, "near"_a.none(), "pool"_a.noconvert().none(), "sharing"_a.none(), "fingerprints"_a.noconvert(),
           "kept_bits"_a.noconvert(), "values"_a.noconvert(), "is_short"_a.noconvert(), "keys"_a.noconvert().none(),
           "bits"_a.noconvert(), "least"_a.noconvert(), "most_same"_a,
-          "Look n texts up in all channels; return candidates, whatever shares a key, and how many have the same fingerprint.");
+          "Look n texts up in all channels; return candidates, whatever shares a key, and how many have the same "
+          "fingerprint.");
     m.def("join", &join, "parts"_a, "Return what n texts find in several places, one behind the other.");
     m.def("limit", &limit, "parts"_a, "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
           "Return as `find` what one index would find, of what several find that hold a part of the texts each.");
     m.def("look_up_in_batch", &look_up_in_batch, "found"_a, "held"_a, "twins"_a.noconvert(), "values"_a.noconvert(),
-          "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(), "limits"_a,
-          "count"_a, "distance"_a,
+          "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(),
+          "limits"_a, "count"_a, "distance"_a,
           "Return candidates, those of the batch among them, the visibility of its texts, and which are alone.");
 }
 

@@ -49,7 +49,8 @@ inline std::uint32_t equal_checks(const Chunk& chunk, std::uint16_t check) {
 #if defined(__SSE2__)
     const auto* half = reinterpret_cast<const __m128i*>(reinterpret_cast<const std::byte*>(&chunk) + CHUNK_HALF);
     const __m128i all = _mm_set1_epi16(static_cast<short>(check));
-    const __m128i low = _mm_cmpeq_epi16(_mm_load_si128(half), all), high = _mm_cmpeq_epi16(_mm_load_si128(half + 1), all);
+    const __m128i low = _mm_cmpeq_epi16(_mm_load_si128(half), all),
+                  high = _mm_cmpeq_epi16(_mm_load_si128(half + 1), all);
     return static_cast<std::uint32_t>(_mm_movemask_epi8(_mm_packs_epi16(low, high))) >> FIRST_CHECK;
 #else
     std::uint32_t equal = 0;

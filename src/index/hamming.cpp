@@ -9,7 +9,7 @@ namespace dedup {
 namespace {
 
 constexpr int BITS = 64, CHECK_BITS = 16;
-constexpr std::size_t AHEAD = 6;           // fingerprints to be inserted
+constexpr std::size_t AHEAD = 6;   // fingerprints to be inserted
 constexpr std::size_t PIECE = 64;  // buckets of a query that are looked into, while as many more are asked for
 
 // Whether an earlier block finds a fingerprint, too: each is reported once.
@@ -38,7 +38,8 @@ inline void begin_walks(const HammingLayout& layout, std::uint64_t query, std::s
 }
 
 // Asks for the chunks of some walks; inlined, or gcc drops the calls, as of a function without effect.
-[[gnu::always_inline]] inline void fetch(const Chunk* pool, std::span<const Walk> walks, std::size_t start, std::size_t stop) {
+[[gnu::always_inline]] inline void fetch(const Chunk* pool, std::span<const Walk> walks, std::size_t start,
+                                         std::size_t stop) {
     for (std::size_t w = start; w < std::min(stop, walks.size()); w++) __builtin_prefetch(pool + walks[w].chunk);
 }
 
@@ -52,10 +53,12 @@ inline std::uint64_t next_with_as_many_bits(std::uint64_t x) {
 
 void HammingLayout::add(int offset, int bits, int radius) {
     const int end = offset + bits;
-    Block block{offset, bits, radius, end + CHECK_BITS <= BITS ? end : std::max(offset - CHECK_BITS, 0), buckets, flips.size(), 0};
+    Block block{offset,  bits,         radius, end + CHECK_BITS <= BITS ? end : std::max(offset - CHECK_BITS, 0),
+                buckets, flips.size(), 0};
     flips.push_back({0, 0});
     for (int errors = 1; errors <= std::min({radius, distance, bits}); errors++) {
-        for (std::uint64_t flip = (std::uint64_t{1} << errors) - 1; flip >> bits == 0; flip = next_with_as_many_bits(flip))
+        for (std::uint64_t flip = (std::uint64_t{1} << errors) - 1; flip >> bits == 0;
+             flip = next_with_as_many_bits(flip))
             flips.push_back({flip, errors});
     }
     block.end = flips.size();
@@ -202,7 +205,8 @@ void HammingIndex::search(std::span<const Chunk> pool, std::span<const std::uint
     }
 }
 
-Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short, int distance) {
+Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
+                        int distance) {
     const CountNear count_near = lanes().count_near;
     Candidates found;
     for (std::size_t i = 0; i < fingerprints.size(); i++) {

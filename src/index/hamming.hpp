@@ -17,11 +17,11 @@
 namespace dedup {
 
 struct Block {
-    int offset, bits;  // of the fingerprint
-    int radius;        // errors that a look into its buckets finds
-    int check;         // where the check bits are: they spare most looks at fingerprints
-    std::uint64_t base;        // its first bucket in the pool
-    std::size_t begin, end;    // its flips
+    int offset, bits;        // of the fingerprint
+    int radius;              // errors that a look into its buckets finds
+    int check;               // where the check bits are: they spare most looks at fingerprints
+    std::uint64_t base;      // its first bucket in the pool
+    std::size_t begin, end;  // its flips
 };
 
 // What to change in an address, and how many bits that is.
@@ -113,6 +113,7 @@ private:
 
 // For each of n fingerprints the earlier ones within the distance, by comparing all of them, none of or with those
 // that are short; with distances.
-Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short, int distance);
+Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
+                        int distance);
 
 }  // namespace dedup

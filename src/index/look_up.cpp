@@ -49,7 +49,8 @@ void BatchVisibility::store_columns(std::span<const std::uint8_t> kept) {
 
 std::size_t BatchVisibility::count_unseen() const {
     std::size_t count = 0;
-    for (std::size_t row = 0; row < kept_.size(); row++) count += kept_[row] && !short_[row] && !(visible_[row] & BY_SIMHASH);
+    for (std::size_t row = 0; row < kept_.size(); row++)
+        count += kept_[row] && !short_[row] && !(visible_[row] & BY_SIMHASH);
     return count;
 }
 

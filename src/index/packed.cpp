@@ -10,7 +10,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "entries are read as bytes of words");
 
 constexpr std::size_t STARTS_AHEAD = 4, ENTRIES_AHEAD = 2;  // rows
-constexpr std::uint64_t NUMBER_MASK = 0xFFFFFFFF;  // of an item
+constexpr std::uint64_t NUMBER_MASK = 0xFFFFFFFF;           // of an item
 
 // An entry by its first bit, and what follows it.
 inline std::uint64_t entry_at(const std::uint64_t* words, std::uint64_t bit) {
@@ -19,7 +19,9 @@ inline std::uint64_t entry_at(const std::uint64_t* words, std::uint64_t bit) {
     return entry >> bit % 8;
 }
 
-inline std::uint64_t ones(int bits) { return (std::uint64_t{1} << bits) - 1; }
+inline std::uint64_t ones(int bits) {
+    return (std::uint64_t{1} << bits) - 1;
+}
 
 }  // namespace
 
@@ -65,20 +67,17 @@ void PackedColumns::search(std::span<const std::uint32_t> keys, Candidates& foun
     }
 }
 
-std::vector<std::uint64_t> PackedColumns::column(std::size_t column) const {
+void PackedColumns::collect_column(std::size_t column, std::span<std::uint64_t> items) const {
     const auto starts = starts_of(column);
     const std::uint64_t* words = words_.data() + begin_[column];
     const std::uint64_t entry_mask = ones(form_.width()), number_mask = ones(form_.number_bits);
-    std::vector<std::uint64_t> items;
-    items.reserve(starts.back());
     for (std::size_t address = 0; address < form_.addresses(); address++) {
         for (std::uint64_t place = starts[address]; place < starts[address + 1]; place++) {
             const std::uint64_t entry = entry_at(words, place * form_.width()) & entry_mask;
             const std::uint64_t key = entry >> form_.number_bits << form_.address_bits | address;
-            items.push_back(key << 32 | (entry & number_mask));
+            items[place] = key << 32 | (entry & number_mask);
         }
     }
-    return items;
 }
 
 void PackedColumns::pack(std::span<const std::uint64_t> items, PackedForm form, std::span<std::uint32_t> starts,

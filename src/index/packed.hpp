@@ -34,8 +34,9 @@ public:
     std::size_t size() const override { return size_; }
     void search(std::span<const std::uint32_t> keys, Candidates& found) const override;
 
-    // What a column holds, by address: key << 32 | number.
-    std::vector<std::uint64_t> column(std::size_t column) const;
+    // How much a column holds; writes it by address: key << 32 | number.
+    std::size_t held(std::size_t column) const { return starts_of(column).back(); }
+    void collect_column(std::size_t column, std::span<std::uint64_t> items) const;
 
     // Distributes the items of a column; starts and words are zeros.
     static void pack(std::span<const std::uint64_t> items, PackedForm form, std::span<std::uint32_t> starts,

@@ -17,7 +17,8 @@ constexpr std::int32_t NO_ROW = -1;
 // Finds for each row of one column the last row before it with the same key.
 class FormerRows {
 public:
-    explicit FormerRows(std::size_t rows) : bits_(std::max<int>(4, std::bit_width(2 * rows))), table_(std::size_t{1} << bits_) {}
+    explicit FormerRows(std::size_t rows)
+        : bits_(std::max<int>(4, std::bit_width(2 * rows))), table_(std::size_t{1} << bits_) {}
 
     // key_of: the key of a row; former: for each row the row before it, or NO_ROW.
     template <class KeyOf>
@@ -40,7 +41,8 @@ private:
 
 // Counts the pairs of rows with the same key, of one column.
 template <class KeyOf>
-std::int64_t count_pairs(FormerRows& rows, KeyOf key_of, std::span<std::int32_t> former, std::span<std::int64_t> before) {
+std::int64_t count_pairs(FormerRows& rows, KeyOf key_of, std::span<std::int32_t> former,
+                         std::span<std::int64_t> before) {
     rows.find(key_of, former);
     std::int64_t count = 0;
     for (std::size_t i = 0; i < former.size(); i++) {

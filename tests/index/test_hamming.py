@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job import _core
 from dedup_job.index import HammingIndex, Layout, hamming, layout_of, pairs_within
 from dedup_job.index.layout import Block
+from dedup_job.native.growable_array import GrowableArray
 
 ALL = 2**64 - 1
 DISTANCES = range(8)
@@ -320,6 +322,25 @@ def test_pairs_within_a_batch_are_those_of_brute_force(distance):
             [hit for hit in answer if hit[0] < i and searchable[i] and searchable[hit[0]]]
             for i, answer in enumerate(brute(batch, batch, distance))
         ]
+
+
+@pytest.mark.parametrize("limit", [0, 1, 7, 16])
+@pytest.mark.parametrize("check", [0, 1, 0x8001, 0xFFFF])
+def test_each_kind_of_code_counts_the_same_bits(check, limit):
+    rng = np.random.default_rng(check)
+    pool: GrowableArray = GrowableArray(50, 16, np.uint32)
+    chunks = pool.array[:50]
+    chunks[:] = rng.integers(0, 2**32, (50, 16), dtype=np.uint32)
+    checks = chunks.view(np.uint16)[:, -10:]
+    checks[rng.random((50, 10)) < 0.5] = check ^ (1 << check % 16)
+    near = (np.bitwise_count(checks ^ np.uint16(check)) <= limit) @ (1 << np.arange(10))
+    values = rng.integers(0, 2**16, 77, dtype=np.uint64)
+    count = np.count_nonzero(np.bitwise_count(values ^ np.uint64(check)) <= limit)
+    said = _core.lanes_say(chunks, check, limit, values)
+    assert said
+    for masks, nexts, counted in said:
+        assert (masks.tolist(), nexts.tolist()) == (near.tolist(), chunks[:, 0].tolist())
+        assert counted == count
 
 
 def mixed(index, batch, searchable):
