@@ -1,13 +1,14 @@
-# An image of `dedup`: no compiler, no root. Native code and the dictionary's tables are made here,
-# for any processor of the architecture, so a container compiles nothing and needs no file system
+# An image of `dedup`: no compiler, no root. Compiled code and the dictionary's tables are made here (the
+# build takes a compiler along), for any processor of the architecture, so a container compiles nothing and needs no file system
 # that can be written to but the volume of the index.
 #
 #     docker build --tag dedup .
 #     docker run --rm --read-only --user 1234 dedup inspect 水是生命之源。
 FROM python:3.12-slim AS built
 RUN python -m venv /opt/dedup
-COPY pyproject.toml README.md LICENSE /source/
+COPY pyproject.toml CMakeLists.txt README.md LICENSE /source/
 COPY configs /source/configs
+COPY src /source/src
 COPY dedup_job /source/dedup_job
 RUN /opt/dedup/bin/pip install --no-cache-dir --disable-pip-version-check /source
 ENV NUMBA_CPU_NAME=generic \
