@@ -1,4 +1,7 @@
-"""Wheel and source archive: what they hold, and that the wheel works where there is no checkout."""
+"""Wheel and source archive: what they hold, and that the wheel works where there is no checkout.
+
+A wheel takes a compilation of the core, so what needs one is thorough.
+"""
 
 from __future__ import annotations
 
@@ -46,6 +49,7 @@ def content(wheel: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+@pytest.mark.thorough
 def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: Path) -> None:
     names = set(content(wheel))
     assert names >= PARTS
@@ -78,6 +82,7 @@ def test_the_source_archive_makes_the_same_wheel(wheel: Path, source: Path, tmp_
     assert names == content(wheel).keys()
 
 
+@pytest.mark.thorough
 def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
     installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()
