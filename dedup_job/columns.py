@@ -171,6 +171,11 @@ class Fingerprints:
         """Return the number of texts."""
         return len(self.values)
 
+    @property
+    def keys(self) -> NDArray[np.uint32] | None:
+        """Keys of the sketches without gaps, uint32 (n, columns); None where there are none."""
+        return None if self.sketches is None else np.ascontiguousarray(self.sketches.keys)
+
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
         """Return some of them."""
         sketches = None if self.sketches is None else self.sketches[rows]

@@ -36,7 +36,6 @@ class RemoteTexts:
         self._force, self._index = force, index
         self._under_way: deque[_UnderWay] = deque()
         self._lock, self._arrived = threading.Lock(), 0
-        self.fetched = 0
 
     def begin_batch(self, batch: Batch) -> None:
         """Begin the next batch; forget those that have arrived."""
@@ -81,7 +80,6 @@ class RemoteTexts:
             first, rows, number = parts[place]
             own = others[of == place]
             elsewhere.append(NumberedTexts(own, self._texts(number, rows[own - first])))
-        self.fetched += len(stored)
         return TextPlaces(stored, self._index.packed_keys(stored), elsewhere)
 
     def _texts(self, number: int, rows: Rows) -> Any:
@@ -95,7 +93,7 @@ class RemoteTexts:
 class RemotePairs:
     """Compares texts of a batch in the worker that holds it; again in another if that is lost.
 
-    Whoever asks tells the worker where the texts of kept documents are that it does not have yet.
+    A question names the places of those texts of kept documents that the worker lacks.
     """
 
     def __init__(self, texts: RemoteTexts, number: int, part: slice, held: int) -> None:

@@ -92,8 +92,8 @@ class Workbench:
     ) -> list[tuple[NumberedBatch, dict[Stage, Work]]]:
         """Read documents by their ids, clean and fingerprint them.
 
-        numbers: of the batches that they become; time: as of which the database is read. Return
-        what becomes of them, each batch with the work that it took.
+        numbers: those of the batches to make; time: the least time of the state that is read.
+        Returns the batches, each with the work that it took.
         """
         if time is not None:
             self._source.read_after(time)

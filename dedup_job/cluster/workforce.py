@@ -29,7 +29,7 @@ _GRACE_SECONDS, _LOOK_SECONDS = 10.0, 0.1  # for who comes after the first; betw
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Ids of undecided documents; time: as of which the database is read."""
+    """Ids of undecided documents; time: the least time of the state that is read."""
 
     keys: Sequence[bytes]
     time: Timestamp | None

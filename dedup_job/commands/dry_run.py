@@ -1,4 +1,4 @@
-"""A target of which a dry run reads what is there; nothing is written, not even a lease."""
+"""The target of a dry run: it is read and not written, not even a lease."""
 
 from __future__ import annotations
 

@@ -49,10 +49,6 @@ class PairTexts(Protocol):
 class Texts(Protocol):
     """The texts that documents are decided by, a batch after the other."""
 
-    @property
-    def fetched(self) -> int:
-        """How many texts were asked of the target."""
-
     def begin_batch(self, batch: Batch) -> None:
         """Begin the next batch."""
 
@@ -90,11 +86,6 @@ class LocalTexts:
         self._known = KeptTexts(fetch, kept.packed_keys)
         self._batch: Batch | None = None
         self.arrived = self._known.arrived
-
-    @property
-    def fetched(self) -> int:
-        """How many texts were asked of the target."""
-        return self._known.fetched
 
     def begin_batch(self, batch: Batch) -> None:
         """Begin the next batch."""

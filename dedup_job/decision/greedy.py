@@ -78,11 +78,6 @@ class GreedyDeduplicator:
         self._texts.end()
         give_back()
 
-    @property
-    def texts_fetched(self) -> int:
-        """How many texts were asked of the target."""
-        return self._texts.fetched
-
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
         sizes = self._clusters.array[: len(self._kept)]

@@ -102,14 +102,13 @@ def among_all(
     count: of kept documents; bits, least: as in `Segment.find`; distance: of fingerprints that find
     each other, None if none do.
     """
-    sketches = texts.sketches
     candidates, turns, alone = _core.look_up_in_batch(
         found=found.candidates,
         held=found.held,
         twins=found.twins,
         values=texts.values,
         is_short=texts.short,
-        keys=None if sketches is None else np.ascontiguousarray(sketches.keys),
+        keys=texts.keys,
         bits=bits,
         least=least,
         limits=limits,

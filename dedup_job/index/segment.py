@@ -104,7 +104,6 @@ class Segment:
         bits: uint64 (n, words), their sketches, of no words where they are not to be compared;
         least: int64 (n,), as many bits have to be equal.
         """
-        sketches = texts.sketches
         found = _core.find(
             near=self.near.buckets if self.by_simhash else None,
             pool=self.near.pool,
@@ -113,7 +112,7 @@ class Segment:
             kept_bits=self.bits,
             values=texts.values,
             is_short=texts.short,
-            keys=None if sketches is None else np.ascontiguousarray(sketches.keys),
+            keys=texts.keys,
             bits=bits,
             least=least,
             most_same=most_same,

@@ -1,8 +1,8 @@
 // Where the fields of plain documents lie, for all documents of a server's reply at once.
 //
-// Plain is a document of which decoding would tell nothing new: well-formed, of common types, text that is
-// UTF-8, dates that Python has, no repeated `_id` and no repeated name on the way to the text. All others
-// are left to the decoder. Format: bsonspec.org, version 1.1.
+// A plain document needs no decoder: it is well-formed, of common types, its texts are UTF-8, its dates are
+// dates of Python, and neither `_id` nor a name on the way to the text comes twice. All others are left to
+// the decoder. Format: bsonspec.org, version 1.1.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -150,11 +150,6 @@ class Records:
             )
         return None
 
-    def kept_by_row(self, row: dict[str, Any]) -> tuple[bytes, KeptRecord | None]:
-        """Return key and document of the kept one that a duplicate's ledger row names."""
-        key = bson_edit.fields({"_id": row["of"]})
-        return key, self.kept(key)
-
 
 def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] | None:
     """Return the document that a row of the ledger holds, and whether it is whole; None for none.
