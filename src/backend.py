@@ -26,12 +26,15 @@ _PARTS = {"CXX": "c++", "AR": "ar", "RANLIB": "ranlib"}
 
 def _compiles(compiler: str) -> bool:
     """Tell whether a command compiles C++20 with its standard library."""
-    command = [*compiler.split(), "-std=c++20", "-fsyntax-only", "-x", "c++", "-"]
-    try:
-        done = subprocess.run(command, input=_PROGRAM, text=True, capture_output=True)
-    except OSError:
-        return False
-    return done.returncode == 0
+    with tempfile.TemporaryDirectory() as folder:
+        # an object is written: zig knows no -fsyntax-only
+        made = ["-std=c++20", "-c", "-x", "c++", "-", "-o", str(Path(folder, "object"))]
+        command = [*compiler.split(), *made]
+        try:
+            done = subprocess.run(command, input=_PROGRAM, text=True, capture_output=True)
+        except OSError:
+            return False
+        return done.returncode == 0
 
 
 def _has_compiler() -> bool:
