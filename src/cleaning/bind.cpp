@@ -24,9 +24,10 @@ using StyleRows = std::vector<std::pair<std::string, Meanings>>;
 using Texts = std::map<std::string, std::string>;
 
 std::vector<std::uint32_t> points_of(const std::string& text) {
-    std::vector<std::uint32_t> points;
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-    read_utf8({bytes, text.size()}, [&](std::uint32_t point) { points.push_back(point); });
+    const std::span<const std::uint8_t> bytes{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+    std::vector<std::uint32_t> points(count_characters(bytes) + ASCII_BLOCK);
+    decode_utf8(bytes, points.data());
+    points.resize(points.size() - ASCII_BLOCK);
     return points;
 }
 

@@ -39,7 +39,8 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
     return give(std::move(values));
 }
 
-// Strings i of a column: data[starts[i]:starts[i] + lengths[i]].
+// Strings i of a column: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked as it is read, which
+// costs less than a pass before.
 struct Strings {
     std::span<const std::uint8_t> data;
     ColumnView<std::int64_t> starts, lengths;
@@ -47,15 +48,14 @@ struct Strings {
     Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
         : data(view(data_)), starts(starts_), lengths(lengths_) {
         if (starts.size() != lengths.size()) refuse("there are not as many lengths as starts");
-        const auto size = static_cast<std::int64_t>(data.size());
-        for (std::size_t i = 0; i < starts.size(); i++) {
-            if (lengths[i] < 0 || (lengths[i] > 0 && (starts[i] < 0 || starts[i] > size - lengths[i])))
-                refuse("string " + std::to_string(i) + " lies outside the data");
-        }
     }
     std::size_t size() const { return starts.size(); }
     std::span<const std::uint8_t> operator[](std::size_t i) const {
-        return data.subspan(lengths[i] > 0 ? static_cast<std::size_t>(starts[i]) : 0, static_cast<std::size_t>(lengths[i]));
+        const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
+        if (length == 0) return {};
+        if (length > data.size() || start > data.size() - length)
+            refuse("string " + std::to_string(i) + " lies outside the data");
+        return data.subspan(start, length);
     }
 };
 
@@ -63,30 +63,49 @@ std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint
                                                                    InColumn<std::int64_t> lengths) {
     const Strings strings(data, starts, lengths);
     std::vector<std::int64_t> offsets(strings.size() + 1);
-    std::vector<std::uint32_t> points;
+    std::unique_ptr<std::uint32_t[]> points;
     auto valid = std::make_unique<bool[]>(strings.size());
     {
         Unlocked unlocked;
         for (std::size_t i = 0; i < strings.size(); i++)
             offsets[i + 1] = offsets[i] + static_cast<std::int64_t>(count_characters(strings[i]));
-        points.resize(static_cast<std::size_t>(offsets.back()));
-        for (std::size_t i = 0; i < strings.size(); i++)
-            valid[i] = decode_utf8(strings[i], points.data() + offsets[i]);
+        points = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(offsets.back()) + ASCII_BLOCK);
+        for (std::size_t i = 0; i < strings.size(); i++) {
+            valid[i] = decode_utf8(strings[i], points.get() + offsets[i]);
+            if (!valid[i]) std::fill(points.get() + offsets[i], points.get() + offsets[i + 1], 0);
+        }
     }
-    return {give(std::move(points)), give(std::move(offsets)), give(std::move(valid), strings.size())};
+    const auto count = static_cast<std::size_t>(offsets.back());
+    return {give(std::move(points), count), give(std::move(offsets)), give(std::move(valid), strings.size())};
 }
 
 std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points, In<std::int64_t> offsets) {
     const TextColumn texts = texts_of(points, offsets);
     std::vector<std::int64_t> ends(texts.size() + 1);
-    std::vector<std::uint8_t> data;
+    std::unique_ptr<std::uint8_t[]> data;
     {
         Unlocked unlocked;
         for (std::size_t i = 0; i < texts.size(); i++) ends[i + 1] = ends[i] + static_cast<std::int64_t>(utf8_length(texts[i]));
-        data.resize(static_cast<std::size_t>(ends.back()));
-        for (std::size_t i = 0; i < texts.size(); i++) encode_utf8(texts[i], data.data() + ends[i]);
+        data = std::make_unique_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(ends.back()));
+        for (std::size_t i = 0; i < texts.size(); i++) encode_utf8(texts[i], data.get() + ends[i]);
     }
-    return {give(std::move(data)), give(std::move(ends))};
+    const auto size = static_cast<std::size_t>(ends.back());
+    return {give(std::move(data), size), give(std::move(ends))};
+}
+
+// In blocks, the last one over the one before.
+template <std::size_t BLOCK>
+void copy_blocks(std::span<const std::uint8_t> from, std::uint8_t* to) {
+    const std::size_t last = from.size() - BLOCK;
+    for (std::size_t at = 0; at < last; at += BLOCK) std::memcpy(to + at, from.data() + at, BLOCK);
+    std::memcpy(to + last, from.data() + last, BLOCK);
+}
+
+// For strings of twenty to a thousand bytes faster than memcpy of glibc 2.36.
+void copy(std::span<const std::uint8_t> from, std::uint8_t* to) {
+    if (from.size() >= 32) return copy_blocks<32>(from, to);
+    if (from.size() >= 8) return copy_blocks<8>(from, to);
+    for (const std::uint8_t byte : from) *to++ = byte;
 }
 
 void copy_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths, InOut<std::uint8_t> to,
@@ -94,13 +113,14 @@ void copy_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn
     const Strings strings(data, starts, lengths);
     const auto places = view(at);
     if (places.size() != strings.size()) refuse("there are not as many places as strings");
-    for (std::size_t i = 0; i < strings.size(); i++) {
-        if (strings.lengths[i] > 0 && (places[i] < 0 || places[i] > static_cast<std::int64_t>(to.size()) - strings.lengths[i]))
-            refuse("string " + std::to_string(i) + " does not fit");
-    }
     Unlocked unlocked;
     for (std::size_t i = 0; i < strings.size(); i++) {
-        if (strings.lengths[i] > 0) std::memcpy(to.data() + places[i], strings[i].data(), strings[i].size());
+        const auto string = strings[i];
+        if (string.empty()) continue;
+        const auto place = static_cast<std::size_t>(places[i]);
+        if (string.size() > to.size() || place > to.size() - string.size())
+            refuse("string " + std::to_string(i) + " does not fit");
+        copy(string, to.data() + place);
     }
 }
 

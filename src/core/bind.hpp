@@ -65,11 +65,12 @@ Out<T> give(std::vector<T>&& values) {
     return Out<T>(data, {size}, owner);
 }
 
-// ... and the same of an array of bool, of which a vector keeps bits.
-inline Out<bool> give(std::unique_ptr<bool[]> values, std::size_t size) {
-    bool* data = values.release();
-    nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<bool*>(array); });
-    return Out<bool>(data, {size}, owner);
+// ... and the same of an array, which unlike a vector is not filled with zeros first, and may be of bool.
+template <class T>
+Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
+    T* data = values.release();
+    nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<T*>(array); });
+    return Out<T>(data, {size}, owner);
 }
 
 [[noreturn]] inline void refuse(const std::string& why) { throw nb::value_error(why.c_str()); }

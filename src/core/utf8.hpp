@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 
 namespace dedup {
@@ -34,72 +35,117 @@ inline std::size_t write_utf8(std::uint32_t point, std::uint8_t* to) {
     return 4;
 }
 
-inline std::size_t utf8_length(Points points) {
-    std::size_t bytes = points.size();
-    for (const std::uint32_t point : points) bytes += (point >= 0x80) + (point >= 0x800) + (point >= PLANE);
-    return bytes;
+// Sums up a small number of each element: block by block, so that the processor adds many narrow ones at a time.
+template <class Narrow, class T, class Number>
+std::size_t sum_up_small(std::span<const T> elements, Number number_of) {
+    constexpr std::size_t BLOCK = 128;
+    std::size_t sum = 0;
+    while (elements.size() >= BLOCK) {
+        Narrow some = 0;
+        for (std::size_t i = 0; i < BLOCK; i++) some = static_cast<Narrow>(some + number_of(elements[i]));
+        sum += some;
+        elements = elements.subspan(BLOCK);
+    }
+    for (const T element : elements) sum += number_of(element);
+    return sum;
 }
 
-// Writes all of them; returns how many bytes they take. `to` holds MOST_UTF8_BYTES for each.
+inline std::size_t utf8_length(Points points) {
+    const auto further = [](std::uint32_t point) -> std::uint32_t {
+        return (point >> 7 != 0) + (point >> 11 != 0) + (point >> 16 != 0);
+    };
+    return points.size() + sum_up_small<std::uint32_t>(points, further);
+}
+
+// Writes all of them; returns how many bytes they take. `to` holds as many.
 inline std::size_t encode_utf8(Points points, std::uint8_t* to) {
+    const std::uint32_t *from = points.data(), *const stop = from + points.size();
     std::uint8_t* at = to;
-    for (const std::uint32_t point : points) at += write_utf8(point, at);
+    while (stop - from > static_cast<std::ptrdiff_t>(ASCII_BLOCK)) {
+        if (are_ascii(from)) {
+            narrow(from, at);
+            from += ASCII_BLOCK, at += ASCII_BLOCK;
+            continue;
+        }
+        for (std::size_t i = 0; i < ASCII_BLOCK; i++, from++) {
+            if (0x800 <= *from && *from < PLANE) {
+                // the fourth byte is written over: a further point takes one
+                const std::uint32_t word = 0x8080E0 | *from >> 12 | (*from << 2 & 0x3F00) | (*from & 0x3F) << 16;
+                std::memcpy(at, &word, sizeof word);
+                at += 3;
+            } else {
+                at += write_utf8(*from, at);
+            }
+        }
+    }
+    for (; from < stop; from++) at += write_utf8(*from, at);
     return static_cast<std::size_t>(at - to);
 }
 
 // How many characters there would be, each begun by one byte that is no further byte.
 inline std::size_t count_characters(std::span<const std::uint8_t> bytes) {
-    std::size_t count = 0;
-    for (const std::uint8_t byte : bytes) count += (byte & 0xC0) != 0x80;
-    return count;
+    return sum_up_small<std::uint8_t>(bytes, [](std::uint8_t byte) -> std::uint8_t { return (byte & 0xC0) != 0x80; });
 }
 
-// Calls `take` with each code point; false at the first byte that is not UTF-8 as Python takes it: shortest
-// forms, no surrogates.
-template <class Take>
-bool read_utf8(std::span<const std::uint8_t> bytes, Take take) {
-    constexpr std::uint32_t NO_FURTHER_BYTE = 0x80000000;
-    const std::size_t size = bytes.size();
-    const auto low = [&](std::size_t i) {  // six bits of a further byte
-        const std::uint32_t bits = bytes[i] ^ 0x80u;
-        return bits < 0x40 ? bits : NO_FURTHER_BYTE;
+// Whether a code point below PLANE takes three bytes.
+inline bool is_of_three(std::uint32_t point) { return 0x800 <= point && point - 0xD800 >= 0x800; }
+
+// Reads one character, of two bytes or more, as Python takes it: shortest forms, no surrogates. Returns how many
+// bytes it takes, 0 where it is none.
+inline std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t& point) {
+    const std::uint32_t lead = bytes[0];
+    const auto is_further = [&](std::size_t i) { return (bytes[i] & 0xC0) == 0x80; };
+    const auto low = [&](std::size_t i) { return bytes[i] & 0x3Fu; };
+    if (0xC2 <= lead && lead < 0xE0 && bytes.size() > 1 && is_further(1)) {
+        point = (lead & 0x1F) << 6 | low(1);
+        return 2;
+    }
+    if (0xE0 <= lead && lead < 0xF0 && bytes.size() > 2 && is_further(1) && is_further(2)) {
+        point = (lead & 0x0F) << 12 | low(1) << 6 | low(2);
+        return is_of_three(point) ? 3 : 0;
+    }
+    if (0xF0 <= lead && lead <= 0xF4 && bytes.size() > 3 && is_further(1) && is_further(2) && is_further(3)) {
+        point = (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3);
+        return point - PLANE < 0x100000 ? 4 : 0;
+    }
+    return 0;
+}
+
+// False at the first byte that is not UTF-8. WRITES: `to` holds count_characters and ASCII_BLOCK more, which are written, too.
+template <bool WRITES>
+bool read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused]] std::uint32_t* to) {
+    const std::uint8_t *from = bytes.data(), *const stop = from + bytes.size();
+    const auto take = [&](std::uint32_t point) {
+        if constexpr (WRITES) *to++ = point;
     };
-    for (std::size_t at = 0; at < size;) {
-        const std::uint32_t lead = bytes[at];
-        if (lead < 0x80) {
-            take(lead);
-            at += 1;
-        } else if (0xE0 <= lead && lead < 0xF0 && at + 2 < size) {  // first what Chinese is made of
-            const std::uint32_t second = low(at + 1), third = low(at + 2);
-            const std::uint32_t point = (lead & 0x0F) << 12 | (second & 0x3F) << 6 | (third & 0x3F);
-            if ((second | third) & NO_FURTHER_BYTE || point < 0x800 || point - 0xD800 < 0x800) return false;
-            take(point);
-            at += 3;
-        } else if (0xC2 <= lead && lead < 0xE0 && at + 1 < size) {
-            const std::uint32_t second = low(at + 1);
-            if (second & NO_FURTHER_BYTE) return false;
-            take((lead & 0x1F) << 6 | second);
-            at += 2;
-        } else if (0xF0 <= lead && lead <= 0xF4 && at + 3 < size) {
-            const std::uint32_t second = low(at + 1), third = low(at + 2), fourth = low(at + 3);
-            const std::uint32_t point = (lead & 0x07) << 18 | (second & 0x3F) << 12 | (third & 0x3F) << 6 | (fourth & 0x3F);
-            if ((second | third | fourth) & NO_FURTHER_BYTE || point - 0x10000 >= 0x100000) return false;
-            take(point);
-            at += 4;
-        } else {
-            return false;
+    while (from < stop) {
+        if (stop - from >= static_cast<std::ptrdiff_t>(ASCII_BLOCK)) {
+            const std::size_t count = count_ascii(from);
+            if constexpr (WRITES) widen(from, to), to += count;
+            from += count;
+            if (count == ASCII_BLOCK) continue;
         }
+        for (; stop - from >= 4; from += 3) {  // what Chinese is made of
+            const auto word = read_word<std::uint32_t>(from);
+            if ((word & 0xC0C0F0) != 0x8080E0) break;
+            const std::uint32_t point = (word & 0x0F) << 12 | (word >> 2 & 0xFC0) | (word >> 16 & 0x3F);
+            if (!is_of_three(point)) return false;
+            take(point);
+        }
+        std::uint32_t point = *from;
+        const std::size_t size = point < 0x80 ? 1 : read_utf8({from, stop}, point);
+        if (size == 0) return false;
+        take(point);
+        from += size;
     }
     return true;
 }
 
-inline bool is_utf8(std::span<const std::uint8_t> bytes) {
-    return read_utf8(bytes, [](std::uint32_t) {});
-}
+inline bool is_utf8(std::span<const std::uint8_t> bytes) { return read_all_utf8<false>(bytes, nullptr); }
 
-// Writes the code points of `bytes`, count_characters of them.
+// Writes the code points of `bytes`: count_characters of them, and ASCII_BLOCK without meaning.
 inline bool decode_utf8(std::span<const std::uint8_t> bytes, std::uint32_t* to) {
-    return read_utf8(bytes, [&](std::uint32_t point) { *to++ = point; });
+    return read_all_utf8<true>(bytes, to);
 }
 
 }  // namespace dedup

@@ -104,6 +104,7 @@ private:
                 else if (run < at)
                     emit_run(run, at);
                 if (at == end) return;
+                __builtin_prefetch(&lexicon_.words[step.node]);  // for its weight
                 emit(at, step.node);
                 run = next;
             }

@@ -16,7 +16,9 @@ using Weights = std::span<const double>;
         // the sign by arithmetic: half of the branches on it would be foretold wrongly
         const auto plus = std::bit_cast<std::uint64_t>(weights[i]);
         const std::uint64_t unset = ~hashes[i];
-        for (int bit = 0; bit < 64; bit++) sums[bit] += std::bit_cast<double>(plus ^ (unset >> bit & 1) << 63);
+        // as wide as the hash, or gcc 12 does not use wide registers
+        for (std::uint64_t bit = 0; bit < 64; bit++)
+            sums[bit] += std::bit_cast<double>(plus ^ (unset >> bit & 1) << 63);
     }
     std::uint64_t value = 0;
     for (int bit = 0; bit < 64; bit++) value |= std::uint64_t{sums[bit] > 0.0} << bit;

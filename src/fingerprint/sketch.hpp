@@ -53,11 +53,14 @@ public:
             const std::size_t n = grams_.size();
             // apart from the bins, so that the processor hashes several at a time
             mix_all(grams_, step, hashes_);
+            const bool few = empty < FEW, counts = n < BINS;  // many grams: it is cheaper to count once after them
             for (std::size_t i = 0; i < n; i++) {
                 std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
-                empty -= bin == EMPTY;
+                if (few && bin < high) continue;  // full before this round, as nearly all are
+                if (counts) empty -= bin == EMPTY;
                 bin = std::min(bin, high | hashes_[i] >> 8);
             }
+            if (!counts) empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
             if (round == 0 && n > MANY && empty > 0) keep_distinct();  // few differ, or all bins were full
         }
         return bins_;
@@ -67,6 +70,7 @@ private:
     static constexpr std::uint64_t EMPTY = ~std::uint64_t{0};
     static constexpr int POINT_BITS = 21;
     static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters
+    static constexpr std::size_t FEW = 8;  // empty bins: so few that the processor foretells that a gram meets none
     static constexpr std::size_t MANY = 1 << 10, SLOTS = 1 << 12;
 
     // 63 bits each; of a text of fewer characters than a gram there is one.
