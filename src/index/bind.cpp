@@ -27,6 +27,8 @@ std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* ne
     expect("is_short", is_short.size(), n);
     expect("bits", bits.shape(0), n);
     expect("least", least.size(), n);
+    check_sketches(words);
+    if (sharing) check_columns(sharing->index().columns());
     std::size_t held = 0;
     if (near) held = near->index().size();
     if (sharing) held = std::max(held, sharing->index().size());
@@ -86,6 +88,7 @@ std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vecto
                                                                 In<std::int64_t> least, std::int64_t most_equal,
                                                                 std::int64_t most_same) {
     const auto seen = views(parts, least.size());
+    if (most_equal < 0 || most_same < 0) refuse("a limit is below 0");
     Found found;
     {
         Unlocked unlocked;
@@ -106,7 +109,14 @@ std::tuple<CandidateOut, BatchVisibility, Out<bool>> look_up_in_batch(
     expect("least", least.size(), n);
     if (n > std::size_t{1} << 30) refuse("there are more than 2**30 texts");
     const auto [columns, equal, same] = limits;
-    if (columns > MOST_COLUMNS) refuse("an index has up to 32 columns");
+    check_sketches(bits.shape(1));
+    check_columns(columns);
+    if (equal < 0 || same < 0) refuse("a limit is below 0");
+    if (count < 0 || count > MOST) refuse("there are more texts than an index can number");
+    if (distance > 64) refuse("distance is above 64");
+    for (const std::int64_t twin : view(twins)) {
+        if (twin < 0 || twin > MOST) refuse("twins are counts");
+    }
     std::span<const std::uint32_t> rows;
     if (keys && columns > 0) {
         rows = keys_of(*keys, columns);
@@ -161,10 +171,10 @@ void bind_index(nb::module_& m) {
           "bits"_a.noconvert(), "least"_a.noconvert(), "most_same"_a,
           "Look n texts up in all channels; return candidates, whatever shares a key, and how many have the same "
           "fingerprint.");
-    m.def("join", &join, "parts"_a, "Return what n texts find in several places, one behind the other.");
-    m.def("limit", &limit, "parts"_a, "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
+    m.def("join", &join, "parts"_a.noconvert(), "Return what n texts find in several places, one behind the other.");
+    m.def("limit", &limit, "parts"_a.noconvert(), "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
           "Return as `find` what one index would find, of what several find that hold a part of the texts each.");
-    m.def("look_up_in_batch", &look_up_in_batch, "found"_a, "held"_a, "twins"_a.noconvert(), "values"_a.noconvert(),
+    m.def("look_up_in_batch", &look_up_in_batch, "found"_a.noconvert(), "held"_a.noconvert(), "twins"_a.noconvert(), "values"_a.noconvert(),
           "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(),
           "limits"_a, "count"_a, "distance"_a,
           "Return candidates, those of the batch among them, the visibility of its texts, and which are alone.");

@@ -34,7 +34,7 @@ inline void expect(const char* name, std::size_t found, std::size_t wanted) {
 
 template <class T>
 std::span<const T> view(const Rows<const T>& array) {
-    return {array.data(), array.size()};
+    return {aligned(array.data()), array.size()};
 }
 
 // A byte of a file may be no bool, so they are read as bytes.
@@ -67,6 +67,17 @@ inline CandidateView view(const CandidateArrays& arrays, std::size_t texts, bool
 inline CandidateOut give(Candidates&& found) {
     return {give(std::move(found.offsets)),   give(std::move(found.numbers)),    give(std::move(found.columns)),
             give(std::move(found.distances)), give(std::move(found.agreements)), give(std::move(found.values))};
+}
+
+// Equal bits of two sketches are counted in a byte.
+inline void check_sketches(std::size_t words) {
+    constexpr std::size_t most = 3;
+    if (words > most) refuse("sketches have more than 192 bits");
+}
+
+// Beside BY_SIMHASH.
+inline void check_columns(std::size_t columns) {
+    if (columns >= MOST_COLUMNS) refuse("beside fingerprints there are up to 31 columns");
 }
 
 inline std::span<const std::uint32_t> keys_of(const Rows<const std::uint32_t>& keys, std::size_t columns) {
@@ -108,6 +119,7 @@ public:
     void load(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, Rows<const std::uint32_t> repeats) {
         const std::size_t size = fingerprints.size();
         expect("searchable", searchable.size(), size);
+        aligned(fingerprints.data());
         if (size > MOST || pool.shape(0) > MOST) refuse("there are more fingerprints than it can number");
         if (index_.size() > 0 || repeats.shape(1) != 2) refuse("it holds something, or these are no pairs");
         const auto held = chunks(pool);
@@ -129,7 +141,8 @@ public:
 
     // What a block's addresses are changed by, for tests.
     Out<std::uint64_t> flips(std::size_t block) const {
-        const Block& one = index_.layout().blocks.at(block);
+        if (block >= index_.layout().blocks.size()) refuse("there is no such block");
+        const Block& one = index_.layout().blocks[block];
         std::vector<std::uint64_t> flips;
         for (std::size_t f = one.begin; f < one.end; f++) flips.push_back(index_.layout().flips[f].bits);
         return give(std::move(flips));
@@ -143,11 +156,18 @@ private:
         if (distance < 0 || distance > most_distance) refuse("distance is not 0 to 7");
         if (blocks.empty() || blocks.size() > bits_of_all) refuse("there are no blocks, or too many");
         HammingLayout layout(distance);
+        std::uint64_t taken = 0;
+        std::int64_t errors = -1;  // with so many there is still a block whose buckets find them
         for (const auto& [offset, bits, radius] : blocks) {
             if (bits < 1 || bits > most_bits || offset < 0 || offset > bits_of_all - bits || radius < 0)
                 refuse("a block is not of 1 to 28 bits of 64");
+            const std::uint64_t own = ((std::uint64_t{1} << bits) - 1) << offset;
+            if (taken & own) refuse("two blocks have a bit in common");
+            taken |= own;
+            errors += std::int64_t{radius} + 1;
             layout.add(offset, bits, radius);
         }
+        if (errors < distance) refuse("the blocks do not find all within the distance");
         return layout;
     }
 

@@ -17,13 +17,14 @@ void check_table(const InOut<std::uint32_t>& table, const In<std::uint64_t>& dig
 
 void equal_insert(InOut<std::uint32_t> table, In<std::uint64_t> digests, std::size_t start, std::size_t stop) {
     check_table(table, digests, stop);
+    if (start > stop) refuse("start is behind stop");
     Unlocked unlocked;
     EqualTable(view(table), view(digests)).insert(start, stop);
 }
 
 bool is_equal_table(InOut<std::uint32_t> table, In<std::uint64_t> digests) {
     Unlocked unlocked;
-    return EqualTable::is_sound(view(table), digests.size());
+    return EqualTable::is_sound(view(table), view(digests).size());
 }
 
 Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> digests, In<std::uint64_t> fingerprints,

@@ -13,6 +13,7 @@ namespace {
 std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>, Out<std::uint8_t>> find_pairs_within(
     In<std::uint64_t> fingerprints, In<bool> is_short, int distance) {
     expect("is_short", is_short.size(), fingerprints.size());
+    if (distance < 0 || distance > 64) refuse("distance is not 0 to 64");
     Candidates found;
     {
         Unlocked unlocked;
@@ -28,6 +29,7 @@ std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, std::size_t>> lan
                                                                                        std::uint16_t limit,
                                                                                        In<std::uint64_t> fingerprints) {
     const auto held = chunks(pool);
+    if (limit > 64) refuse("limit is above 64");
     std::vector<std::tuple<Out<std::uint32_t>, Out<std::uint32_t>, std::size_t>> said;
     for (const Lanes& lanes : all_lanes()) {
         std::vector<Walk> walks;

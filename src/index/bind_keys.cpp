@@ -112,6 +112,14 @@ void pack(In<std::uint64_t> items, int address_bits, int number_bits, InOut<std:
     const PackedForm form = form_of(address_bits, number_bits);
     expect("starts", starts.size(), form.addresses() + 1);
     expect("words", words.size(), form.words(items.size()));
+    if (items.size() > MOST) refuse("there are more entries than it can number");
+    std::uint64_t keys = 0, numbers = 0;
+    for (const std::uint64_t item : view(items)) {
+        keys |= item >> 32;
+        numbers |= item & 0xFFFFFFFF;
+    }
+    if (keys >> KEY_BITS) refuse("a key is not below 2**" + std::to_string(KEY_BITS));
+    if (numbers >> form.number_bits) refuse("numbers have more bits than was said");
     Unlocked unlocked;
     PackedColumns::pack(view(items), form, view(starts), view(words));
 }
@@ -131,6 +139,7 @@ std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> find_pairs_
 template <class Key>
 std::int64_t count_meetings(Rows<const Key> keys, std::size_t every) {
     const std::size_t n = keys.shape(0), columns = keys.shape(1);
+    const auto held = view(keys);
     if (every < 1) refuse("every is below 1");
     if (n > std::size_t{1} << 30) refuse("there are more than 2**30 rows");
     Unlocked unlocked;
@@ -139,7 +148,7 @@ std::int64_t count_meetings(Rows<const Key> keys, std::size_t every) {
     std::vector<std::int64_t> before(n);
     std::int64_t count = 0;
     for (std::size_t c = 0; c < columns; c += every)
-        count += count_pairs(rows, [&](std::size_t i) { return keys.data()[i * columns + c]; }, former, before);
+        count += count_pairs(rows, [&](std::size_t i) { return held[i * columns + c]; }, former, before);
     return count;
 }
 
