@@ -111,9 +111,6 @@ public:
                                                                                In<std::int64_t> offsets, bool html,
                                                                                bool read) const {
         const TextColumn texts = texts_of(points, offsets);
-        // what was read may hold marks, and of accents no others than there are
-        const auto marks = static_cast<std::uint32_t>(ACCENTS + vocabulary_.accents().size());
-        check_characters(texts.all(), read ? marks : BEYOND);
         std::vector<std::int64_t> bounds(texts.size() + 1);
         std::vector<std::uint8_t> found(texts.size());
         std::optional<Buffer> clean;
@@ -126,7 +123,6 @@ public:
 
     Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
         const Points text = text_of(points);
-        check_characters(text);
         Buffer room(4 * text.size() + 16);
         Writer out(room.room());
         escape(text, brace, characters_, References(characters_, vocabulary_), out);

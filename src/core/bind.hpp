@@ -126,14 +126,14 @@ private:
     double began_;
 };
 
-// Where a number beyond characters is not only another one, but means something else.
-inline void check_characters(Points points, std::uint32_t beyond = BEYOND) {
+// For what writes texts as UTF-8, which has no form for other numbers.
+inline void check_characters(Points points) {
     std::uint32_t most = 0;
     {
         Unlocked unlocked;
         for (const std::uint32_t point : points) most = std::max(most, point);
     }
-    if (most >= beyond) refuse(std::to_string(most) + " is no character");
+    if (most >= BEYOND) refuse(std::to_string(most) + " is no character");
 }
 
 void bind_core(nb::module_& m);

@@ -586,10 +586,9 @@ LIES: list[tuple[str, Arguments, str]] = [
     *((name, {"offsets": {1: 2, 2: 1}}, "descend at text 1") for name in OF_TEXTS),
     *(
         (name, {"points": {1: point}}, "is no character")
-        for name in ("encode", "hash_words", "Cleaner.clean", "Cleaner.escaped")
+        for name in ("encode", "hash_words")
         for point in (0x110000, 0x110040, 2**31, 2**32 - 1)
     ),
-    ("Cleaner.clean", {"points": {1: 0x120000}, "read": True}, "is no character"),
     *(
         (name, {field: change}, "as many|lies outside|not fit")
         for name in OF_STRINGS
