@@ -35,7 +35,8 @@ using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 // numpy makes arrays out of bytes from any place on.
 template <class T>
 T* aligned(T* data) {
-    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T)) refuse("an array does not begin at a multiple of its elements");
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T))
+        refuse("an array does not begin at a multiple of its elements");
     return data;
 }
 

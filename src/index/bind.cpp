@@ -75,7 +75,9 @@ std::vector<CandidateView> views(const std::vector<CandidateArrays>& parts, std:
 }
 
 CandidateOut join(const std::vector<CandidateArrays>& parts) {
-    const auto seen = views(parts, parts.empty() ? 0 : std::get<0>(parts[0]).size() - 1);
+    const std::size_t offsets = parts.empty() ? 1 : std::get<0>(parts[0]).size();
+    if (offsets == 0) refuse("offsets is empty: n texts have n + 1 offsets");
+    const auto seen = views(parts, offsets - 1);
     Candidates all;
     {
         Unlocked unlocked;
@@ -174,8 +176,8 @@ void bind_index(nb::module_& m) {
     m.def("join", &join, "parts"_a.noconvert(), "Return what n texts find in several places, one behind the other.");
     m.def("limit", &limit, "parts"_a.noconvert(), "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
           "Return as `find` what one index would find, of what several find that hold a part of the texts each.");
-    m.def("look_up_in_batch", &look_up_in_batch, "found"_a.noconvert(), "held"_a.noconvert(), "twins"_a.noconvert(), "values"_a.noconvert(),
-          "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(),
+    m.def("look_up_in_batch", &look_up_in_batch, "found"_a.noconvert(), "held"_a.noconvert(), "twins"_a.noconvert(),
+          "values"_a.noconvert(), "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(),
           "limits"_a, "count"_a, "distance"_a,
           "Return candidates, those of the batch among them, the visibility of its texts, and which are alone.");
 }
