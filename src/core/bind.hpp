@@ -100,7 +100,8 @@ inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_
 
 // One text at the border.
 inline Points text_of(const In<std::uint32_t>& points) {
-    if (points.size() >= std::numeric_limits<std::int32_t>::max()) refuse("the text has more than 2**31 - 2 characters");
+    if (points.size() >= std::numeric_limits<std::int32_t>::max())
+        refuse("the text has more than 2**31 - 2 characters");
     return view(points);
 }
 

@@ -151,7 +151,8 @@ std::int64_t build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, InOu
     const TextColumn words = texts_of(points, offsets);
     constexpr std::int64_t most_nodes = 1 << 24;
     if (most < 0 || most > most_nodes) refuse("most is not 0 to 2**24 nodes");
-    if (first.size() != PLANE || edges.size() < 2 || !std::has_single_bit(edges.size()) || filter.size() != edges.size() / 2 ||
+    if (first.size() != PLANE || edges.size() < 2 || !std::has_single_bit(edges.size()) ||
+        filter.size() != edges.size() / 2 ||
         nodes.size() != words.size() || most >= static_cast<std::int64_t>(edges.size()))
         refuse("the arrays of the trie do not fit");
     const auto hold = [](const auto& array, auto value) {

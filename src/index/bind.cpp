@@ -177,8 +177,8 @@ void bind_index(nb::module_& m) {
     m.def("limit", &limit, "parts"_a.noconvert(), "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
           "Return as `find` what one index would find, of what several find that hold a part of the texts each.");
     m.def("look_up_in_batch", &look_up_in_batch, "found"_a.noconvert(), "held"_a.noconvert(), "twins"_a.noconvert(),
-          "values"_a.noconvert(), "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(), "least"_a.noconvert(),
-          "limits"_a, "count"_a, "distance"_a,
+          "values"_a.noconvert(), "is_short"_a.noconvert(), "keys"_a.noconvert().none(), "bits"_a.noconvert(),
+          "least"_a.noconvert(), "limits"_a, "count"_a, "distance"_a,
           "Return candidates, those of the batch among them, the visibility of its texts, and which are alone.");
 }
 
