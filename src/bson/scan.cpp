@@ -83,7 +83,9 @@ std::optional<std::vector<Fields>> Scanner::find(Bytes array) {
     data_ = array;
     std::vector<Fields> rows;
     const std::int64_t last = static_cast<std::int64_t>(array.size()) - 1;
+    if (last < 4 || read<std::int32_t>(0) != std::ssize(array) || array.back() != 0) return std::nullopt;
     for (std::int64_t at = 4; at < last;) {
+        if (array[static_cast<std::size_t>(at)] != DOCUMENT) return std::nullopt;
         const std::int64_t start = after_name(at + 1, last);
         const std::int64_t end = start == NOT_PLAIN ? NOT_PLAIN : end_of_nested(start, last);
         if (end == NOT_PLAIN) return std::nullopt;

@@ -123,7 +123,7 @@ public:
     }
 
     Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
-        const Points text = view(points);
+        const Points text = text_of(points);
         Buffer room(4 * text.size() + 16);
         Writer out(room.room());
         escape(text, brace, characters_, References(characters_, vocabulary_), out);

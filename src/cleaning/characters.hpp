@@ -34,8 +34,7 @@ enum class Kind : std::uint8_t { plain, space, line, invisible, markup, opening,
 
 inline bool is_blank(Kind kind) { return kind == Kind::space || kind == Kind::line; }
 
-constexpr std::uint32_t BEYOND = 0x110000;  // the first number that is no character
-constexpr std::uint32_t END = 16;           // how far the end of a span is from its beginning
+constexpr std::uint32_t END = 16;  // how far the end of a span is from its beginning
 
 // Marks for what markup says: no text holds one, so none needs an escape.
 enum Mark : std::uint32_t {

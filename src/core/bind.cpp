@@ -25,6 +25,7 @@ Out<std::uint64_t> digests(In<std::uint32_t> points, In<std::int64_t> offsets) {
 
 Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets, int kind) {
     const TextColumn words = texts_of(points, offsets);
+    check_characters(words.all());
     if (kind < 0 || kind > 1) refuse("no such hash: " + std::to_string(kind));
     std::vector<std::uint64_t> values(words.size());
     for (std::size_t i = 0; i < words.size(); i++) {
@@ -81,6 +82,7 @@ std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint
 
 std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points, In<std::int64_t> offsets) {
     const TextColumn texts = texts_of(points, offsets);
+    check_characters(texts.all());
     std::vector<std::int64_t> ends(texts.size() + 1);
     std::unique_ptr<std::uint8_t[]> data;
     {

@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -29,13 +30,23 @@ using InOut = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
+[[noreturn]] inline void refuse(const std::string& why) { throw nb::value_error(why.c_str()); }
+
+// numpy makes arrays out of bytes from any place on.
+template <class T>
+T* aligned(T* data) {
+    if (reinterpret_cast<std::uintptr_t>(data) % alignof(T))
+        refuse("an array does not begin at a multiple of its elements");
+    return data;
+}
+
 template <class T>
 std::span<const T> view(const In<T>& array) {
-    return {array.data(), array.size()};
+    return {aligned(array.data()), array.size()};
 }
 template <class T>
 std::span<T> view(const InOut<T>& array) {
-    return {array.data(), array.size()};
+    return {aligned(array.data()), array.size()};
 }
 
 // ... and an array with gaps between its elements, such as a column of a table.
@@ -45,7 +56,8 @@ using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 template <class T>
 class ColumnView {
 public:
-    explicit ColumnView(const InColumn<T>& array) : data_(array.data()), size_(array.size()), stride_(array.stride(0)) {}
+    explicit ColumnView(const InColumn<T>& array) 
+        : data_(aligned(array.data())), size_(array.size()), stride_(array.stride(0)) {}
     std::size_t size() const { return size_; }
     const T& operator[](std::size_t i) const { return data_[static_cast<std::int64_t>(i) * stride_]; }
 
@@ -73,8 +85,6 @@ Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
     return Out<T>(data, {size}, owner);
 }
 
-[[noreturn]] inline void refuse(const std::string& why) { throw nb::value_error(why.c_str()); }
-
 // Texts at the border: offsets ascend within the points, and no text is too long for 32 bits.
 inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_t>& offsets) {
     const auto ends = view(offsets);
@@ -87,6 +97,13 @@ inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_
             refuse("text " + std::to_string(i - 1) + " has more than 2**31 - 2 characters");
     }
     return {view(points), ends};
+}
+
+// One text at the border.
+inline Points text_of(const In<std::uint32_t>& points) {
+    if (points.size() >= std::numeric_limits<std::int32_t>::max())
+        refuse("the text has more than 2**31 - 2 characters");
+    return view(points);
 }
 
 // Runs a block without the interpreter's lock; counts the processor time that this thread spends so.
@@ -111,6 +128,16 @@ private:
     nb::gil_scoped_release unlocked_;
     double began_;
 };
+
+// For what writes texts as UTF-8, which has no form for other numbers.
+inline void check_characters(Points points) {
+    std::uint32_t most = 0;
+    {
+        Unlocked unlocked;
+        for (const std::uint32_t point : points) most = std::max(most, point);
+    }
+    if (most >= BEYOND) refuse(std::to_string(most) + " is no character");
+}
 
 void bind_core(nb::module_& m);
 void bind_bson(nb::module_& m);

@@ -17,6 +17,7 @@ struct TextColumn {
     Points operator[](std::size_t i) const {
         return points.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
+    Points all() const { return points.subspan(offsets.front(), offsets.back() - offsets.front()); }
     std::size_t longest() const {
         std::int64_t most = 0;
         for (std::size_t i = 0; i < size(); i++) {
@@ -26,7 +27,8 @@ struct TextColumn {
     }
 };
 
-constexpr std::uint32_t PLANE = 0x10000;  // end of Unicode's basic plane
+constexpr std::uint32_t PLANE = 0x10000;    // end of Unicode's basic plane
+constexpr std::uint32_t BEYOND = 0x110000;  // the first number that is no character
 
 // As `str.isspace` says.
 inline bool is_white_space(std::uint32_t point) {

@@ -2,6 +2,7 @@
 #include "core/bind.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "fingerprint/simhash.hpp"
@@ -105,7 +106,7 @@ public:
     // first; the points that the features' places refer to.
     nb::tuple explain(In<std::uint32_t> points) const {
         Fingerprinter one(lexicon_, options_);
-        const auto route = one.fingerprint(view(points)).route;
+        const auto route = one.fingerprint(text_of(points)).route;
         const FeatureChooser& features = one.features();
         std::vector<std::int64_t> tokens, starts, ends;
         std::vector<double> weights;
@@ -133,6 +134,9 @@ Out<std::uint64_t> simhashes(In<std::uint64_t> hashes, In<double> weights, In<st
     if (ends.empty() || ends.front() < 0 || ends.back() > static_cast<std::int64_t>(hashes.size()) ||
         !std::is_sorted(ends.begin(), ends.end()))
         refuse("offsets do not ascend within the hashes");
+    const auto weight = view(weights);
+    if (!std::all_of(weight.begin(), weight.end(), [](double one) { return std::isfinite(one); }))
+        refuse("a weight is no finite number");
     std::vector<std::uint64_t> values(ends.size() - 1);
     for (std::size_t i = 0; i < values.size(); i++) {
         const std::size_t start = ends[i], count = ends[i + 1] - ends[i];
@@ -145,9 +149,17 @@ std::int64_t build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, InOu
                         InOut<std::uint64_t> edges, InOut<std::uint8_t> filter, InOut<std::int32_t> nodes,
                         std::int64_t most) {
     const TextColumn words = texts_of(points, offsets);
-    if (first.size() != PLANE || !std::has_single_bit(edges.size()) || filter.size() != edges.size() / 2 ||
+    constexpr std::int64_t most_nodes = 1 << 24;
+    if (most < 0 || most > most_nodes) refuse("most is not 0 to 2**24 nodes");
+    if (first.size() != PLANE || edges.size() < 2 || !std::has_single_bit(edges.size()) ||
+        filter.size() != edges.size() / 2 ||
         nodes.size() != words.size() || most >= static_cast<std::int64_t>(edges.size()))
         refuse("the arrays of the trie do not fit");
+    const auto hold = [](const auto& array, auto value) {
+        return std::all_of(array.begin(), array.end(), [&](auto one) { return one == value; });
+    };
+    if (!hold(view(first), Trie::ABSENT) || !hold(view(edges), 0u) || !hold(view(filter), 0))
+        refuse("the arrays of the trie are not empty");
     for (std::size_t i = 0; i < words.size(); i++) {
         if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
         for (const std::uint32_t point : words[i]) {
@@ -175,7 +187,7 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> poin
 
 Out<std::uint64_t> bins(In<std::uint32_t> points) {
     Sketcher one;
-    const auto& filled = one.fill_bins(view(points));
+    const auto& filled = one.fill_bins(text_of(points));
     return give(std::vector<std::uint64_t>(filled.begin(), filled.end()));
 }
 
@@ -183,6 +195,7 @@ Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offs
                                  In<std::uint8_t> kinds) {
     const TextColumn texts = texts_of(points, offsets);
     if (folded.size() != PLANE || kinds.size() != PLANE) refuse("a table of characters has not 65536 entries");
+    if (std::ranges::max(view(kinds)) > static_cast<std::uint8_t>(Kind::end)) refuse("kinds holds what is no kind");
     const std::span<const Kind> kind{reinterpret_cast<const Kind*>(kinds.data()), PLANE};
     std::vector<std::uint32_t> keys(texts.size());
     {

@@ -52,6 +52,7 @@ public:
             std::int32_t& node = first[words[i][0]];
             if (node == ABSENT) node = static_cast<std::int32_t>(count++);
         }
+        if (count > most) return -1;
         for (std::size_t i = 0; i < words.size(); i++) {
             const Points word = words[i];
             std::int32_t node = first[word[0]];

@@ -84,6 +84,8 @@ void PackedColumns::pack(std::span<const std::uint64_t> items, PackedForm form, 
                          std::span<std::uint64_t> words) {
     const std::uint64_t address_mask = ones(form.address_bits);
     const std::uint64_t width = static_cast<std::uint64_t>(form.width());
+    std::fill(starts.begin(), starts.end(), 0u);
+    std::fill(words.begin(), words.end(), std::uint64_t{0});
     for (const std::uint64_t item : items) starts[(item >> 32 & address_mask) + 1]++;
     for (std::size_t i = 1; i < starts.size(); i++) starts[i] += starts[i - 1];
     for (const std::uint64_t item : items) {

@@ -38,7 +38,7 @@ public:
     std::size_t held(std::size_t column) const { return starts_of(column).back(); }
     void collect_column(std::size_t column, std::span<std::uint64_t> items) const;
 
-    // Distributes the items of a column; starts and words are zeros.
+    // Distributes the items of a column.
     static void pack(std::span<const std::uint64_t> items, PackedForm form, std::span<std::uint32_t> starts,
                      std::span<std::uint64_t> words);
 

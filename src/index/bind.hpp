@@ -1,0 +1,198 @@
+// What the entry points of the index room share.
+//
+// An index that grows in memory is what was inserted here: of its arrays the sizes are checked at each call. What
+// comes from a file was checked when it was loaded, `load` and `is_sound`, so that no number in it leads outside;
+// the numbers in packed columns are compared when they are read.
+#pragma once
+#include "core/bind.hpp"
+
+#include <algorithm>
+
+#include "index/candidates.hpp"
+#include "index/chunk.hpp"
+#include "index/hamming.hpp"
+#include "index/keys.hpp"
+
+namespace dedup {
+
+template <class T>
+using Rows = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Chunks = Rows<std::uint32_t>;  // a chunk in each row
+
+constexpr std::int64_t MOST = 0xFFFFFFFE;  // texts and chunks: both are numbered in 32 bits
+
+// Arrays of candidates, as CandidateView has them.
+using CandidateArrays = std::tuple<In<std::int64_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>,
+                                   In<std::uint8_t>, In<std::uint64_t>>;
+using CandidateOut = std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>, Out<std::uint8_t>,
+                                Out<std::uint8_t>, Out<std::uint64_t>>;
+
+inline void expect(const char* name, std::size_t found, std::size_t wanted) {
+    if (found != wanted)
+        refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
+}
+
+template <class T>
+std::span<const T> view(const Rows<const T>& array) {
+    return {aligned(array.data()), array.size()};
+}
+
+// A byte of a file may be no bool, so they are read as bytes.
+inline std::span<const std::uint8_t> flags(const In<bool>& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
+}
+
+inline std::span<Chunk> chunks(const Chunks& array) {
+    if (array.shape(1) * sizeof(std::uint32_t) != sizeof(Chunk)) refuse("a chunk has 16 words");
+    if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(Chunk)) refuse("chunks do not begin at a cache line");
+    return {reinterpret_cast<Chunk*>(array.data()), array.shape(0)};
+}
+
+inline CandidateView view(const CandidateArrays& arrays, std::size_t texts, bool is_measured) {
+    const auto& [offsets, numbers, columns, distances, agreements, values] = arrays;
+    const CandidateView seen{view(offsets),   view(numbers),    view(columns),
+                             view(distances), view(agreements), view(values)};
+    expect("offsets", offsets.size(), texts + 1);
+    if (seen.offsets.front() != 0 || seen.offsets.back() != static_cast<std::int64_t>(numbers.size()) ||
+        !std::is_sorted(seen.offsets.begin(), seen.offsets.end()))
+        refuse("offsets do not ascend to the number of candidates");
+    expect("columns", columns.size(), numbers.size());
+    if (!is_measured) return seen;
+    expect("distances", distances.size(), numbers.size());
+    expect("agreements", agreements.size(), numbers.size());
+    expect("values", values.size(), numbers.size());
+    return seen;
+}
+
+inline CandidateOut give(Candidates&& found) {
+    return {give(std::move(found.offsets)),   give(std::move(found.numbers)),    give(std::move(found.columns)),
+            give(std::move(found.distances)), give(std::move(found.agreements)), give(std::move(found.values))};
+}
+
+// Equal bits of two sketches are counted in a byte.
+inline void check_sketches(std::size_t words) {
+    constexpr std::size_t most = 3;
+    if (words > most) refuse("sketches have more than 192 bits");
+}
+
+// Beside BY_SIMHASH.
+inline void check_columns(std::size_t columns) {
+    if (columns >= MOST_COLUMNS) refuse("beside fingerprints there are up to 31 columns");
+}
+
+inline std::span<const std::uint32_t> keys_of(const Rows<const std::uint32_t>& keys, std::size_t columns) {
+    expect("a row of keys", keys.shape(1), columns);
+    std::uint32_t all = 0;
+    for (const std::uint32_t key : view(keys)) all |= key;
+    if (all >> KEY_BITS) refuse("a key is not below 2**" + std::to_string(KEY_BITS));
+    return view(keys);
+}
+
+class Hamming {
+public:
+    // blocks: offset, bits and radius of each.
+    Hamming(const std::vector<std::tuple<int, int, int>>& blocks, int distance) : index_(layout_of(blocks, distance)) {}
+
+    void insert(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, std::size_t stop) {
+        const std::size_t blocks = index_.layout().blocks.size();
+        if (stop < index_.size() || stop > MOST || stop > fingerprints.size() || stop > searchable.size())
+            refuse("there are not as many fingerprints as are to be inserted");
+        const auto room = chunks(pool);
+        if (room.size() < index_.layout().buckets + blocks * (stop / Chunk::ENTRIES + 1) || room.size() > MOST)
+            refuse("the pool has not as much room as is needed");
+        Unlocked unlocked;
+        index_.insert(room, view(fingerprints), flags(searchable), stop);
+    }
+
+    std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>, Out<std::uint8_t>> search(
+        Chunks pool, In<std::uint64_t> fingerprints, In<std::uint64_t> queries, std::size_t most_equal) const {
+        Candidates found;
+        const auto held = held_in(pool, fingerprints);
+        {
+            Unlocked unlocked;
+            index_.search(held, view(fingerprints), view(queries), {}, most_equal, found);
+        }
+        return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns)),
+                give(std::move(found.distances))};
+    }
+
+    void load(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, Rows<const std::uint32_t> repeats) {
+        const std::size_t size = fingerprints.size();
+        expect("searchable", searchable.size(), size);
+        aligned(fingerprints.data());
+        if (size > MOST || pool.shape(0) > MOST) refuse("there are more fingerprints than it can number");
+        if (index_.size() > 0 || repeats.shape(1) != 2) refuse("it holds something, or these are no pairs");
+        const auto held = chunks(pool);
+        bool is_sound;
+        {
+            Unlocked unlocked;
+            is_sound = index_.adopt(held, size, view(repeats));
+        }
+        if (!is_sound) refuse("a chunk or a pair leads outside");
+    }
+
+    std::span<const Chunk> held_in(const Chunks& pool, const In<std::uint64_t>& fingerprints) const {
+        if (pool.shape(0) < index_.used() || fingerprints.size() < index_.size())
+            refuse("these are not the arrays that were filled");
+        return chunks(pool);
+    }
+
+    Out<std::uint32_t> repeats() const { return give(index_.repeats().pairs()); }
+
+    // What a block's addresses are changed by, for tests.
+    Out<std::uint64_t> flips(std::size_t block) const {
+        if (block >= index_.layout().blocks.size()) refuse("there is no such block");
+        const Block& one = index_.layout().blocks[block];
+        std::vector<std::uint64_t> flips;
+        for (std::size_t f = one.begin; f < one.end; f++) flips.push_back(index_.layout().flips[f].bits);
+        return give(std::move(flips));
+    }
+
+    const HammingIndex& index() const { return index_; }
+
+private:
+    static HammingLayout layout_of(const std::vector<std::tuple<int, int, int>>& blocks, int distance) {
+        constexpr int most_distance = 7, most_bits = 28, bits_of_all = 64;
+        if (distance < 0 || distance > most_distance) refuse("distance is not 0 to 7");
+        if (blocks.empty() || blocks.size() > bits_of_all) refuse("there are no blocks, or too many");
+        HammingLayout layout(distance);
+        std::uint64_t taken = 0;
+        std::int64_t errors = -1;  // with so many there is still a block whose buckets find them
+        for (const auto& [offset, bits, radius] : blocks) {
+            if (bits < 1 || bits > most_bits || offset < 0 || offset > bits_of_all - bits || radius < 0)
+                refuse("a block is not of 1 to 28 bits of 64");
+            const std::uint64_t own = ((std::uint64_t{1} << bits) - 1) << offset;
+            if (taken & own) refuse("two blocks have a bit in common");
+            taken |= own;
+            errors += std::int64_t{radius} + 1;
+            layout.add(offset, bits, radius);
+        }
+        if (errors < distance) refuse("the blocks do not find all within the distance");
+        return layout;
+    }
+
+    HammingIndex index_;
+};
+
+// A form of the index of keys, with the arrays that it refers to.
+class KeyArrays {
+public:
+    virtual ~KeyArrays() = default;
+    virtual const KeyIndex& index() const = 0;
+
+    std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> search(Rows<const std::uint32_t> keys) const {
+        const auto asked = keys_of(keys, index().columns());
+        Candidates found;
+        {
+            Unlocked unlocked;
+            index().search(asked, found);
+        }
+        return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns))};
+    }
+};
+
+void bind_hamming(nb::module_& m);
+void bind_keys(nb::module_& m);
+void bind_equal(nb::module_& m);
+
+}  // namespace dedup

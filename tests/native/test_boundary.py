@@ -1,0 +1,958 @@
+"""Every entry point of the compiled core refuses what it cannot work with, in words."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dedup_job import _core
+from dedup_job.cleaning import symbols, vocabulary
+from dedup_job.native.growable_array import GrowableArray
+
+Arguments = dict[str, Any]
+PLANE = 1 << 16
+MOST_POINTS = 2**31 - 2  # of one text
+
+
+def array(kind: str, *values: Any) -> np.ndarray:
+    return np.array(values, dtype=kind)
+
+
+def chunks(count: int) -> np.ndarray:
+    return GrowableArray(count, 16, np.uint32).array[:count]
+
+
+def texts() -> Arguments:
+    return {"points": array("u4", *map(ord, "ab一")), "offsets": array("i8", 0, 2, 3)}
+
+
+def strings(prefix: str = "") -> Arguments:
+    columns = array("u1", 97, 98, 99), array("i8", 0, 2), array("i8", 2, 1)
+    return {
+        prefix + name: one for name, one in zip(("data", "starts", "lengths"), columns, strict=True)
+    }
+
+
+def near() -> Arguments:
+    return {"blocks": [(0, 4, 1), (4, 4, 0)], "distance": 2}
+
+
+def filled_near() -> tuple[_core.HammingIndex, Arguments]:
+    index = _core.HammingIndex(**near())
+    held = {"pool": chunks(40), "fingerprints": array("u8", 1, 1, 2)}
+    index.insert(**held, searchable=np.ones(3, np.bool_), stop=3)
+    return index, held
+
+
+def bands() -> Arguments:
+    more = chunks(90)
+    more[0, 1] = 1
+    return {"heads": chunks(2 << 14), "more": more, "buckets": 1 << 14, "columns": 2, "size": 0}
+
+
+def rows(kind: str = "u4") -> np.ndarray:
+    return np.array([[1, 2], [1, 3]], dtype=kind)
+
+
+def filled_bands() -> _core.BandIndex:
+    index = _core.BandIndex(**bands())
+    index.insert(rows(), array("u4", 3, 3), 0, np.zeros(2, np.int64))
+    return index
+
+
+def packing() -> Arguments:
+    items = array("u8", 1 << 32 | 0, 9 << 32 | 1)
+    return {"items": items, "address_bits": 3, "number_bits": 2} | {
+        "starts": np.zeros(9, np.uint32),
+        "words": np.zeros(2, np.uint64),
+    }
+
+
+def packed() -> Arguments:
+    made = packing()
+    _core.pack(**made)
+    return {"starts": made["starts"].reshape(1, -1), "words": made["words"], "size": 2} | {
+        name: made[name] for name in ("address_bits", "number_bits")
+    }
+
+
+def part(kept: int = 0) -> tuple[np.ndarray, ...]:
+    """Return candidates of two texts: the first has one, by a key."""
+    kinds = zip(["i4", "u1", "u1", "u8"], (1, 0, 0, 5), strict=True)
+    columns = [np.array([value], dtype=kind.replace("i4", "u4")) for kind, value in kinds]
+    return array("i8", 0, 1, 1), array("i8", kept), *columns
+
+
+def batch() -> Arguments:
+    return {
+        "values": array("u8", 1, 2),
+        "is_short": np.zeros(2, np.bool_),
+        "keys": rows(),
+        "bits": np.zeros((2, 2), np.uint64),
+        "least": np.zeros(2, np.int64),
+    }
+
+
+def in_batch() -> Arguments:
+    given = {"found": part(), "held": part(), "twins": np.zeros(2, np.int64), **batch()}
+    return given | {"limits": (2, 9, 9), "count": 5, "distance": 3}
+
+
+def visibility() -> _core.BatchVisibility:
+    return _core.look_up_in_batch(**in_batch())[1]
+
+
+def search() -> Arguments:
+    index, held = filled_near()
+    kept_bits = np.zeros((3, 2), np.uint64)
+    given = {"near": index, **held, "sharing": filled_bands(), "kept_bits": kept_bits, **batch()}
+    return given | {"most_same": 9}
+
+
+def deciding() -> Arguments:
+    offsets, numbers, columns, distances, agreements, _ = part()
+    pairs = {
+        "numbers": numbers,
+        "columns": columns,
+        "distances": distances,
+        "agreements": agreements,
+    }
+    of_texts = {"twins": array("i8", -1, -1), "alike": array("i8", 0, 1)}
+    of_pairs = {"verdicts": array("u1", 1), "cost": array("f8", 0.5)}
+    options = {"held": 1, "most": 9, "by_distance": True, "rows": array("i8", 0, 1)}
+    outcome = {
+        "state": np.zeros(2, np.uint8),
+        "chosen": np.zeros(2, np.int64),
+        "totals": np.zeros(2, np.int64),
+        "voids": np.zeros(1, np.bool_),
+    }
+    start = {"visibility": visibility(), "offsets": offsets}
+    return {**start, **pairs, **of_texts, **of_pairs, **options, **outcome}
+
+
+def lexicon() -> Arguments:
+    count, word = 2, 16  # nodes; bytes of a word
+    first = np.full(PLANE, -1, np.int32)
+    first[0x4E00] = 0
+    return {
+        "first": first,
+        "edges": array("u8", 0, 0, 0, 0),
+        "filter": np.zeros(2, np.uint8),
+        "probabilities": np.zeros(count),
+        "words": np.zeros(count, "f8,u8").view(np.uint8).reshape(count * word),
+        "split": np.zeros(count, np.bool_),
+        "classes": np.zeros(PLANE, np.uint8),
+        "pairs": np.zeros(128 * 128, np.bool_),
+        "emission": np.zeros(4 * (0x9FD5 - 0x4E00 + 1)),
+        "start": np.zeros(4),
+        "transition": np.zeros(16),
+        "unknown": -1.0,
+        "median": 1.0,
+    }
+
+
+def fingerprinter() -> Arguments:
+    options = {"top_k": 9, "min_features": 1, "weighting": 0, "hash": 0, "digits": True}
+    return {"lexicon": _core.Lexicon(**lexicon()), **options, "ngram": 2}
+
+
+def trie() -> Arguments:
+    return texts() | {
+        "first": np.full(PLANE, -1, np.int32),
+        "edges": np.zeros(8, np.uint64),
+        "filter": np.zeros(4, np.uint8),
+        "nodes": np.zeros(2, np.int32),
+        "most": 7,
+    }
+
+
+def cleaner() -> Arguments:
+    return {
+        "classes": symbols.classes(),
+        "kinds": symbols.kinds(),
+        "elements": vocabulary.ELEMENTS,
+        "references": vocabulary.REFERENCES,
+        "attributes": vocabulary.ATTRIBUTES,
+        "class_words": vocabulary.CLASSES,
+        "styles": vocabulary.STYLES,
+        "field_types": vocabulary.FIELD_TYPES,
+        "accents": vocabulary.ACCENTS,
+    }
+
+
+def page() -> np.ndarray:
+    """Return a BSON array of one document, `{"_id": 1}`."""
+    document = b"\x0e\0\0\0\x10_id\0\x01\0\0\0\0"
+    whole = b"\x030\0" + document + b"\0"
+    return np.frombuffer((len(whole) + 4).to_bytes(4, "little") + whole, dtype=np.uint8)
+
+
+def plain(point: Any, arguments: Callable[[], Arguments]) -> Callable[[], tuple[Any, Arguments]]:
+    return lambda: (point, arguments())
+
+
+def of(make: Callable[[], Any], name: str, arguments: Callable[[], Arguments]) -> Any:
+    return lambda: (getattr(make(), name), arguments())
+
+
+def table() -> Arguments:
+    return {"table": array("u4", 0, 0, 0, 0), "digests": array("u8", 1, 2), "start": 0, "stop": 2}
+
+
+def full_table() -> Arguments:
+    made = table()
+    _core.equal_insert(**made)
+    return {name: made[name] for name in ("table", "digests")}
+
+
+# By name: what returns a callable and arguments that it takes.
+GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
+    "unlocked_time": plain(_core.unlocked_time, dict),
+    "digests": plain(_core.digests, texts),
+    "hash_words": plain(_core.hash_words, lambda: texts() | {"kind": 0}),
+    "hash_strings": plain(_core.hash_strings, strings),
+    "decode": plain(_core.decode, strings),
+    "encode": plain(_core.encode, texts),
+    "copy_strings": plain(
+        _core.copy_strings,
+        lambda: strings() | {"to": np.zeros(9, np.uint8), "at": array("i8", 4, 0)},
+    ),
+    "equal_strings": plain(_core.equal_strings, lambda: strings() | strings("other_")),
+    "find_fields": plain(_core.find_fields, lambda: {"array": page(), "path": ["text"]}),
+    "Lexicon": plain(_core.Lexicon, lexicon),
+    "Fingerprinter": plain(_core.Fingerprinter, fingerprinter),
+    "Fingerprinter.fingerprint": of(
+        lambda: _core.Fingerprinter(**fingerprinter()), "fingerprint", texts
+    ),
+    "Fingerprinter.explain": of(
+        lambda: _core.Fingerprinter(**fingerprinter()),
+        "explain",
+        lambda: {"points": texts()["points"]},
+    ),
+    "simhash": plain(
+        _core.simhash,
+        lambda: {
+            "hashes": array("u8", 1, 2),
+            "weights": array("f8", 1, 2),
+            "offsets": array("i8", 0, 2),
+        },
+    ),
+    "build_trie": plain(_core.build_trie, trie),
+    "sketch": plain(_core.sketch, texts),
+    "bins": plain(_core.bins, lambda: {"points": texts()["points"]}),
+    "sentence_keys": plain(
+        _core.sentence_keys,
+        lambda: (
+            texts() | {"folded": np.zeros(PLANE, np.uint16), "kinds": np.zeros(PLANE, np.uint8)}
+        ),
+    ),
+    "Cleaner": plain(_core.Cleaner, cleaner),
+    "Cleaner.clean": of(
+        lambda: _core.Cleaner(**cleaner()), "clean", lambda: texts() | {"html": True, "read": False}
+    ),
+    "Cleaner.escaped": of(
+        lambda: _core.Cleaner(**cleaner()),
+        "escaped",
+        lambda: {"points": texts()["points"], "brace": True},
+    ),
+    "HammingIndex": plain(_core.HammingIndex, near),
+    "HammingIndex.insert": of(
+        lambda: _core.HammingIndex(**near()),
+        "insert",
+        lambda: {
+            "pool": chunks(40),
+            "fingerprints": array("u8", 1, 2),
+            "searchable": np.ones(2, np.bool_),
+            "stop": 2,
+        },
+    ),
+    "HammingIndex.search": lambda: (
+        (made := filled_near())[0].search,
+        made[1] | {"queries": array("u8", 1), "most_equal": 0},
+    ),
+    "HammingIndex.load": of(
+        lambda: _core.HammingIndex(**near()),
+        "load",
+        lambda: {
+            "pool": chunks(40),
+            "fingerprints": array("u8", 1, 2),
+            "searchable": np.ones(2, np.bool_),
+            "repeats": np.zeros((0, 2), np.uint32),
+        },
+    ),
+    "HammingIndex.repeats": of(lambda: filled_near()[0], "repeats", dict),
+    "HammingIndex.flips": of(lambda: filled_near()[0], "flips", lambda: {"block": 1}),
+    "KeyIndex.search": of(filled_bands, "search", lambda: {"keys": rows()}),
+    "BandIndex": plain(_core.BandIndex, bands),
+    "BandIndex.insert": of(
+        lambda: _core.BandIndex(**bands()),
+        "insert",
+        lambda: {
+            "keys": rows(),
+            "stored": array("u4", 3, 3),
+            "most_equal": 0,
+            "dropped": np.zeros(2, np.int64),
+        },
+    ),
+    "BandIndex.split": of(filled_bands, "split", lambda: {"stop": 1 << 14}),
+    "BandIndex.column": of(
+        filled_bands, "column", lambda: {"column": 1, "items": np.zeros(2, np.uint64)}
+    ),
+    "PackedColumns": plain(_core.PackedColumns, packed),
+    "PackedColumns.column": of(
+        lambda: _core.PackedColumns(**packed()),
+        "column",
+        lambda: {"column": 0, "items": np.zeros(2, np.uint64)},
+    ),
+    "BatchVisibility.keep": of(visibility, "keep", lambda: {"row": 1}),
+    "BatchVisibility.store_columns": of(
+        visibility, "store_columns", lambda: {"kept": np.ones(2, np.bool_)}
+    ),
+    "BatchVisibility.count_unseen": of(visibility, "count_unseen", dict),
+    "pairs_within": plain(
+        _core.pairs_within,
+        lambda: {
+            "fingerprints": array("u8", 1, 2),
+            "is_short": np.zeros(2, np.bool_),
+            "distance": 3,
+        },
+    ),
+    "lanes_say": plain(
+        _core.lanes_say,
+        lambda: {"pool": chunks(2), "check": 1, "limit": 3, "fingerprints": array("u8", 1)},
+    ),
+    "pack": plain(_core.pack, packing),
+    "pairs_sharing": plain(_core.pairs_sharing, lambda: {"keys": rows()}),
+    "count_meetings": plain(_core.count_meetings, lambda: {"keys": rows(), "every": 1}),
+    "equal_insert": plain(_core.equal_insert, table),
+    "equal_find": plain(
+        _core.equal_find,
+        lambda: (
+            full_table()
+            | {
+                "fingerprints": array("u8", 5, 6),
+                "values": array("u8", 5, 9, 9),
+                "sought": array("u8", 1, 2, 7),
+            }
+        ),
+    ),
+    "is_equal_table": plain(_core.is_equal_table, full_table),
+    "find": plain(_core.find, search),
+    "join": plain(_core.join, lambda: {"parts": [part(), part()]}),
+    "limit": plain(
+        _core.limit,
+        lambda: {
+            "parts": [part(), part(3)],
+            "least": np.zeros(2, np.int64),
+            "most_equal": 1,
+            "most_same": 1,
+        },
+    ),
+    "look_up_in_batch": plain(_core.look_up_in_batch, in_batch),
+    "decide": plain(_core.decide, deciding),
+}
+NOT_MADE = {"KeyIndex", "BatchVisibility"}  # classes without a constructor
+MAY_BE_NONE = {("find", "near"), ("find", "pool"), ("find", "sharing"), ("find", "keys")}
+MAY_BE_NONE |= {("look_up_in_batch", "keys")}
+OF_STRINGS = ("decode", "hash_strings", "copy_strings", "equal_strings")
+WITH_GAPS = {"starts", "lengths", "other_starts", "other_lengths"}
+WRITTEN = {
+    ("copy_strings", "to"),
+    ("build_trie", "first"),
+    ("build_trie", "edges"),
+    ("build_trie", "filter"),
+    ("build_trie", "nodes"),
+    ("BandIndex", "heads"),
+    ("BandIndex", "more"),
+    ("BandIndex.insert", "dropped"),
+    ("BandIndex.column", "items"),
+    ("PackedColumns.column", "items"),
+    ("HammingIndex.insert", "pool"),
+    ("pack", "starts"),
+    ("pack", "words"),
+    ("equal_insert", "table"),
+    *(("decide", name) for name in ("state", "chosen", "totals", "voids")),
+}
+
+
+def entry_points() -> set[str]:
+    names = set()
+    for name, one in vars(_core).items():
+        if name.startswith("__"):
+            continue
+        if not inspect.isclass(one):
+            names.add(name)
+            continue
+        names |= {name} - NOT_MADE
+        own = vars(one).items()
+        names |= {f"{name}.{method}" for method, what in own if callable(what) and method[0] != "_"}
+    return names
+
+
+def test_every_entry_point_has_a_row():
+    assert set(GOOD) == entry_points()
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_what_is_right_is_taken(name):
+    call, arguments = GOOD[name]()
+    call(**arguments)
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def bad_arrays(good: np.ndarray, has_gaps: bool) -> Iterator[tuple[str, Any]]:
+    """Yield what is no array of this type and form."""
+    other = np.int16 if good.dtype != np.int16 else np.int32
+    for kind in (other, np.float32, np.complex128, np.object_, ">i8", "M8[s]", "S4", "U4", "i4,i4"):
+        yield f"type {kind}", np.zeros(good.shape, dtype=kind)
+    if good.dtype.itemsize > 1:
+        yield "byte order", good.astype(good.dtype.newbyteorder())
+        raw = np.zeros(good.nbytes + 1, np.uint8)
+        raw[1:] = np.frombuffer(good.tobytes(), np.uint8)
+        if good.size > 1:
+            yield "alignment", raw[1:].view(good.dtype).reshape(good.shape)
+    yield "signed", good.astype(f"{'i' if good.dtype.kind == 'u' else 'u'}{good.dtype.itemsize}")
+    yield "dimension more", good[np.newaxis]
+    yield "dimension less", good.reshape(-1) if good.ndim > 1 else good.reshape(-1)[:1].reshape(())
+    if good.shape[0] > 1 and not has_gaps:
+        yield "gaps", np.repeat(good, 2, axis=0)[::2]
+        yield "backwards", good[::-1].copy()[::-1]
+        yield (
+            "no strides",
+            np.broadcast_to(good.reshape(-1)[:1], good.shape[:1]) if good.ndim == 1 else good.T,
+        )
+    if good.ndim > 1 and min(good.shape) > 1:
+        yield "Fortran order", np.asfortranarray(good)
+    yield "list", good.tolist()
+    yield "None", None
+    yield "number", 3
+    yield "text", "abc"
+    if good.dtype != np.uint8:
+        yield "bytes", good.tobytes()[:1]
+    yield "object", object()
+
+
+AS_MANY_AS_ARE_GIVEN = {"most_equal", "most_same", "every"}  # no number is too great
+NUMBERS = [None, "5", b"5", 1.5, np.float64(1.5), np.float32(2), object(), [], 2**64, -(2**70)]
+
+
+def bad_values(name: str, field: str, good: Any) -> Iterator[tuple[str, Any]]:
+    if is_array(good):
+        yield from bad_arrays(good, field in WITH_GAPS and name in OF_STRINGS)
+        if (name, field) in WRITTEN:
+            read_only = good.copy()
+            read_only.flags.writeable = False
+            yield "read-only", read_only
+    elif isinstance(good, bool):
+        yield from ((repr(value), value) for value in (None, 1, 0, "yes", 1.0, np.zeros(2)))
+    elif isinstance(good, int):
+        numbers = NUMBERS + [2**63] * (field not in AS_MANY_AS_ARE_GIVEN)
+        yield from ((repr(value), value) for value in numbers)
+    elif isinstance(good, float):
+        yield from ((repr(value), value) for value in (None, "1", [], object(), 1j))
+    else:
+        yield from (
+            (repr(value), value)
+            for value in (None, 5, 1.5, "abc", b"abc", object(), [object()], [None])
+        )
+    if (name, field) in {
+        ("look_up_in_batch", "found"),
+        ("look_up_in_batch", "held"),
+        ("join", "parts"),
+        ("limit", "parts"),
+    }:
+        one = good[0] if isinstance(good, list) else good
+        for place, held in enumerate(one):
+            for what, value in bad_arrays(held, False):
+                bad = (*one[:place], value, *one[place + 1 :])
+                yield f"{place}: {what}", [bad] if isinstance(good, list) else bad
+        yield "too few", [one[:5]] if isinstance(good, list) else one[:5]
+
+
+SAYS = re.compile(r"incompatible function arguments|[a-z]{2,} [a-z]{2,}", re.DOTALL)
+
+
+def said_of(call: Any, arguments: Arguments) -> str:
+    """Return what it is refused with, nothing if it is taken."""
+    try:
+        call(**arguments)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def refused(call: Any, arguments: Arguments) -> str:
+    said = said_of(call, arguments)
+    assert SAYS.search(said), said
+    return said
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_values_of_other_types_are_refused(name):
+    call, good = GOOD[name]()
+    taken = []
+    for field, value in good.items():
+        for what, bad in bad_values(name, field, value):
+            if bad is None and (name, field) in MAY_BE_NONE:
+                continue
+            if said := said_of(call, good | {field: bad}):
+                assert SAYS.search(said), (field, what)
+            else:
+                taken.append((name, field, what))
+    assert taken == []
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_another_number_of_values_is_refused(name):
+    call, good = GOOD[name]()
+    for field in good:
+        rest = {other: value for other, value in good.items() if other != field}
+        assert "incompatible" in refused(call, rest)
+    assert "incompatible" in refused(call, good | {"no_such": 1})
+
+
+def changed(good: Arguments, changes: Arguments) -> Arguments:
+    """Change whole arguments, or places of arrays where the change is a dict."""
+    made = dict(good)
+    for field, change in changes.items():
+        if isinstance(change, dict):
+            made[field] = good[field].copy() if field not in ALIGNED else good[field]
+            for place, value in change.items():
+                made[field][place] = value
+        else:
+            made[field] = change(good[field]) if callable(change) else change
+    return made
+
+
+ALIGNED = {"pool", "heads", "more"}  # chunks, which a copy would move
+
+
+def shorter(one: np.ndarray) -> np.ndarray:
+    return one[:-1]
+
+
+def longer(one: np.ndarray) -> np.ndarray:
+    return np.concatenate([one, one[-1:]])
+
+
+def wider(one: np.ndarray) -> np.ndarray:
+    return np.concatenate([one, one], axis=1)
+
+
+def none_left(one: np.ndarray) -> np.ndarray:
+    return one[:0]
+
+
+def moved(pool: np.ndarray) -> np.ndarray:
+    return pool.reshape(-1)[4:20].reshape(1, 16)
+
+
+def parts_with(place: int, change: Any) -> Any:
+    def with_change(good: Any) -> Any:
+        one = good[0] if isinstance(good, list) else good
+        made = (*one[:place], change(one[place]), *one[place + 1 :])
+        return [made, *good[1:]] if isinstance(good, list) else made
+
+    return with_change
+
+
+OF_TEXTS = (
+    "digests",
+    "hash_words",
+    "encode",
+    "Fingerprinter.fingerprint",
+    "build_trie",
+    "sketch",
+    "sentence_keys",
+    "Cleaner.clean",
+)
+BIG = 1 << 62
+# Entry point, what is changed of its row, what the message says.
+LIES: list[tuple[str, Arguments, str]] = [
+    *((name, {"offsets": none_left}, "n texts have n . 1 offsets") for name in OF_TEXTS),
+    *((name, {"offsets": {0: -1}}, "reach beyond the 3 points") for name in OF_TEXTS),
+    *((name, {"offsets": {2: 4}}, "reach beyond the 3 points") for name in OF_TEXTS),
+    *((name, {"offsets": {1: -5}}, "descend at text 0") for name in OF_TEXTS),
+    *((name, {"offsets": {1: 2**31 - 1}}, "text 0 has more than") for name in OF_TEXTS),
+    *((name, {"offsets": {1: BIG}}, "text 0 has more than") for name in OF_TEXTS),
+    *((name, {"offsets": {1: 2, 2: 1}}, "descend at text 1") for name in OF_TEXTS),
+    *(
+        (name, {"points": {1: point}}, "is no character")
+        for name in ("encode", "hash_words")
+        for point in (0x110000, 0x110040, 2**31, 2**32 - 1)
+    ),
+    *(
+        (name, {field: change}, "as many|lies outside|not fit")
+        for name in OF_STRINGS
+        for field, change in [
+            ("starts", shorter),
+            ("lengths", longer),
+            ("starts", {1: -1}),
+            ("starts", {1: 3}),
+            ("starts", {1: BIG}),
+            ("starts", {1: -BIG * 2}),
+            ("lengths", {0: 4}),
+            ("lengths", {0: -1}),
+            ("lengths", {0: 2 * BIG - 1}),
+            ("data", none_left),
+        ]
+    ),
+    ("equal_strings", {"other_starts": shorter, "other_lengths": shorter}, "as many strings"),
+    ("copy_strings", {"at": shorter}, "as many places"),
+    ("copy_strings", {"at": {0: 8}}, "string 0 does not fit"),
+    ("copy_strings", {"at": {1: -1}}, "string 1 does not fit"),
+    ("copy_strings", {"to": none_left}, "does not fit"),
+    ("hash_words", {"kind": 2}, "no such hash: 2"),
+    ("hash_words", {"kind": -1}, "no such hash: -1"),
+    ("hash_words", {"offsets": {1: 0}}, "word 0 is empty"),
+    *(
+        ("find_fields", {"array": change}, "no array of documents")
+        for change in (
+            none_left,
+            shorter,
+            longer,
+            {0: 5},
+            {3: 255},
+            {4: 4},
+            {4: 0},
+            {7: 200},
+            {10: 9},
+            {-1: 1},
+        )
+    ),
+    ("Lexicon", {"first": shorter}, "first has 65535 elements, not 65536"),
+    ("Lexicon", {"edges": shorter}, "edges has 3"),
+    ("Lexicon", {"edges": none_left, "filter": none_left}, "edges has 0"),
+    ("Lexicon", {"filter": longer}, "filter has 3"),
+    ("Lexicon", {"words": shorter}, "words has 31"),
+    ("Lexicon", {"probabilities": longer}, "words has 32 elements, not 48"),
+    *(
+        ("Lexicon", {name: change}, f"{name} has")
+        for name in ("split", "classes", "pairs", "emission", "start", "transition")
+        for change in (shorter, longer, none_left)
+    ),
+    ("Lexicon", {"first": {9: 2}}, "leads to nodes that are not there"),
+    ("Lexicon", {"first": {9: -2}}, "leads to nodes that are not there"),
+    ("Lexicon", {"edges": {1: 1 << 24 | 2}}, "leads to nodes that are not there"),
+    ("Lexicon", {"edges": {...: 1 << 24 | 1}}, "no free edge"),
+    ("Lexicon", {"classes": {5: 5}}, "no class"),
+    ("Lexicon", {"classes": {5: 1}}, "outside the Han block"),
+    ("Fingerprinter", {"top_k": -1}, "out of range"),
+    ("Fingerprinter", {"min_features": -1}, "out of range"),
+    ("Fingerprinter", {"ngram": -1}, "out of range"),
+    ("Fingerprinter", {"ngram": 2**16 + 1}, "out of range"),
+    ("Fingerprinter", {"weighting": 3}, "no such weighting: 3"),
+    ("Fingerprinter", {"hash": -1}, "no such hash: -1"),
+    ("simhash", {"weights": shorter}, "as many weights"),
+    ("simhash", {"weights": {0: np.nan}}, "no finite number"),
+    ("simhash", {"weights": {0: -np.inf}}, "no finite number"),
+    *(
+        ("simhash", {"offsets": change}, "offsets do not ascend within the hashes")
+        for change in (none_left, {0: -1}, {1: 3}, {1: BIG}, {0: 2, 1: 1})
+    ),
+    *(
+        ("build_trie", {name: change}, "arrays of the trie do not fit")
+        for name in ("first", "edges", "filter", "nodes")
+        for change in (shorter, longer, none_left)
+    ),
+    ("build_trie", {"edges": lambda one: one[:1], "filter": none_left, "most": 0}, "do not fit"),
+    ("build_trie", {"most": 8}, "do not fit"),
+    ("build_trie", {"most": -1}, "0 to 2..24"),
+    ("build_trie", {"most": 2**24 + 1}, "0 to 2..24"),
+    ("build_trie", {"first": {3: 2**30}}, "not empty"),
+    ("build_trie", {"edges": {...: 1}}, "not empty"),
+    ("build_trie", {"filter": {0: 1}}, "not empty"),
+    ("build_trie", {"offsets": {1: 0}}, "word 0 is empty"),
+    ("build_trie", {"points": {0: PLANE}}, "word 0 is not of the basic plane"),
+    ("sentence_keys", {"folded": shorter}, "65536"),
+    ("sentence_keys", {"kinds": none_left}, "65536"),
+    ("sentence_keys", {"kinds": {7: 3}}, "no kind"),
+    ("Cleaner", {"kinds": shorter}, "65535 elements, not 65536"),
+    ("Cleaner", {"kinds": {0: 10}}, "no kind"),
+    ("Cleaner", {"classes": none_left}, "classes is empty"),
+    ("Cleaner", {"elements": [("a", "no such", 0, 0)]}, "no such action: no such"),
+    ("Cleaner", {"elements": [("", "none", 0, 0)]}, "name is empty"),
+    ("Cleaner", {"elements": [("ä", "none", 0, 0)]}, "not ASCII"),
+    ("Cleaner", {"elements": [("a" * 256, "none", 0, 0)]}, "too long"),
+    ("Cleaner", {"elements": [("a", "none", -1, 0)]}, "incompatible"),
+    ("Cleaner", {"references": {"amp": ""}}, "amp is not one or two characters"),
+    ("Cleaner", {"references": {"amp": "abc"}}, "amp is not one or two characters"),
+    ("Cleaner", {"references": {"amp": "\ud800"}}, "incompatible"),
+    ("Cleaner", {"attributes": ["a"]}, "attributes has not 24 names"),
+    ("Cleaner", {"class_words": {"a": -1}}, "meaning is negative, of a"),
+    ("Cleaner", {"styles": []}, "styles has not 7 rows"),
+    ("Cleaner", {"accents": {"toolongacommand": "a"}}, "command is too long"),
+    ("HammingIndex", {"distance": -1}, "distance is not 0 to 7"),
+    ("HammingIndex", {"distance": 8}, "distance is not 0 to 7"),
+    ("HammingIndex", {"distance": 3}, "do not find all within the distance"),
+    ("HammingIndex", {"blocks": []}, "no blocks"),
+    ("HammingIndex", {"blocks": [(0, 1, 0)] * 65}, "too many"),
+    ("HammingIndex", {"blocks": [(0, 4, 2), (3, 4, 2)]}, "a bit in common"),
+    *(
+        ("HammingIndex", {"blocks": [block]}, "1 to 28 bits of 64")
+        for block in [(0, 0, 9), (0, 29, 9), (-1, 4, 9), (61, 4, 9), (0, 4, -1), (2**31 - 1, 4, 9)]
+    ),
+    ("HammingIndex.insert", {"stop": 3}, "not as many fingerprints"),
+    ("HammingIndex.insert", {"searchable": shorter}, "not as many fingerprints"),
+    ("HammingIndex.insert", {"stop": 2**33}, "not as many fingerprints"),
+    ("HammingIndex.insert", {"pool": lambda one: one[:33]}, "not as much room"),
+    ("HammingIndex.insert", {"pool": lambda _: chunks(80).reshape(40, 32)}, "a chunk has 16 words"),
+    ("HammingIndex.insert", {"pool": moved}, "begin at a cache line"),
+    ("HammingIndex.search", {"pool": lambda one: one[:31]}, "not the arrays that were filled"),
+    ("HammingIndex.search", {"fingerprints": shorter}, "not the arrays that were filled"),
+    ("HammingIndex.load", {"pool": lambda one: one[:31]}, "leads outside"),
+    ("HammingIndex.load", {"pool": {(0, 0): 40}}, "leads outside"),
+    ("HammingIndex.load", {"pool": {(33, 0): 33}}, "leads outside"),
+    ("HammingIndex.load", {"pool": {(0, 0): 3}}, "leads outside"),
+    ("HammingIndex.load", {"pool": {(0, 1): 3}}, "leads outside"),
+    ("HammingIndex.load", {"searchable": longer}, "searchable has 3 elements, not 2"),
+    ("HammingIndex.load", {"repeats": array("u4", [0, 2])}, "leads outside"),
+    ("HammingIndex.load", {"repeats": array("u4", [0])}, "no pairs"),
+    ("HammingIndex.flips", {"block": 2}, "no such block"),
+    ("KeyIndex.search", {"keys": wider}, "a row of keys has 4 elements, not 2"),
+    ("KeyIndex.search", {"keys": {(1, 1): 1 << 30}}, "not below 2..30"),
+    ("BandIndex", {"heads": shorter}, "fewer heads than buckets"),
+    ("BandIndex", {"buckets": 1 << 13}, "fewer heads than buckets"),
+    ("BandIndex", {"buckets": 1 << 60}, "fewer heads than buckets"),
+    ("BandIndex", {"columns": 0}, "1 to 32 columns"),
+    ("BandIndex", {"columns": 33}, "1 to 32 columns"),
+    ("BandIndex", {"more": none_left}, "more chunks than"),
+    ("BandIndex", {"more": {(0, 1): 0}}, "not the arrays that were filled"),
+    ("BandIndex", {"more": {(0, 1): 91}}, "not the arrays that were filled"),
+    ("BandIndex", {"size": 2**32}, "more chunks than"),
+    ("BandIndex", {"heads": moved, "buckets": 1 << 14}, "fewer heads|cache line"),
+    ("BandIndex.insert", {"keys": wider}, "a row of keys has 4"),
+    ("BandIndex.insert", {"keys": {(0, 0): 2**31}}, "not below 2..30"),
+    ("BandIndex.insert", {"stored": shorter}, "stored has 1"),
+    ("BandIndex.insert", {"dropped": longer}, "dropped has 3"),
+    (
+        "BandIndex.insert",
+        {"keys": np.zeros((90, 2), "u4"), "stored": np.ones(90, "u4")},
+        "not as much room",
+    ),
+    ("BandIndex.split", {"stop": (1 << 14) - 1}, "not as much room"),
+    ("BandIndex.split", {"stop": (1 << 14) + 1}, "not as much room"),
+    ("BandIndex.split", {"stop": 1 << 62}, "not as much room"),
+    ("BandIndex.column", {"column": 2}, "no such column"),
+    ("BandIndex.column", {"items": shorter}, "items has 1 elements, not 2"),
+    ("BandIndex.column", {"items": longer}, "items has 3 elements, not 2"),
+    ("PackedColumns", {"words": shorter}, "other sizes"),
+    ("PackedColumns", {"words": longer}, "other sizes"),
+    ("PackedColumns", {"starts": {(0, 3): 9}}, "other sizes"),
+    ("PackedColumns", {"starts": {(0, 8): 2**32 - 1}}, "other sizes"),
+    ("PackedColumns", {"starts": wider}, "starts of a column has 18 elements, not 9"),
+    ("PackedColumns", {"starts": none_left}, "1 to 32 columns"),
+    ("PackedColumns", {"size": 4}, "more bits than was said"),
+    *(
+        (name, {field: bits}, "no such form")
+        for name in ("pack", "PackedColumns")
+        for field, bits in [
+            ("address_bits", -1),
+            ("address_bits", 31),
+            ("number_bits", -1),
+            ("number_bits", 33),
+        ]
+    ),
+    ("PackedColumns.column", {"column": 1}, "no such column"),
+    ("PackedColumns.column", {"items": shorter}, "items has 1"),
+    ("pack", {"starts": shorter}, "starts has 8 elements, not 9"),
+    ("pack", {"words": none_left}, "words has 0"),
+    ("pack", {"items": {0: 4}}, "more bits than was said"),
+    ("pack", {"items": {0: 1 << 62}}, "not below 2..30"),
+    ("BatchVisibility.keep", {"row": 2}, "no such row"),
+    ("BatchVisibility.store_columns", {"kept": longer}, "kept has 3"),
+    ("pairs_within", {"is_short": longer}, "is_short has 3"),
+    ("pairs_within", {"distance": -1}, "0 to 64"),
+    ("pairs_within", {"distance": 2**31 - 1}, "0 to 64"),
+    ("lanes_say", {"limit": 65}, "above 64"),
+    ("lanes_say", {"pool": moved}, "cache line"),
+    ("lanes_say", {"check": 2**16}, "incompatible"),
+    ("pairs_sharing", {"keys": np.zeros((2, 33), "u4")}, "up to 32 keys"),
+    ("pairs_sharing", {"keys": np.zeros((2**30 + 1, 0), "u4")}, "more than 2..30 rows"),
+    ("count_meetings", {"every": 0}, "every is below 1"),
+    ("count_meetings", {"keys": np.zeros((2**30 + 1, 0), "u8")}, "more than 2..30 rows"),
+    *((name, {"table": shorter}, "another size") for name in ("equal_insert", "equal_find")),
+    *((name, {"table": none_left}, "another size") for name in ("equal_insert", "equal_find")),
+    ("equal_insert", {"stop": 3}, "another size"),
+    ("equal_insert", {"start": 2, "stop": 1}, "start is behind stop"),
+    ("equal_insert", {"table": lambda one: one[:2]}, "another size"),
+    ("equal_find", {"fingerprints": shorter}, "fewer fingerprints"),
+    ("equal_find", {"sought": shorter}, "digests has 2"),
+    *(
+        (name, {field: shorter}, f"{field} has")
+        for name in ("find", "look_up_in_batch")
+        for field in ("is_short", "bits", "least", "keys")
+    ),
+    *(
+        (name, {"bits": np.zeros((2, 4), "u8")}, "192 bits|no such sketches")
+        for name in ("find", "look_up_in_batch")
+    ),
+    *((name, {"keys": wider}, "a row of keys has 4") for name in ("find", "look_up_in_batch")),
+    *(
+        (name, {"keys": {(0, 0): 1 << 30}}, "not below 2..30")
+        for name in ("find", "look_up_in_batch")
+    ),
+    ("find", {"pool": None}, "no pool"),
+    ("find", {"pool": none_left}, "not the arrays that were filled"),
+    ("find", {"fingerprints": shorter}, "fewer fingerprints than kept"),
+    ("find", {"kept_bits": shorter}, "no such sketches"),
+    ("find", {"kept_bits": lambda one: one[:, :1].copy()}, "no such sketches"),
+    ("join", {"parts": []}, "there are no parts"),
+    ("limit", {"parts": []}, "there are no parts"),
+    ("limit", {"least": shorter}, "offsets has 3 elements, not 2"),
+    ("limit", {"most_equal": -1}, "below 0"),
+    ("limit", {"most_same": -1}, "below 0"),
+    *(
+        (name, {field: parts_with(place, change)}, "offsets|has [0-9]+ elements")
+        for name, field in [("join", "parts"), ("limit", "parts"), ("look_up_in_batch", "found")]
+        for place, change in [
+            (0, none_left),
+            (0, lambda one: one - 1),
+            (0, lambda one: one + 1),
+            (0, lambda one: one[::-1].copy()),
+            (0, lambda one: one * BIG),
+            *((place, longer) for place in range(1, 6)),
+            *((place, none_left) for place in range(1, 6)),
+        ]
+    ),
+    ("look_up_in_batch", {"held": parts_with(2, none_left)}, "columns has 0"),
+    ("look_up_in_batch", {"twins": shorter}, "twins has 1"),
+    ("look_up_in_batch", {"twins": {0: 2 * BIG - 1}}, "twins are counts"),
+    ("look_up_in_batch", {"limits": (32, 1, 1)}, "up to 31 columns"),
+    ("look_up_in_batch", {"limits": (2, -1, 1)}, "below 0"),
+    ("look_up_in_batch", {"limits": (-2, 1, 1)}, "incompatible"),
+    ("look_up_in_batch", {"count": -1}, "more texts than"),
+    ("look_up_in_batch", {"count": BIG}, "more texts than"),
+    ("look_up_in_batch", {"distance": 65}, "above 64"),
+    *(
+        ("decide", {field: change}, "of the [12] (texts|pairs)|offsets do not ascend")
+        for field in (
+            "offsets",
+            "twins",
+            "alike",
+            "state",
+            "chosen",
+            "totals",
+            "columns",
+            "distances",
+            "agreements",
+        )
+        for change in (shorter, longer, none_left)
+    ),
+    *(("decide", {field: longer}, "of the 1 pairs") for field in ("verdicts", "cost", "voids")),
+    ("decide", {"numbers": none_left}, "of the 0 pairs"),
+    ("decide", {"offsets": {0: -1}}, "do not ascend within the pairs"),
+    ("decide", {"offsets": {1: 2}}, "do not ascend within the pairs"),
+    ("decide", {"rows": {1: 2}}, "not of the batch"),
+    ("decide", {"rows": {0: -1}}, "not of the batch"),
+    ("decide", {"rows": {0: 1}}, "rows do not ascend"),
+    ("decide", {"alike": {0: 2}}, "not of the batch"),
+    ("decide", {"numbers": {0: 3}}, "neither held nor of the batch"),
+    ("decide", {"numbers": {0: -1}}, "neither held nor of the batch"),
+    ("decide", {"held": -(2**63)}, "held is below 0"),
+    ("decide", {"verdicts": {0: 4}}, "no such verdict"),
+    ("decide", {"cost": {0: np.nan}}, "no number"),
+    ("decide", {"most": -1}, "most is below 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "says"), LIES)
+def test_what_does_not_hold_is_refused(name, changes, says):
+    call, good = GOOD[name]()
+    assert re.search(says, refused(call, changed(good, changes)))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"table": {0: 3}},
+        {"table": {...: 1}},
+        {"table": shorter},
+        {"table": none_left},
+        {"digests": none_left},
+        {"digests": shorter},
+    ],
+)
+def test_a_table_that_is_not_sound_is_told(changes):
+    call, good = GOOD["is_equal_table"]()
+    assert call(**good)
+    assert not call(**changed(good, changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "arguments"),
+    [
+        ("HammingIndex", "repeats", ()),
+        ("BandIndex", "search", (rows(),)),
+        ("KeyIndex", "search", (rows(),)),
+        ("BatchVisibility", "count_unseen", ()),
+    ],
+)
+def test_what_was_not_made_does_nothing(name, method, arguments):
+    made = getattr(_core, name).__new__(getattr(_core, name))
+    with pytest.warns(RuntimeWarning, match="uninitialized"), pytest.raises(TypeError):
+        getattr(made, method)(*arguments)
+
+
+@pytest.mark.parametrize("name", sorted(NOT_MADE))
+def test_what_the_core_makes_has_no_constructor(name):
+    with pytest.raises(TypeError, match="no constructor"):
+        getattr(_core, name)()
+
+
+def sparse(folder: Any, kind: Any, count: int) -> np.ndarray:
+    """Return zeros in a file that takes no room."""
+    file = folder / "sparse"
+    with file.open("wb") as handle:
+        handle.truncate(np.dtype(kind).itemsize * count)
+    return np.memmap(file, dtype=kind, mode="r+")
+
+
+@pytest.mark.parametrize("name", [name for name in OF_TEXTS if name != "build_trie"])
+def test_a_text_ends_before_2_to_the_31st_character(name, tmp_path):
+    call, good = GOOD[name]()
+    points = sparse(tmp_path, np.uint32, 2**31 + 9)
+    for offsets in ([0, MOST_POINTS + 1], [5, 6, 2**31 + 9], [0, 2**31]):
+        given = {"points": points, "offsets": array("i8", *offsets)}
+        assert "more than 2**31 - 2 characters" in refused(call, good | given)
+
+
+@pytest.mark.parametrize("name", ["Fingerprinter.explain", "bins", "Cleaner.escaped"])
+def test_one_text_ends_before_2_to_the_31st_character(name, tmp_path):
+    call, good = GOOD[name]()
+    points = sparse(tmp_path, np.uint32, MOST_POINTS + 1)
+    assert "more than 2**31 - 2 characters" in refused(call, good | {"points": points})
+
+
+@pytest.mark.parametrize("name", [name for name in OF_TEXTS if name != "build_trie"])
+def test_texts_beyond_32_bits_of_points_are_the_same_texts(name, tmp_path):
+    """Only what the offsets name is read: 16 GiB of a file that takes no room."""
+    call, good = GOOD[name]()
+    start = 2**32 + 7
+    points = sparse(tmp_path, np.uint32, start + 3)
+    points[start:] = good["points"]
+    far = call(**good | {"points": points, "offsets": good["offsets"] + start})
+    for one, other in zip(
+        *[(x if isinstance(x, tuple) else (x,)) for x in (call(**good), far)], strict=True
+    ):
+        assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("name", sorted(OF_STRINGS))
+def test_strings_beyond_32_bits_of_bytes_are_the_same_strings(name, tmp_path):
+    call, good = GOOD[name]()
+    start = 2**32 + 7
+    data = sparse(tmp_path, np.uint8, start + 3)
+    data[start:] = good["data"]
+    far = good | {"data": data, "starts": good["starts"] + start}
+    one, other = call(**good), call(**far)
+    assert str(one) == str(other)
+    assert "lies outside" in refused(call, far | {"lengths": array("i8", 2**32 + 11, 1)})
