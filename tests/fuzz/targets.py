@@ -113,19 +113,19 @@ def check_cleaning(batch):
 
 
 @functools.cache
-def fingerprinters():
-    first = Fingerprinter(FingerprintSettings(**PLAIN))
-    other = FingerprintSettings(top_k=0, weighting="levels", digits=False, ngram=2)
-    return [first, Fingerprinter(other, lexicon=first.lexicon)]
+def tables():
+    return Fingerprinter(FingerprintSettings()).lexicon
 
 
 def check_fingerprints(batch):
     texts, alone = any_numbers(batch)
-    for call in (*(one._core.fingerprint for one in fingerprinters()), _core.sketch):
+    settings = PLAIN, {"top_k": 0, "weighting": "levels", "digits": False, "ngram": 2}
+    plain, other = (Fingerprinter(FingerprintSettings(**s), lexicon=tables()) for s in settings)
+    for call in (plain._core.fingerprint, other._core.fingerprint, _core.sketch):
         parts = zip(*(call(*text) for text in alone), strict=True)
         assert all(map(np.array_equal, call(*texts), map(np.concatenate, parts)))
     assert sentence_keys(pack(batch)).tolist() == [naive_sentence_key(one) for one in batch]
-    plain, short = fingerprinters()[0], [one[:SHORT] for one in batch[:12]]
+    short = [one[:SHORT] for one in batch[:12]]
     found, (keys, bits) = plain.fingerprint(short), sketch(pack(short))
     for row, text in enumerate(short):
         assert plain.tokens(text) == jieba.lcut(text)
@@ -188,14 +188,14 @@ def check_snapshots(batch):
 def check_lexicons(batch):
     words = ["数学", "数", "数学物理", "the", "The", "C++", "a.", "物理", "云计算"]
     trie, _, n = build_trie(words)
-    tables = fingerprinters()[0].lexicon._asdict() | trie._asdict()
-    tables |= {"probabilities": np.linspace(-9, -1, n), "nodes": np.zeros(n, dtype=NODE)}
-    tables |= {name: np.zeros(n, dtype=np.bool_) for name in ("split", "names")}
-    rest = {"constants": tables.pop("constants")}
+    few = tables()._asdict() | trie._asdict()
+    few |= {"probabilities": np.linspace(-9, -1, n), "nodes": np.zeros(n, dtype=NODE)}
+    few |= {name: np.zeros(n, dtype=np.bool_) for name in ("split", "names")}
+    rest = {"constants": few.pop("constants")}
     texts = [*real_texts()[::40], "".join(words), "数学物理 the C++ a. 云计算 Ab1.5%"]
     for program in batch:
         with suppress(ValueError):
-            one = Lexicon(**damaged(tables, program), **rest)
+            one = Lexicon(**damaged(few, program), **rest)
             Fingerprinter(FingerprintSettings(), lexicon=one).fingerprint(texts)
 
 
