@@ -87,7 +87,8 @@ public:
     // Writes what is left of a text that held no tags; fenced code keeps its white space.
     std::uint8_t fold(Points text, Writer& out) {
         fences_.fold(text, out);
-        return static_cast<std::uint8_t>(CLEAN | (reader_.holds_markup(out.from(0)) ? MARKUP_AGAIN : 0) | rules_again(out));
+        const unsigned markup = reader_.holds_markup(out.from(0)) ? MARKUP_AGAIN : 0;
+        return static_cast<std::uint8_t>(CLEAN | markup | rules_again(out));
     }
 
 private:
