@@ -1,4 +1,4 @@
-# Sourced by scripts/demo and scripts/test: makes the project's own virtual environment, once for
+# Sourced by scripts/demo, scripts/test and scripts/sanitized: makes the project's own virtual environment, once for
 # each pyproject.toml and state of the compiled core. DEDUP_VENV names another place than .venv for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

@@ -38,6 +38,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="Also what takes minutes, what should be alike on a standalone server, and more "
         "examples of each property.",
     )
+    parser.addoption("--fuzz", type=float, help="Seconds for each target of tests/fuzz.")
+    parser.addoption("--fuzz-number", type=int, default=1, help="Other numbers, other inputs.")
+    parser.addoption("--fuzz-again", help="A file with inputs that failed.")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -54,9 +54,9 @@ def _cleaner() -> _core.Cleaner:
 def clean_batch(texts: TextColumn, *, html: bool, read: bool = False) -> CleanedBatch:
     """Clean n texts: without markup, their white space folded.
 
-    html: whether markup is looked for; read: whether it was read before, and only marks, white
-    space and fences are left. A run of white space becomes a line break if it holds one, else a
-    space; the zero-width space and the byte order mark vanish.
+    html: whether markup is looked for; read: whether it was read before, and only white space and
+    fences are left, with `html` the marks of tags as well. A run of white space becomes a line
+    break if it holds one, else a space; the zero-width space and the byte order mark vanish.
     """
     points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
     return CleanedBatch(TextColumn(points, offsets), found)

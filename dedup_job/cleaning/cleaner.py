@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.cleaning import symbols
 from dedup_job.cleaning.clean_batch import (
-    CLEAN,
     LEADING_RULES,
     MARKUP_AGAIN,
+    RULES,
     RULES_AGAIN,
     STATES,
     CleanedBatch,
@@ -140,29 +140,16 @@ class Cleaner:
         clean = batch.texts if found.any() else texts
         # texts that are finished one by one: there are few
         later: dict[int, str] = {}
-        rows = np.flatnonzero(found & STATES > CLEAN).tolist()
-        self._finish(later, found, rows, [_without_rules(batch, row) for row in rows])
+        for state in (LEADING_RULES, RULES):
+            rows = np.flatnonzero(found & STATES == state).tolist()
+            texts_left = [_without_rules(batch, row) for row in rows]
+            _finish(later, found, rows, texts_left, tags=state == RULES)
         if self.settings.cut_at:
             clean, later = clean.replaced(later), {}
             self._cut(clean, later, found, cut)
         if self._html:
             self._escape(clean, later, found)
         return Cleaned(clean.replaced(later), cut)
-
-    def _finish(
-        self,
-        clean: dict[int, str],
-        found: NDArray[np.uint8],
-        rows: Sequence[int],
-        texts: Sequence[Points],
-    ) -> None:
-        """Enter texts, given as points with marks, that only have to be laid out."""
-        if not rows:
-            return
-        packed = TextColumn(np.concatenate(texts), offsets_of(texts))
-        batch = clean_batch(packed, html=self._html, read=True)
-        for number, row in enumerate(rows):
-            clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
     def _cut(
         self,
@@ -175,7 +162,7 @@ class Cleaner:
         texts = dict(enumerate(clean.texts()))
         # What is left of a text may hold only one end of fenced code.
         while cut := self._without_notes(texts, counted):
-            self._finish(later, found, [*cut], [points_of(text) for text in cut.values()])
+            _finish(later, found, [*cut], [points_of(text) for text in cut.values()])
             texts = {row: later[row] for row in cut}
 
     def _escape(self, clean: TextColumn, later: dict[int, str], found: NDArray[np.uint8]) -> None:
@@ -197,6 +184,23 @@ class Cleaner:
                 counted[row] += len(text) - len(left)
                 cut[row] = left
         return cut
+
+
+def _finish(
+    clean: dict[int, str],
+    found: NDArray[np.uint8],
+    rows: Sequence[int],
+    texts: Sequence[Points],
+    *,
+    tags: bool = False,
+) -> None:
+    """Enter texts that only have to be laid out; tags: whether they hold marks of such."""
+    if not rows:
+        return
+    packed = TextColumn(np.concatenate(texts), offsets_of(texts))
+    batch = clean_batch(packed, html=tags, read=True)
+    for number, row in enumerate(rows):
+        clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
 
 
 def _without_notes(text: str, markers: tuple[str, ...]) -> str:

@@ -169,7 +169,8 @@ private:
                 clean = std::move(larger);
             }
             Writer out(clean.room().subspan(at));
-            found[i] = read ? cleaner.finish(text, out) : cleaner.clean(text, html, out);
+            if (!read) found[i] = cleaner.clean(text, html, out);
+            else found[i] = html ? cleaner.finish(text, out) : cleaner.fold(text, out);
             at += static_cast<std::size_t>(out.size());
             bounds[i + 1] = static_cast<std::int64_t>(at);
         }
@@ -193,7 +194,7 @@ void bind_cleaning(nb::module_& m) {
              "read"_a,
              "Return the points of n clean texts, where each begins and the end, and what became of each, uint8 (n,)."
              "\n\n"
-             "html: whether markup is looked for; read: whether it was, and only marks are left.")
+             "html: whether markup is looked for, or was found; read: whether it was looked for before.")
         .def("escaped", &BatchCleaner::escaped, "points"_a.noconvert(), nb::kw_only(), "brace"_a,
              "Return a text that a second cleaning turns into this one.");
 }

@@ -84,7 +84,20 @@ public:
     // Writes what is left of a text with marks, style rules dropped.
     std::uint8_t finish(Points text, Writer& out) { return finish(text, false, false, out); }
 
+    // Writes what is left of a text that held no tags; fenced code keeps its white space.
+    std::uint8_t fold(Points text, Writer& out) {
+        fences_.fold(text, out);
+        const unsigned markup = reader_.holds_markup(out.from(0)) ? MARKUP_AGAIN : 0;
+        return static_cast<std::uint8_t>(CLEAN | markup | rules_again(out));
+    }
+
 private:
+    // Whether style rules would be looked for in what is written.
+    unsigned rules_again(const Writer& out) {
+        Writer folded(room_.room());
+        return white_space_.fold(out.from(0), RULES_AT_START, folded).folded == Folded::needs_rules ? RULES_AGAIN : 0;
+    }
+
     // Lays a text with marks out, unless style rules are looked for and it may hold some.
     std::uint8_t finish(Points text, bool is_heavy, bool rules, Writer& out) {
         if (!layout_.lay_out(text, rules, is_heavy, out)) {
@@ -100,11 +113,7 @@ private:
             out.append(folded.from(0));
         }
         if (layout_.again() & AS_MARKUP && reader_.holds_markup(out.from(0))) found |= MARKUP_AGAIN;
-        if (layout_.again() & WITH_BRACES) {
-            Writer folded(room_.room());
-            const WhiteSpace::Result result = white_space_.fold(out.from(0), RULES_AT_START, folded);
-            if (result.folded == Folded::needs_rules) found |= RULES_AGAIN;
-        }
+        if (layout_.again() & WITH_BRACES) found |= rules_again(out);
         return static_cast<std::uint8_t>(found);
     }
 

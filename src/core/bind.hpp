@@ -49,7 +49,12 @@ std::span<T> view(const InOut<T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
-// ... and an array with gaps between its elements, such as a column of a table.
+// A byte of a file may be no bool, so they are read as bytes.
+inline std::span<const std::uint8_t> flags(const In<bool>& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
+}
+
+// An array with gaps between its elements, such as a column of a table.
 template <class T>
 using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 

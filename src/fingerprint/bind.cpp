@@ -48,9 +48,9 @@ public:
         value.trie = Trie(view(first), view(edges), view(filter));
         value.probabilities = view(probabilities);
         value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
-        value.split = view(split);
+        value.split = flags(split);
         value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
-        value.pairs = view(pairs);
+        value.pairs = flags(pairs);
         value.emission = view(emission);
         value.start = view(start);
         value.transition = view(transition);

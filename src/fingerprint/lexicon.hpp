@@ -35,9 +35,9 @@ struct Lexicon {
     Trie trie;
     std::span<const double> probabilities;  // logarithms, by node; NO_WORD for nodes that are none
     std::span<const Word> words;            // by node
-    std::span<const bool> split;            // by node: a word that jieba cuts up although its HMM finds it
+    std::span<const std::uint8_t> split;    // by node: a word that jieba cuts up although its HMM finds it
     std::span<const Class> classes;         // PLANE
-    std::span<const bool> pairs;            // ASCII * ASCII: how a word of ASCII alone begins
+    std::span<const std::uint8_t> pairs;    // ASCII * ASCII: how a word of ASCII alone begins
     std::span<const double> emission;       // each Han character in each state, log probabilities
     std::span<const double> start;          // STATES
     std::span<const double> transition;     // STATES * STATES

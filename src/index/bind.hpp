@@ -37,11 +37,6 @@ std::span<const T> view(const Rows<const T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
-// A byte of a file may be no bool, so they are read as bytes.
-inline std::span<const std::uint8_t> flags(const In<bool>& array) {
-    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
-}
-
 inline std::span<Chunk> chunks(const Chunks& array) {
     if (array.shape(1) * sizeof(std::uint32_t) != sizeof(Chunk)) refuse("a chunk has 16 words");
     if (reinterpret_cast<std::uintptr_t>(array.data()) % alignof(Chunk)) refuse("chunks do not begin at a cache line");

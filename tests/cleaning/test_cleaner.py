@@ -135,6 +135,8 @@ STYLE_RULES = [
     ("later rule without class", ".a{margin:0} p{color:red} 正文", "正文"),
     ("two declarations", "p{color:red;margin:0}正文", "正文"),
     ("one declaration", "p{color:red}", "p{color:red}"),
+    ("code behind one", "p{color:red}\n```\n  a\n```", "p{color:red}\n```\n  a\n```"),
+    ("code behind rules", ".a{color:red}x\n```\n  a\n```", "x\n```\n  a\n```"),
     ("question on style", "下列CSS中 p{color:red} 的含义是", "下列CSS中 p{color:red} 的含义是"),
     ("rule later in plain text", "题目 .a{color:red}", "题目 .a{color:red}"),
 ]
@@ -198,6 +200,7 @@ MATERIAL = (
         pytest.param("正文\n\n来源：a\n \n收录：b\n", "正文", id="blank lines"),
         pytest.param("正文\n" + NOTE, "正文", id="longest note"),
         pytest.param("来源：a\n收录：b", "来源：a", id="first line stays"),
+        pytest.param("```\n  a\n```\n来源：a", "```\n  a\n```", id="code stays as it is"),
     ],
 )
 def test_last_lines_that_begin_with_a_marker_are_cut_off(raw, expected):

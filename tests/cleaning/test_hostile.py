@@ -84,6 +84,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
 def test_no_text_takes_more_than_linear_time(text):
     """One document must not hold up a run."""

@@ -96,6 +96,7 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> No
     assert len(output) < 3000
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize(
     ("left", "right"),
     [

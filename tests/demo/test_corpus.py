@@ -113,6 +113,7 @@ def test_another_seed_makes_another_corpus():
     assert make_corpus(50, seed=1) != make_corpus(50, seed=2)
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("size", [0, 1, 7, 30, 100, 5000, 20000])
 def test_any_size_is_made_in_seconds_with_ids_from_one(size):
     started = time.process_time()

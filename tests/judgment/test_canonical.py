@@ -400,6 +400,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
+@pytest.mark.measured
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
 def test_hostile_texts_take_linear_time(text):
     forms_of(pack(["a"]), WORDS, MOST_LEFT_OUT)  # compiled

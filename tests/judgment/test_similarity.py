@@ -118,6 +118,7 @@ def test_of_millions_of_grams_two_are_missed(long_text):
     assert alike(long_text, other) == 2_999_996 / 3_000_000
 
 
+@pytest.mark.measured
 def test_one_long_text_is_compared_with_many_short_ones_in_the_time_of_these():
     """Going over the long one each time would take many seconds, this takes a tenth of one."""
     rng = random.Random(11)

@@ -21,6 +21,7 @@ print(before - here.memory_info().rss)
 """
 
 
+@pytest.mark.measured
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators do so themselves")
 def test_memory_that_was_freed_between_things_in_use_goes_back_to_the_system():
     said = subprocess.run([sys.executable, "-c", _FREED], check=True, capture_output=True).stdout

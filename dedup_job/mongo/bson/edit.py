@@ -236,9 +236,11 @@ def type_name_at(raw: bytes, path: Sequence[str]) -> str:
 
 
 def id_place(raw: bytes) -> Element:
-    """Return the `_id` field; ValueError for a document that has none."""
+    """Return the `_id` field; ValueError for a document that has none, or not all of it."""
     for element in elements(raw):  # a server stores _id first
         if element.name == b"_id":
+            if element.end >= len(raw):
+                raise ValueError("the _id ends outside of its document")
             return element
     raise ValueError("the document has no _id")
 

@@ -236,3 +236,11 @@ def test_a_length_below_zero_is_an_error_and_no_endless_walk(length):
     damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length))
     with pytest.raises(ValueError, match="a BSON field of length -"):
         raw.id_element(damaged)
+
+
+@pytest.mark.parametrize("length", [9, 100, 2**31 - 1])
+def test_an_id_that_ends_outside_of_its_document_is_an_error(length):
+    """In a page the bytes of the next document would be taken for its own."""
+    damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length) + b"12345678"[: length - 2])
+    with pytest.raises(ValueError, match="outside of its document"):
+        raw.id_element(damaged)
