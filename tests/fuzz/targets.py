@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import random
 import struct
+import sys
 from contextlib import suppress
 
 import bson
 import jieba
 import numpy as np
+import pytest
 
 from dedup_job import _core
 from dedup_job.cleaning import Cleaner
@@ -82,7 +84,9 @@ def check_utf8(batch):
     assert texts.utf8().list() == [one.encode() for one in right]
     assert text_digests(*texts).tolist() == [text_digest(one) for one in right]
     numbers = np.frombuffer(b"".join(batch)[: 4 * LONGEST].ljust(4 * LONGEST), dtype=np.uint32)
-    TextColumn(numbers, np.array([0, LONGEST])).utf8()
+    if numbers.max() > sys.maxunicode:
+        with pytest.raises(ValueError, match="no character"):
+            TextColumn(numbers, np.array([0, LONGEST])).utf8()
 
 
 def any_numbers(batch):
