@@ -1,10 +1,12 @@
 // The hash table of this code: 64-bit keys to a small value, open addressing with linear probing.
 //
 // It serves thousands of short texts one after the other: it is as large as the text needs, so that
-// a short one stays in the cache, and it is emptied by the places that were taken.
+// a short one stays in the cache, and it is emptied by the places that were taken. For a text of
+// millions of characters it grows with the keys that come.
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace dedup {
@@ -12,18 +14,17 @@ namespace dedup {
 template <class Value>
 class HashTable {
 public:
-    // Makes it empty, for up to `most` keys.
-    void reset(std::size_t most) {
+    // Makes it empty, for about as many keys.
+    void reset(std::size_t expected) {
         for (std::size_t i = 0; i < count_; i++) slots_[taken_[i]].key = FREE;
         count_ = 0;
-        if (taken_.size() < most) taken_.resize(most);
         std::size_t size = LEAST;
-        while (size < 2 * most) size *= 2;
-        if (size > slots_.size()) slots_.resize(size);
-        mask_ = size - 1;
+        while (size < 2 * expected && size < MOST_AT_FIRST) size *= 2;
+        make_room(size);
     }
 
-    // The value under a key that is not 0, and whether it is new; new ones are Value{}.
+    // The value under a key that is not 0, and whether it is new; new ones are Value{}. Valid until the
+    // next key.
     struct Entry {
         Value& value;
         bool is_new;
@@ -33,6 +34,10 @@ public:
         while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
         Slot& slot = slots_[place];
         if (slot.key == key) return {slot.value, false};
+        if (count_ == taken_.size()) {
+            grow();
+            return (*this)[key];
+        }
         slot = {key, Value{}};
         taken_[count_++] = static_cast<std::uint32_t>(place);
         return {slot.value, true};
@@ -42,11 +47,28 @@ public:
 
 private:
     static constexpr std::uint64_t FREE = 0;
-    static constexpr std::size_t LEAST = 16;
+    static constexpr std::size_t LEAST = 16, MOST_AT_FIRST = 1 << 15;
     struct Slot {
         std::uint64_t key = FREE;
         Value value{};
     };
+
+    // Of a power of two slots a half is taken at most.
+    void make_room(std::size_t size) {
+        if (size > slots_.size()) slots_.resize(size);
+        taken_.resize(size / 2);
+        mask_ = size - 1;
+    }
+
+    [[gnu::noinline]] void grow() {
+        std::vector<Slot> held;
+        held.reserve(count_);
+        for (const std::uint32_t place : taken_) held.push_back(std::exchange(slots_[place], Slot{}));
+        count_ = 0;
+        make_room(2 * (mask_ + 1));
+        for (const Slot& one : held) (*this)[one.key].value = one.value;
+    }
+
     std::vector<Slot> slots_;
     std::vector<std::uint32_t> taken_;  // places, `count_` of them
     std::size_t count_ = 0;

@@ -32,11 +32,7 @@ public:
     // The tokens of a text, and one more that starts at its end; valid until the next call.
     std::span<const Token> segment(Points text) {
         text_ = text;
-        if (tokens_.size() < text.size() + 1) {
-            tokens_.resize(text.size() + 1);
-            path_.resize(text.size() + 1);
-            back_.resize(text.size());
-        }
+        if (tokens_.size() < text.size() + 1) tokens_.resize(text.size() + 1);
         count_ = 0;
         const std::size_t stop = text.size();
         for (std::size_t i = 0, end; i < stop; i = end) {
@@ -93,19 +89,20 @@ private:
 
     // Emits the words of the best path; single characters on it gather in a run.
     void emit_block(std::size_t start, std::size_t end) {
-        find_path(start, end);
-        std::size_t run = start;
-        for (std::size_t at = start;;) {
+        const std::size_t size = end - start;
+        find_path(text_.subspan(start, size));
+        std::size_t run = 0;
+        for (std::size_t at = 0;;) {
             const Step& step = path_[at];
             const std::size_t next = static_cast<std::size_t>(step.end);
             if (next - at > 1) {
                 if (at - run == 1)
-                    emit(run, Token::SINGLE);  // nearly always, so no call
+                    emit(start + run, Token::SINGLE);  // nearly always, so no call
                 else if (run < at)
-                    emit_run(run, at);
-                if (at == end) return;
+                    emit_run(start + run, start + at);
+                if (at == size) return;
                 __builtin_prefetch(&lexicon_.words[step.node]);  // for its weight
-                emit(at, step.node);
+                emit(start + at, step.node);
                 run = next;
             }
             at = next;
@@ -114,31 +111,33 @@ private:
 
     // `jieba.Tokenizer.get_DAG` and `calc` in one pass, once the first two characters of all words are
     // looked up: those look-ups wait for nothing, so the processor waits for many of them at once.
-    void find_path(std::size_t start, std::size_t end) {
+    void find_path(Points block) {
+        const std::size_t size = block.size();
+        if (path_.size() < size + 1) path_.resize(size + 1);
         Step* const path = path_.data();
         const double* const probabilities = lexicon_.probabilities.data();
         const Trie& trie = lexicon_.trie;
-        for (std::size_t i = start; i + 1 < end; i++) {
-            const std::int32_t node = trie.first(text_[i]);
-            const std::int32_t pair = node == Trie::ABSENT ? Trie::ABSENT : trie.child(node, text_[i + 1]);
+        for (std::size_t i = 0; i + 1 < size; i++) {
+            const std::int32_t node = trie.first(block[i]);
+            const std::int32_t pair = node == Trie::ABSENT ? Trie::ABSENT : trie.child(node, block[i + 1]);
             path[i].node = pair;
             if (pair != Trie::ABSENT) __builtin_prefetch(&probabilities[pair]);
         }
-        path[end - 1].node = Trie::ABSENT;
-        path[end] = {0.0, static_cast<std::int32_t>(end + 2), 0};  // as if a word began there: it ends a run
-        for (std::size_t i = end; i-- > start;) {
-            const std::int32_t single = trie.first(text_[i]);
-            Step best{NO_WORD, static_cast<std::int32_t>(i + 1), Token::SINGLE};
-            if (single != Trie::ABSENT) best = {probabilities[single] + path[i + 1].score, static_cast<std::int32_t>(i + 1), single};
+        path[size - 1].node = Trie::ABSENT;
+        path[size] = {0.0, static_cast<std::int32_t>(size + 2), 0};  // as if a word began there: it ends a run
+        for (std::size_t i = size; i-- > 0;) {
+            const std::int32_t single = trie.first(block[i]);
+            const std::int32_t behind = static_cast<std::int32_t>(i + 1);
+            Step best{NO_WORD, behind, Token::SINGLE};
+            if (single != Trie::ABSENT) best = {probabilities[single] + path[i + 1].score, behind, single};
             std::int32_t node = path[i].node;
             for (std::size_t next = i + 2; node != Trie::ABSENT; next++) {
                 const double score = probabilities[node] + path[next].score;
                 if (score >= best.score) best = {score, static_cast<std::int32_t>(next), node};
-                if (next == end) break;
-                node = trie.child(node, text_[next]);
+                if (next == size) break;
+                node = trie.child(node, block[next]);
             }
-            if (best.score == NO_WORD)
-                best = {lexicon_.unknown + path[i + 1].score, static_cast<std::int32_t>(i + 1), Token::SINGLE};
+            if (best.score == NO_WORD) best = {lexicon_.unknown + path[i + 1].score, behind, Token::SINGLE};
             path[i] = best;
         }
     }
@@ -153,6 +152,7 @@ private:
             end = i + 1;
             while (end < stop && lexicon_.classes[text_[end]] == kind) end++;
             if (kind == Class::han && end - i > 1) {
+                if (back_.size() < end - i) back_.resize(end - i);
                 lexicon_.find_states(text_.subspan(i, end - i), back_);
                 emit_words(i, end);
             } else {

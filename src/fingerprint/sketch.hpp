@@ -44,24 +44,28 @@ public:
     // Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
     // on everything falls into one bin, so all are filled in the end.
     const std::array<std::uint64_t, BINS>& fill_bins(Points text) {
-        make_grams(text);
         bins_.fill(EMPTY);
-        std::size_t empty = BINS;
+        std::size_t empty = BINS, count = text.size() < GRAM ? 1 : text.size() - GRAM + 1;
+        bool is_made = false;  // the grams are those in hand, of whatever round
         for (std::size_t round = 0; round < 2 * BINS && empty > 0; round++) {
             const std::uint64_t step = (round + 1) * GOLDEN, high = std::uint64_t{round} << 56;
             const std::uint64_t mask = round < BINS ? BINS - 1 : 0, only = round < BINS ? 0 : round - BINS;
-            const std::size_t n = grams_.size();
-            // apart from the bins, so that the processor hashes several at a time
-            mix_all(grams_, step, hashes_);
-            const bool few = empty < FEW, counts = n < BINS;  // many grams: it is cheaper to count once after them
-            for (std::size_t i = 0; i < n; i++) {
-                std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
-                if (few && bin < high) continue;  // full before this round, as nearly all are
-                if (counts) empty -= bin == EMPTY;
-                bin = std::min(bin, high | hashes_[i] >> 8);
+            const bool few = empty < FEW, counts = count < BINS;  // many grams: it is cheaper to count once after them
+            for (std::size_t start = 0; start < count; start += AT_ONCE) {
+                const std::size_t n = std::min(AT_ONCE, count - start);
+                if (!is_made) make_grams(text, start, n);
+                is_made = count <= AT_ONCE;
+                // apart from the bins, so that the processor hashes several at a time
+                mix_all({grams_.data(), n}, step, hashes_);
+                for (std::size_t i = 0; i < n; i++) {
+                    std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
+                    if (few && bin < high) continue;  // full before this round, as nearly all are
+                    if (counts) empty -= bin == EMPTY;
+                    bin = std::min(bin, high | hashes_[i] >> 8);
+                }
             }
             if (!counts) empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
-            if (round == 0 && n > MANY && empty > 0) keep_distinct();  // few differ, or all bins were full
+            if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);  // few differ, or all bins were full
         }
         return bins_;
     }
@@ -71,38 +75,45 @@ private:
     static constexpr int POINT_BITS = 21;
     static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters
     static constexpr std::size_t FEW = 8;  // empty bins: so few that the processor foretells that a gram meets none
-    static constexpr std::size_t MANY = 1 << 10, SLOTS = 1 << 12;
+    static constexpr std::size_t AT_ONCE = 1 << 11;  // grams in hand, so that long texts take no memory
+    static constexpr std::size_t MANY = 1 << 10, SLOTS = 2 * AT_ONCE;
 
-    // 63 bits each; of a text of fewer characters than a gram there is one.
-    void make_grams(Points text) {
-        const std::size_t n = text.size() < GRAM ? 1 : text.size() - GRAM + 1;
-        grams_.resize(n);
-        if (hashes_.size() < n) hashes_.resize(n);
-        const auto at = [&](std::size_t i) { return i < text.size() ? std::uint64_t{text[i]} : NO_POINT; };
-        if (text.size() < GRAM) {
-            grams_[0] = at(0) << 2 * POINT_BITS | at(1) << POINT_BITS | at(2);
-            return;
-        }
-        for (std::size_t i = 0; i < n; i++)
-            grams_[i] = std::uint64_t{text[i]} << 2 * POINT_BITS | std::uint64_t{text[i + 1]} << POINT_BITS | text[i + 2];
+    // 63 bits; a text of fewer characters than a gram has one.
+    static std::uint64_t gram_at(Points text, std::size_t i) {
+        const auto at = [&](std::size_t k) { return k < text.size() ? std::uint64_t{text[k]} : NO_POINT; };
+        return at(i) << 2 * POINT_BITS | at(i + 1) << POINT_BITS | at(i + 2);
     }
 
-    // Drops grams that come again; ends early, with the same set, where many differ.
-    void keep_distinct() {
+    void make_grams(Points text, std::size_t start, std::size_t n) {
+        if (text.size() < GRAM) {
+            grams_[0] = gram_at(text, 0);
+            return;
+        }
+        const Points from = text.subspan(start, n + GRAM - 1);
+        for (std::size_t i = 0; i < n; i++)
+            grams_[i] = std::uint64_t{from[i]} << 2 * POINT_BITS | std::uint64_t{from[i + 1]} << POINT_BITS | from[i + 2];
+    }
+
+    // Keeps each gram once, and tells whether so few differ that they are in hand; else all stay as they are.
+    bool keep_distinct(Points text, std::size_t& count) {
         std::array<std::uint64_t, SLOTS> table{};
-        std::size_t count = 0;
-        for (const std::uint64_t gram : grams_) {
+        std::array<std::uint64_t, AT_ONCE> distinct;
+        std::size_t found = 0;
+        for (std::size_t i = 0; i < count; i++) {
+            const std::uint64_t gram = gram_at(text, i);
             std::size_t place = mix(gram) % SLOTS;
             while (table[place] != 0 && table[place] != gram + 1) place = (place + 1) % SLOTS;
             if (table[place] != 0) continue;
-            if (2 * count >= SLOTS) return;
+            if (found == AT_ONCE) return false;
             table[place] = gram + 1;
-            grams_[count++] = gram;
+            distinct[found++] = gram;
         }
-        grams_.resize(count);
+        std::copy_n(distinct.begin(), found, grams_.begin());
+        count = found;
+        return true;
     }
 
-    std::vector<std::uint64_t> grams_, hashes_;
+    std::array<std::uint64_t, AT_ONCE> grams_, hashes_;
     std::array<std::uint64_t, BINS> bins_;
 };
 

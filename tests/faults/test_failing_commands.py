@@ -98,8 +98,10 @@ def test_a_command_that_fails_is_sent_again(subject, settled, times, in_a_row, c
 
 
 @pytest.mark.parametrize(("in_a_row", "how"), PAGE, ids=str)
-def test_a_page_of_several_answers_is_read_again(large, settled, times, in_a_row, how):
-    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "getMore", **how), **_LARGE)
+def test_a_page_that_is_larger_than_an_answer_is_asked_for_again(
+    large, settled, times, in_a_row, how
+):
+    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "find", **how), **_LARGE)
 
 
 @pytest.mark.parametrize("command", _AT_START)
