@@ -5,7 +5,10 @@
 
 namespace dedup::cleaning {
 
+// Millions may be open, so places take 32 bits: no text has more characters.
 struct OpenElement {
+    using Place = std::int32_t;
+
     int number = NONE;  // NONE for a row of a table that no tag opened
     int previous = 0;   // the open one of that name before it
     Action action = Action::none;
