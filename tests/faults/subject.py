@@ -92,7 +92,7 @@ class Subject:
         environment: dict[str, str],
     ) -> Forked:
         self._count += 1
-        arguments = [words[0], "--db", self.database.name, *words[1:]]
+        arguments = [*words, "--db", self.database.name]
         whole = {**environment_for(None), **self.environment, **environment}
         return Forked(arguments, whole, self._log(self._count), first)
 
