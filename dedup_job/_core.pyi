@@ -56,6 +56,7 @@ class Lexicon:
         unknown: float,
         median: float,
     ) -> None: ...
+    def find(self, points: _Points, offsets: _Ints) -> NDArray[np.int32]: ...
 
 class Fingerprinter:
     def __init__(
@@ -223,3 +224,32 @@ def decide(
     totals: _Ints,
     voids: _Bools,
 ) -> _Ints: ...
+
+# judgment
+_Texts = tuple[_Points, _Ints]
+
+class Forms:
+    def __len__(self) -> int: ...
+    def place(self, row: int) -> tuple[int, int, NDArray[np.uint32], int]: ...
+    def points(self) -> _Points: ...
+    def tokens(self) -> dict[str, NDArray[Any]]: ...
+
+class FormReader:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        *,
+        folded: NDArray[np.uint32],
+        expansions: _Texts,
+        classes: _Bytes,
+        speech: _Bytes,
+        weights: NDArray[np.float32],
+        phrases: _Texts,
+        phrase_kinds: NDArray[np.uint16],
+        words: _Texts,
+        word_flags: NDArray[np.uint32],
+        word_numbers: NDArray[np.uint32],
+        negating: _Points,
+    ) -> None: ...
+    def read(self, points: _Points, offsets: _Ints) -> Forms: ...
+    def normal(self, forms: Forms) -> _Texts: ...
