@@ -98,7 +98,6 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
         f["names"_f] += c.name;
         f["numbers_added"_f] += c.number_added;
         f["symbols"_f] += c.symbols;
-        f["changed_chars"_f] += c.chars;
         latin += c.latin;
         if (!c.replaced) {
             f["inserted_limits"_f] += c.limits;
@@ -110,7 +109,6 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
                 f["inserted"_f]++;
                 raise("inserted_max"_f, c.heaviest);
                 f["inserted_share"_f] += c.left + c.right;
-                raise("inserted_chars"_f, c.chars);
                 f["inserted_terms"_f] += c.term;
                 f["inserted_verbs"_f] += c.verb;
             }
@@ -119,7 +117,6 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
             raise("replaced_max"_f, c.heaviest);
             raise("replaced_min"_f, c.least());
             f["replaced_share"_f] += c.most();
-            raise("replaced_chars"_f, c.chars);
             f["alike"_f] += c.alike;
         }
         if (c.unlike) {
@@ -155,7 +152,7 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
 
     const auto cap = [&](std::size_t feature, double most) { f[feature] = std::min(f[feature], most); };
     f["pieces"_f] = std::min(pieces, 10.0);
-    cap("forms"_f, 6), cap("inserted"_f, 6), cap("replaced"_f, 6), cap("unlike"_f, 6), cap("changed_chars"_f, 200);
+    cap("forms"_f, 6), cap("inserted"_f, 6), cap("replaced"_f, 6), cap("unlike"_f, 6);
     for (const std::size_t share : {"edge_share"_f, "inserted_share"_f, "replaced_share"_f, "unlike_share"_f}) f[share] /= total;
     f["latin"_f] = han > 0.3 ? std::min(latin, 5.0) : 0;
     f["moved"_f] = to.differences.moved_clauses / total;
@@ -168,9 +165,7 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     f["question"_f] = ((a.facts | b.facts) & QUESTION) != 0;
     f["selects"_f] = ((a.facts | b.facts) & SELECTS) != 0;
 
-    const Shared stem = share(a.of(a.stem), b.of(b.stem)), all = share(asked(a), asked(b));
-    f["cover"_f] = share_of(stem.both, std::min(stem.left, stem.right), stem.left == stem.right);
-    f["shared"_f] = share_of(stem.both, stem.left + stem.right - stem.both, 1);
+    const Shared all = share(asked(a), asked(b));
     f["all_shared"_f] = share_of(all.both, all.left + all.right - all.both, 1);
     marks_a_.clear(), marks_b_.clear(), text_a_.clear(), text_b_.clear();
     write_plainly(p, relations_.spellings, text_a_), write_plainly(q, relations_.spellings, text_b_);
@@ -254,7 +249,7 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
     f["choices_both"_f] = m && n;
     if (!(m && n)) return;
     pair_choices(a, b, work);
-    bool negated = false, truth = true;
+    bool negated = false, opposite = false, truth = true;
     for (const auto& [ratio, i, j] : pairings_) {
         f["choices_equal"_f] += ratio == 1;
         f["choices_order"_f] = std::max<double>(f["choices_order"_f], i != j);
@@ -262,20 +257,19 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
         if (ratio < 0.5 || ratio == 1) continue;
         const std::size_t first = to.differences.differences.size();
         differ_.align(a, a.choices[i], b, b.choices[j], true, work, to.differences);
-        bool numbers = false, symbols = false, opposite = false, odd = false;
+        bool numbers = false, odd = false;
         for (std::size_t k = first; k < to.differences.differences.size(); k++) {
             const Difference one = to.differences.differences[k];
             if (one.moved) continue;
             const Change c = differ_.look_at(a, b, to.differences, one, {0, 0}, work);
             if (c.null) continue;
-            numbers |= c.numbers_differ, symbols |= c.symbols, opposite |= c.opposite, odd ^= c.negation;
-            if (c.unlike) f["choices_unlike"_f] = std::max(f["choices_unlike"_f], c.heaviest);
+            numbers |= c.numbers_differ, opposite |= c.opposite, odd ^= c.negation;
         }
-        f["choices_numbers"_f] += numbers, f["choices_symbols"_f] += symbols, f["choices_opposite"_f] += opposite;
+        f["choices_numbers"_f] += numbers;
         negated |= odd;
     }
     if (negated) to.guards |= "choice_negation"_g;
-    if (f["choices_opposite"_f] > 0) to.guards |= "choice_opposite"_g;
+    if (opposite) to.guards |= "choice_opposite"_g;
 
     pairings_.resize(count, {0, 0, 0});
     std::ranges::sort(pairings_, std::less<>{}, &Pairing::ratio);

@@ -16,22 +16,18 @@ struct FeatureName {
 // "unlike": replaced by what neither looks nor sounds alike, nor is an anagram. "edge": whole clauses that one has.
 // "tail": the last clause, and differences in it.
 constexpr FeatureName FEATURES[] = {
-    {"pieces", -1}, {"forms", 0}, {"edge_max", -1}, {"edge_share", -1}, {"started", 0},
-    {"inserted", 0}, {"inserted_max", -1}, {"inserted_share", -1}, {"inserted_chars", 0}, {"inserted_terms", -1},
-    {"inserted_verbs", 0}, {"inserted_limits", -1},
-    {"replaced", 0}, {"replaced_max", -1}, {"replaced_min", -1}, {"replaced_share", -1}, {"replaced_chars", 0},
+    {"pieces", -1}, {"forms", 0}, {"edge_max", -1}, {"edge_share", -1}, {"started", 0}, {"inserted", 0},
+    {"inserted_max", -1}, {"inserted_share", -1}, {"inserted_terms", -1}, {"inserted_verbs", 0},
+    {"inserted_limits", -1}, {"replaced", 0}, {"replaced_max", -1}, {"replaced_min", -1}, {"replaced_share", -1},
     {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1}, {"unlike_share", -1}, {"unlike_terms", -1},
-    {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0},
-    {"names", -1}, {"numbers_added", -1}, {"symbols", -1}, {"changed_chars", -1}, {"latin", -1},
-    {"moved", 0}, {"moved_within", -1}, {"swaps", -1},
-    {"tail_ratio", 1}, {"tail_pieces", -1}, {"tail_max", -1}, {"tail_min", -1}, {"tail_share", -1},
-    {"tail_unlike", -1}, {"tail_terms", -1}, {"head_equal", 0},
-    {"length", 0}, {"length_ratio", 1}, {"cover", 1}, {"shared", 1}, {"all_shared", 1},
-    {"question", 0}, {"selects", 0}, {"han", 0}, {"notation", 0}, {"numbers", 1}, {"numbers_share", 1},
-    {"choices_any", 0}, {"choices_both", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
-    {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_numbers", -1},
-    {"choices_symbols", -1}, {"choices_opposite", -1}, {"choices_unlike", -1}, {"choices_count", -1},
-    {"choices_order", 0}, {"choices_weight", 1}, {"choices_length", 0}, {"choices_truth", 0},
+    {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"names", -1}, {"numbers_added", -1}, {"symbols", -1},
+    {"latin", -1}, {"moved", 0}, {"moved_within", -1}, {"swaps", -1}, {"tail_ratio", 1}, {"tail_pieces", -1},
+    {"tail_max", -1}, {"tail_min", -1}, {"tail_share", -1}, {"tail_unlike", -1}, {"tail_terms", -1},
+    {"head_equal", 0}, {"length", 0}, {"length_ratio", 1}, {"all_shared", 1}, {"question", 0}, {"selects", 0},
+    {"han", 0}, {"notation", 0}, {"numbers", 1}, {"numbers_share", 1}, {"choices_any", 0}, {"choices_both", 0},
+    {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1}, {"choices_second", 1}, {"choices_bad", -1},
+    {"choices_unmatched", -1}, {"choices_numbers", -1}, {"choices_count", -1}, {"choices_order", 0},
+    {"choices_weight", 1}, {"choices_length", 0}, {"choices_truth", 0},
 };
 
 constexpr std::string_view GUARDS[] = {

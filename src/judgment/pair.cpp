@@ -219,7 +219,7 @@ Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, con
     read(b, right, b_);
     // what a side holds
     struct Held {
-        unsigned flags = 0, word_flags = 0, negations = 0, blanks = 0, kinds = 0;
+        unsigned flags = 0, word_flags = 0, content_flags = 0, negations = 0, blanks = 0, kinds = 0;
         double weight = 0, heaviest = 0;
         bool content = false, circled = true, tail = false;
         std::vector<std::uint64_t>& signs;
@@ -237,7 +237,7 @@ Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, con
             held.blanks += token.kind == Kind::blank;
             held.content |= content;
             held.tail |= token.clause == clause;
-            if (content) held.weight += token.weight;
+            if (content) held.weight += token.weight, held.content_flags |= token.flags;
             if (word) held.word_flags |= token.flags, held.heaviest = std::max<double>(held.heaviest, token.weight);
             if (token.kind == Kind::number) held.circled &= text.size() == 1 && 0x2460 <= text[0] && text[0] <= 0x249B;
             const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
@@ -246,9 +246,9 @@ Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, con
         return held;
     };
     const Held x = hold(a, left, last.left, a_.keys), y = hold(b, right, last.right, b_.keys);
-    const unsigned word_flags = x.word_flags | y.word_flags, flags = x.flags | y.flags;
+    const unsigned word_flags = x.word_flags | y.word_flags;
     const bool wordless = !((x.kinds | y.kinds) & 1u << static_cast<unsigned>(Kind::word));
-    const auto both = [&](unsigned flag) { return (x.flags & flag) && (y.flags & flag); };
+    const unsigned both = x.word_flags & y.word_flags;
     const bool same = a_.plain == b_.plain;
     const auto is_symbol = [&](const Side& side) { return relations_.spellings.is(side.plain, Spellings::SYMBOL); };
 
@@ -286,9 +286,10 @@ Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, con
     change.contained = change.unlike && in_common == std::min(p.size(), q.size());
 
     change.left = x.weight, change.right = y.weight, change.heaviest = std::max(x.heaviest, y.heaviest);
-    change.name = word_flags & NAME, change.names = both(PROPER);
-    change.term = word_flags & TERM, change.terms = both(TERM), change.verb = word_flags & VERB;
-    change.latin = flags & LATIN, change.latins = both(LATIN), change.limits = flags & LIMITS;
+    change.name = word_flags & NAME, change.names = both & PROPER;
+    change.term = word_flags & TERM, change.terms = both & TERM, change.verb = word_flags & VERB;
+    change.latin = (x.content_flags | y.content_flags) & LATIN, change.latins = x.content_flags & y.content_flags & LATIN;
+    change.limits = (x.flags | y.flags) & LIMITS;
     return change;
 }
 

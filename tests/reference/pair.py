@@ -12,20 +12,19 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import groupby
 
-from dedup_job.judgment.relations import Relations, relations
+from dedup_job.judgment.relations import relations
 from tests.reference.form import Fact, Flag, Form, Kind, Token
 
 FEATURES = tuple(
     """
-    pieces forms edge_max edge_share started inserted inserted_max inserted_share inserted_chars
-    inserted_terms inserted_verbs inserted_limits replaced replaced_max replaced_min replaced_share
-    replaced_chars unlike unlike_max unlike_min unlike_share unlike_terms unlike_ratio contained
-    alike names numbers_added symbols changed_chars latin moved moved_within swaps
-    tail_ratio tail_pieces tail_max tail_min tail_share tail_unlike tail_terms head_equal
-    length length_ratio cover shared all_shared question selects han notation numbers numbers_share
-    choices_any choices_both choices_equal choices_mean choices_least choices_second choices_bad
-    choices_unmatched choices_numbers choices_symbols choices_opposite choices_unlike choices_count
-    choices_order choices_weight choices_length choices_truth
+    pieces forms edge_max edge_share started inserted inserted_max inserted_share inserted_terms
+    inserted_verbs inserted_limits replaced replaced_max replaced_min replaced_share unlike
+    unlike_max unlike_min unlike_share unlike_terms unlike_ratio contained alike names
+    numbers_added symbols latin moved moved_within swaps tail_ratio tail_pieces tail_max
+    tail_min tail_share tail_unlike tail_terms head_equal length length_ratio all_shared
+    question selects han notation numbers numbers_share choices_any choices_both choices_equal
+    choices_mean choices_least choices_second choices_bad choices_unmatched choices_numbers
+    choices_count choices_order choices_weight choices_length choices_truth
     """.split()
 )
 GUARDS = tuple(
@@ -324,25 +323,30 @@ class Change:
         if self.negation and self.opposite:
             self.negation = self.opposite = False
 
-        self.alike = _alike(x, y, known)
+        self.alike = _alike(x, y)
         self.unlike = self.replaced and not self.alike and sorted(x) != sorted(y)
         common = lcs_length(x, y, work) if self.unlike else 0
         self.ratio = common / max(len(x), len(y)) if self.unlike else 1.0
         self.contained = self.unlike and common == min(len(x), len(y))
 
-        words = [t for t in both if t.kind == Kind.WORD]
+        words = _words(both)
         self.weight_left, self.weight_right = weight(words_left), weight(words_right)
         self.least = min(self.weight_left, self.weight_right)
         self.most = max(self.weight_left, self.weight_right)
         self.heaviest = max((t.weight for t in words), default=0.0)
         self.chars = max(len(x), len(y))
+        words_a, words_b = _words(left), _words(right)
         self.name = _any(words, Flag.NAME)
-        self.names = _any(left, Flag.PROPER) and _any(right, Flag.PROPER)
+        self.names = _any(words_a, Flag.PROPER) and _any(words_b, Flag.PROPER)
         self.term, self.verb = _any(words, Flag.TERM), _any(words, Flag.VERB)
-        self.terms = _any(left, Flag.TERM) and _any(right, Flag.TERM)
-        self.latin = _any(both, Flag.LATIN)
-        self.latins = _any(left, Flag.LATIN) and _any(right, Flag.LATIN)
+        self.terms = _any(words_a, Flag.TERM) and _any(words_b, Flag.TERM)
+        self.latin = _any(words_left + words_right, Flag.LATIN)
+        self.latins = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
         self.limits = _any(both, Flag.LIMITS)
+
+
+def _words(tokens: Iterable[Token]) -> list[Token]:
+    return [t for t in tokens if t.kind == Kind.WORD]
 
 
 def _any(tokens: Iterable[Token], flag: Flag) -> bool:
@@ -364,22 +368,35 @@ def _negations(tokens: Iterable[Token]) -> int:
 def _opposite(p: str, q: str, left: list[Token], right: list[Token]) -> bool:
     """Return whether words that exclude each other stand on the two sides, as words or as all that
     two texts differ by."""
-    known = relations()
+    groups = _groups("opposites")
     one, other = {t.text for t in left}, {t.text for t in right}
-    sides = [{group for word in side for group in known.opposites.get(word, ())} for side in (one - other, other - one)]
-    if sides[0] & sides[1]:
-        return True
+    groups_a, groups_b = (
+        {group for word in side for group in groups.get(word, ())}
+        for side in (one - other, other - one)
+    )
     begin, end = _frame(p, q)
     u, v = p[begin : len(p) - end], q[begin : len(q) - end]
-    return bool(set(known.opposites.get(u, ())) & set(known.opposites.get(v, ())))
+    return bool(groups_a & groups_b or groups.get(u, set()) & groups.get(v, set()))
 
 
-def _alike(x: str, y: str, known: Relations) -> bool:
+@cache
+def _groups(name: str) -> dict[str, set[int]]:
+    found = defaultdict(set)
+    for number, group in enumerate(getattr(relations(), name)):
+        for one in group:
+            found[one].add(number)
+    return dict(found)
+
+
+def _alike(x: str, y: str) -> bool:
     """Return whether two texts differ by one or two characters that look or sound alike."""
     if len(x) != len(y):
         return False
+    groups = _groups("alike")
     changed = [(c, d) for c, d in zip(x, y, strict=True) if c != d]
-    return 1 <= len(changed) <= 2 and all(known.alike(c, d) for c, d in changed)
+    return 1 <= len(changed) <= 2 and all(
+        groups.get(c, set()) & groups.get(d, set()) for c, d in changed
+    )
 
 
 # --- texts of tokens
@@ -500,7 +517,6 @@ def _stem_features(
         or any(t.clause == last_b for t in one.difference.right)
     ]
     tail_x, tail_y = text(content(tail_a)), text(content(tail_b))
-    shared, of_a, of_b = _shared(a.stem, b.stem)
     all_shared, all_a, all_b = _shared(_asked(a), _asked(b))
     m, n = numbers(plain(whole_a)), numbers(plain(whole_b))
     han = sum("\u3400" <= c < "\ua000" for c in whole_a + whole_b)
@@ -515,7 +531,6 @@ def _stem_features(
         "inserted": min(len(inserted), 6),
         "inserted_max": _most(one.heaviest for one in inserted),
         "inserted_share": sum(one.weight_left + one.weight_right for one in inserted) / total,
-        "inserted_chars": _most(one.chars for one in inserted),
         "inserted_terms": sum(one.term for one in inserted),
         "inserted_verbs": sum(one.verb for one in inserted),
         "inserted_limits": sum(one.limits for one in [*inserted, *edge]),
@@ -523,7 +538,6 @@ def _stem_features(
         "replaced_max": _most(one.heaviest for one in replaced),
         "replaced_min": _most(one.least for one in replaced),
         "replaced_share": sum(one.most for one in replaced) / total,
-        "replaced_chars": _most(one.chars for one in replaced),
         "unlike": min(len(unlike), 6),
         "unlike_max": _most(one.heaviest for one in unlike),
         "unlike_min": _most(one.least for one in unlike),
@@ -535,7 +549,6 @@ def _stem_features(
         "names": sum(one.name for one in real),
         "numbers_added": sum(one.number_added for one in real),
         "symbols": sum(one.symbols for one in real),
-        "changed_chars": min(sum(one.chars for one in real), 200),
         "latin": min(sum(one.latin for one in real), 5) if han_share > 0.3 else 0.0,
         "moved": moved / total,
         "moved_within": min(stem.moved_within, 40.0),
@@ -550,8 +563,6 @@ def _stem_features(
         "head_equal": _keys(a.stem[:3]) == _keys(b.stem[:3]),
         "length": max(len(whole_a), len(whole_b)),
         "length_ratio": _share(min(len(whole_a), len(whole_b)), max(len(whole_a), len(whole_b)), 1.0),
-        "cover": _share(shared, min(of_a, of_b), float(of_a == of_b)),
-        "shared": _share(shared, of_a + of_b - shared, 1.0),
         "all_shared": _share(all_shared, all_a + all_b - all_shared, 1.0),
         "question": bool((a.facts | b.facts) & Fact.QUESTION),
         "selects": bool((a.facts | b.facts) & Fact.SELECTS),
@@ -597,8 +608,7 @@ class Choices:
     def __init__(self, a: Form, b: Form, work: Work) -> None:
         self.a, self.b = a.choices, b.choices
         self.differences: list[Difference] = []
-        self.numbers = self.symbols = self.opposite = self.negated = 0
-        self.unlike = 0.0
+        self.numbers = self.opposite = self.negated = 0
         self.matches: list[tuple[float, int, int]] = []  # similarity, places
         if not (self.a and self.b):
             return
@@ -635,10 +645,8 @@ class Choices:
         changes = [Change(one, work) for one in alignment.differences if not one.moved]
         real = [one for one in changes if not one.null]
         self.numbers += any(one.numbers_differ for one in real)
-        self.symbols += any(one.symbols for one in real)
         self.opposite += any(one.opposite for one in real)
         self.negated += sum(one.negation for one in real) % 2
-        self.unlike = max([self.unlike, *(one.heaviest for one in real if one.unlike)])
 
 
 def _choice_features(choices: Choices) -> dict[str, float]:
@@ -662,9 +670,6 @@ def _choice_features(choices: Choices) -> dict[str, float]:
         "choices_bad": bad,
         "choices_unmatched": bad / count,
         "choices_numbers": choices.numbers,
-        "choices_symbols": choices.symbols,
-        "choices_opposite": choices.opposite,
-        "choices_unlike": choices.unlike,
         "choices_count": abs(len(a) - len(b)),
         "choices_order": any(i != j for _, i, j in choices.matches),
         "choices_weight": sum(weight(a[i]) for ratio, i, _ in choices.matches if ratio == 1),
