@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from types import ModuleType
 
-import pytest
+from benchmarks.pairs import score
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "pairs" / "score.py"
-
-
-@pytest.fixture(scope="module")
-def score() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("score", SCRIPT)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+ROOT = Path(__file__).parents[2]
 
 
-def test_each_pair_has_a_label_and_a_licence_that_allows_its_use(score):
+def test_each_pair_has_a_label_and_a_licence_that_allows_its_use():
     pairs = score.read_pairs()
     assert Counter(pair["label"] for pair in pairs) == {"D": 1503, "S": 1088, "U": 180}
     licences = {pair["licence"] for pair in pairs}
@@ -32,24 +20,18 @@ def test_each_pair_has_a_label_and_a_licence_that_allows_its_use(score):
     assert all(pair["a"] != pair["b"] for pair in pairs)
 
 
-def test_a_table_counts_by_bank_what_is_joined(score):
+def test_a_table_counts_by_bank_what_is_joined():
     pairs = [{"bank": "one", "label": label} for label in "SSDDU"]
     lines = list(score.table(pairs, [True, False, False, True, True]))
     assert [line.split()[0] for line in lines] == ["bank", "one", "all"]
     assert lines[1].count("1 of     2  50.0%") == 2
 
 
-def test_an_interval_holds_the_share_and_stays_within_0_and_1(score):
-    for joined, of in ((0, 0), (0, 10), (10, 10), (3, 10)):
-        low, high = score.interval(joined, of)
-        assert 0 <= low <= (joined / of if of else 0) <= high <= 1
-
-
 def test_decisions_in_a_file_are_scored_and_another_number_of_them_is_refused(tmp_path):
     path = tmp_path / "decisions"
     for count, status in ((2771, 0), (3, 1)):
         path.write_text("1\n" * count)
-        command = [sys.executable, SCRIPT, "--decisions", path]
-        done = subprocess.run(command, capture_output=True, text=True)
+        command = [sys.executable, "-m", score.__name__, "--decisions", path]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         assert done.returncode == status
     assert "has 3 lines for 2,771 pairs" in done.stderr
