@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from dedup_job import _core
-from dedup_job.cleaning import symbols, vocabulary
 from dedup_job.native.growable_array import GrowableArray
+from tests.cleaning.test_core import TABLES
 
 Arguments = dict[str, Any]
 PLANE = 1 << 16
@@ -172,17 +172,7 @@ def trie() -> Arguments:
 
 
 def cleaner() -> Arguments:
-    return {
-        "classes": symbols.classes(),
-        "kinds": symbols.kinds(),
-        "elements": vocabulary.ELEMENTS,
-        "references": vocabulary.REFERENCES,
-        "attributes": vocabulary.ATTRIBUTES,
-        "class_words": vocabulary.CLASSES,
-        "styles": vocabulary.STYLES,
-        "field_types": vocabulary.FIELD_TYPES,
-        "accents": vocabulary.ACCENTS,
-    }
+    return dict(TABLES)
 
 
 def page() -> np.ndarray:
