@@ -34,7 +34,7 @@ public:
         while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
         Slot& slot = slots_[place];
         if (slot.key == key) return {slot.value, false};
-        if (count_ == taken_.size()) {
+        if (count_ > mask_ / 2) {
             grow();
             return (*this)[key];
         }
@@ -56,14 +56,14 @@ private:
     // Of a power of two slots a half is taken at most.
     void make_room(std::size_t size) {
         if (size > slots_.size()) slots_.resize(size);
-        taken_.resize(size / 2);
+        if (size / 2 > taken_.size()) taken_.resize(size / 2);
         mask_ = size - 1;
     }
 
     [[gnu::noinline]] void grow() {
         std::vector<Slot> held;
         held.reserve(count_);
-        for (const std::uint32_t place : taken_) held.push_back(std::exchange(slots_[place], Slot{}));
+        for (std::size_t i = 0; i < count_; i++) held.push_back(std::exchange(slots_[taken_[i]], Slot{}));
         count_ = 0;
         make_room(2 * (mask_ + 1));
         for (const Slot& one : held) (*this)[one.key].value = one.value;

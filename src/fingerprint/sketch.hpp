@@ -65,7 +65,8 @@ public:
                 }
             }
             if (!counts) empty = static_cast<std::size_t>(std::count(bins_.begin(), bins_.end(), EMPTY));
-            if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);  // few differ, or all bins were full
+            // few differ, or all bins were full
+            if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);
         }
         return bins_;
     }
@@ -78,20 +79,20 @@ private:
     static constexpr std::size_t AT_ONCE = 1 << 11;  // grams in hand, so that long texts take no memory
     static constexpr std::size_t MANY = 1 << 10, SLOTS = 2 * AT_ONCE;
 
-    // 63 bits; a text of fewer characters than a gram has one.
-    static std::uint64_t gram_at(Points text, std::size_t i) {
-        const auto at = [&](std::size_t k) { return k < text.size() ? std::uint64_t{text[k]} : NO_POINT; };
-        return at(i) << 2 * POINT_BITS | at(i + 1) << POINT_BITS | at(i + 2);
+    // 63 bits.
+    static std::uint64_t gram_of(std::uint64_t first, std::uint64_t second, std::uint64_t third) {
+        return first << 2 * POINT_BITS | second << POINT_BITS | third;
     }
 
+    // A text of fewer characters than a gram has one.
     void make_grams(Points text, std::size_t start, std::size_t n) {
         if (text.size() < GRAM) {
-            grams_[0] = gram_at(text, 0);
+            const auto at = [&](std::size_t k) { return k < text.size() ? std::uint64_t{text[k]} : NO_POINT; };
+            grams_[0] = gram_of(at(0), at(1), at(2));
             return;
         }
         const Points from = text.subspan(start, n + GRAM - 1);
-        for (std::size_t i = 0; i < n; i++)
-            grams_[i] = std::uint64_t{from[i]} << 2 * POINT_BITS | std::uint64_t{from[i + 1]} << POINT_BITS | from[i + 2];
+        for (std::size_t i = 0; i < n; i++) grams_[i] = gram_of(from[i], from[i + 1], from[i + 2]);
     }
 
     // Keeps each gram once, and tells whether so few differ that they are in hand; else all stay as they are.
@@ -100,7 +101,7 @@ private:
         std::array<std::uint64_t, AT_ONCE> distinct;
         std::size_t found = 0;
         for (std::size_t i = 0; i < count; i++) {
-            const std::uint64_t gram = gram_at(text, i);
+            const std::uint64_t gram = gram_of(text[i], text[i + 1], text[i + 2]);
             std::size_t place = mix(gram) % SLOTS;
             while (table[place] != 0 && table[place] != gram + 1) place = (place + 1) % SLOTS;
             if (table[place] != 0) continue;
