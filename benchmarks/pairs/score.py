@@ -5,8 +5,8 @@
 
 FILE has a line for each pair, in the order of pairs.jsonl.gz: a number; a pair is joined from
 --at on, 1 where nothing is said. --tool: this tool with its settings as they are, by similarity, or
-by SimHash alone; or a package, which has to be installed. More settings, and tables by other
-files: scripts/bench/evaluate.py.
+by SimHash alone, or by the plain recipe of 30 keywords; or a package, which has to be installed.
+More settings, and tables by other files: scripts/bench/evaluate.py.
 """
 
 from __future__ import annotations
@@ -30,6 +30,12 @@ SETTINGS = {
     "dedup": {},
     "similarity": {"decision.judge": "similarity"},
     "simhash": {"decision.judge": "none", "index.candidate_generators": ["simhash"]},
+    "recipe": {
+        "fingerprint.top_k": 30,
+        "fingerprint.ngram": 0,
+        "decision.judge": "none",
+        "index.candidate_generators": ["simhash"],
+    },
 }
 PEERS = dict(installed_peers())
 
