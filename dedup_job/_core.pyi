@@ -56,6 +56,7 @@ class Lexicon:
         unknown: float,
         median: float,
     ) -> None: ...
+    def find(self, points: _Points, offsets: _Ints) -> NDArray[np.int32]: ...
 
 class Fingerprinter:
     def __init__(
@@ -223,3 +224,100 @@ def decide(
     totals: _Ints,
     voids: _Bools,
 ) -> _Ints: ...
+
+# judgment
+_Texts = tuple[_Points, _Ints]
+
+class Forms:
+    def __len__(self) -> int: ...
+    def place(self, row: int) -> tuple[int, int, NDArray[np.uint32], int]: ...
+    def points(self) -> _Points: ...
+    def tokens(self) -> dict[str, NDArray[Any]]: ...
+
+class FormTables:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        *,
+        folded: _Points,
+        folded_offsets: _Ints,
+        scripts: NDArray[np.uint32],
+        classes: _Bytes,
+        proper: _Bytes,
+        weights: NDArray[np.float32],
+        phrases: _Points,
+        phrase_offsets: _Ints,
+        phrase_kinds: NDArray[np.uint16],
+        words: _Points,
+        word_offsets: _Ints,
+        word_flags: NDArray[np.uint32],
+        word_numbers: NDArray[np.uint32],
+        negating: _Points,
+    ) -> None: ...
+
+class Outlines:
+    def __len__(self) -> int: ...
+
+class Relations:
+    def __init__(
+        self,
+        *,
+        opposites: _Words,
+        opposite_groups: _Numbers,
+        alike: _Words,
+        alike_groups: _Numbers,
+        spellings: _Words,
+        uses: _Bytes,
+        points: _Points,
+        offsets: _Ints,
+        longest_unit: int,
+        unit_starts: _Points,
+    ) -> None: ...
+
+class Model:
+    def __init__(
+        self,
+        feature: NDArray[np.int32],
+        threshold: _Floats,
+        left: NDArray[np.int32],
+        right: NDArray[np.int32],
+        value: _Floats,
+        roots: NDArray[np.int32],
+        scores: _Floats,
+        probabilities: _Floats,
+    ) -> None: ...
+    def evaluate(self, features: _Floats) -> tuple[_Floats, _Floats]: ...
+    def weigh(self, features: _Floats) -> _Floats: ...
+
+class Judge:
+    def __init__(self, tables: FormTables, relations: Relations) -> None: ...
+    def outlines(self, points: _Points, offsets: _Ints) -> Outlines: ...
+    def gist(self, outlines: Outlines) -> _Texts: ...
+    def forms(self, outlines: Outlines) -> Forms: ...
+    def features(
+        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints
+    ) -> tuple[_Floats, _Numbers]: ...
+    def judge(
+        self,
+        model: Model,
+        stop: int,
+        one: Outlines,
+        rows: _Ints,
+        other: Outlines,
+        other_rows: _Ints,
+    ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
+    def differences(
+        self, one: Outlines, row: int, other: Outlines, other_row: int
+    ) -> list[tuple[int, bool, bool, str, str]]: ...
+
+FEATURES: tuple[tuple[str, int], ...]
+GUARDS: tuple[str, ...]
+
+def jaccard(
+    points: _Points,
+    offsets: _Ints,
+    rows: _Ints,
+    other_points: _Points,
+    other_offsets: _Ints,
+    other_rows: _Ints,
+) -> _Floats: ...

@@ -12,4 +12,5 @@ NB_MODULE(_core, m) {
     dedup::bind_fingerprint(m);
     dedup::bind_index(m);
     dedup::bind_decision(m);
+    dedup::bind_judgment(m);
 }

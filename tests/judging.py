@@ -7,56 +7,46 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import (
-    CLASSES,
-    MOST_LEFT_OUT,
-    DifferenceClass,
+    APART,
+    RICHER,
+    UNLIKELY,
+    DifferenceKind,
     Found,
     Judge,
     Judged,
-    ReadTexts,
     Verdicts,
 )
-from dedup_job.judgment.canonical import forms_of, main_of
-from dedup_job.judgment.words import Words
-from dedup_job.native.code_points import TextColumn, pack
 
 _MOST = 6
 
 
-def verdict(text: str, other: str) -> tuple[bool, int, DifferenceClass]:
-    """Join texts with the same digits in the same order and nearly the same length."""
+def verdict(text: str, other: str) -> tuple[bool, float, str]:
+    """Join texts with the same digits in the same order and nearly the same length.
+
+    Return with it how likely they are the same, and what keeps them apart.
+    """
     digits, others = ([c for c in t if c.isdecimal()] for t in (text, other))
     longer = abs(len(text) - len(other))
+    likely = 1 / (1 + longer)
     if digits != others:
-        return False, longer, DifferenceClass.NUMBER
-    if longer > _MOST:
-        return False, longer, DifferenceClass.CONTENT
-    return True, longer, DifferenceClass.LAYOUT
+        return False, likely, "number"
+    return longer <= _MOST, likely, UNLIKELY
 
 
 def is_richer(text: str, other: str) -> bool:
-    """Tell whether a text that is joined to another has the rest that the other one lacks."""
+    """Tell whether a text that is joined to another has a sentence that the other one lacks."""
     return verdict(text, other)[0] and len(text) - len(other) > _MOST // 2
 
 
 class DigitJudge(Judge):
-    """Judges by `verdict`; the gist is the canonical form."""
+    """Judges by `verdict`."""
 
     def __init__(self) -> None:
-        """Need no dictionary."""
-
-    def read(self, texts: Judged) -> ReadTexts:
-        """Return texts with their canonical forms."""
-        if isinstance(texts, ReadTexts):
-            return texts
-        packed = pack(texts)
-        forms = forms_of(packed, Words.load(None), MOST_LEFT_OUT)
-        return ReadTexts(packed, forms, main_of(forms))
-
-    def gist(self, texts: ReadTexts) -> TextColumn:
-        """Return the canonical forms."""
-        return texts.main
+        """Read texts as any judge does."""
+        super().__init__(load_lexicon(FingerprintSettings(), lambda _: None), confidence=0.5)
 
     def judge(
         self,
@@ -66,15 +56,14 @@ class DigitJudge(Judge):
         right_rows: NDArray[np.int64],
     ) -> Verdicts:
         """Judge pair by pair."""
-        pairs = self._pairs(left, left_rows, right, right_rows)
+        pairs = self._texts(left, left_rows, right, right_rows)
         said = [verdict(*pair) for pair in pairs]
-        codes = np.array([CLASSES.index(kind) for _, _, kind in said], dtype=np.uint8)
+        sentence = 1 << RICHER.index("sentence")
         return Verdicts(
             np.array([joined for joined, _, _ in said], dtype=np.bool_),
-            np.uint64(1) << codes.astype(np.uint64),
-            np.array([n for _, n, _ in said], dtype=np.int32),
-            codes,
-            np.array([is_richer(*pair) << 5 for pair in pairs], dtype=np.uint8),
+            np.array([likely for _, likely, _ in said]),
+            np.array([APART.index(apart) for _, _, apart in said], dtype=np.uint8),
+            np.array([is_richer(*pair) * sentence for pair in pairs], dtype=np.uint8),
             np.zeros(len(pairs), dtype=np.uint8),
         )
 
@@ -86,11 +75,10 @@ class DigitJudge(Judge):
         right_rows: NDArray[np.int64],
     ) -> Iterator[Sequence[Found]]:
         """Name one difference of each pair, of the whole texts."""
-        for text, other in self._pairs(left, left_rows, right, right_rows):
-            joined, _, kind = verdict(text, other)
-            yield [Found(kind, text, other, joined)]
+        for text, other in self._texts(left, left_rows, right, right_rows):
+            yield [Found(DifferenceKind.REPLACED, "stem", text, other)]
 
-    def _pairs(
+    def _texts(
         self,
         left: Judged,
         left_rows: NDArray[np.int64],

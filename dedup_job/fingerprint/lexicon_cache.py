@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
-import io
 import logging
 import math
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import xxhash
-from numpy.lib.format import read_array, write_array
-from platformdirs import user_cache_path
+from numpy.typing import NDArray
 
 from dedup_job.errors import ConfigurationError
-from dedup_job.files import digest_of, make_private, open_regular, read_text, replacing
+from dedup_job.files import digest_of, read_text
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
+from dedup_job.native.array_cache import cache_file, read_arrays, write_arrays
 from dedup_job.native.growable_array import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 
@@ -97,9 +97,6 @@ def _raise_if(problems: list[str]) -> None:
 
 FORMAT = 5
 _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
-log = logging.getLogger("dedup")
-_DIGEST_BYTES = 16
-_MALFORMED = (ValueError, KeyError, TypeError, EOFError, MemoryError, RuntimeError)  # of numpy
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
@@ -109,13 +106,13 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
 
     `notify` takes a message before slow work. Raises ConfigurationError for a bad word list.
     """
-    file = user_cache_path("dedup") / f"lexicon-{_digest(settings)}.tables"
-    lexicon = _read(file)
+    file = cache_file("lexicon", _digest(settings))
+    lexicon = read_arrays(file, _checked)
     if lexicon is None:  # a list that is in the cache was good when it got there
         _raise_if(list_problems(settings))
         notify("building the dictionary's tables, once (under a minute)")
         lexicon = _build(settings)
-        _write(file, lexicon)
+        write_arrays(file, lexicon)
     return lexicon
 
 
@@ -140,17 +137,36 @@ def _digest(settings: FingerprintSettings) -> str:
     digest = xxhash.xxh3_128(f"format {FORMAT} {settings.hash}".encode())
     own = (Path(__file__).parents[1] / name for name in _BUILDERS)  # in case FORMAT is not raised
     lists = (settings.user_dictionary, settings.stop_words, settings.idf)
-    for path in (*_jieba_files(), *own, *lists):
+    digest.update(digest_of_jieba().encode())
+    for path in (*own, *lists):
         digest.update(b"\0none" if path is None else digest_of(path).encode())
     return digest.hexdigest()
 
 
-def _jieba_files() -> list[Path]:
-    """Return jieba's data, found without the second that importing it takes."""
+@functools.cache
+def digest_of_jieba() -> str:
+    """Digest jieba's data."""
+    return " ".join(map(digest_of, jieba_files()))
+
+
+def jieba_files() -> list[Path]:
+    """Return dict.txt, idf.txt and the model, found without the second that importing takes."""
     spec = importlib.util.find_spec("jieba")
     folder = Path((spec and spec.origin) or "").parent
     model = [folder / "finalseg" / f"prob_{name}.py" for name in ("start", "trans", "emit")]
     return [folder / "dict.txt", folder / "analyse" / "idf.txt", *model]
+
+
+def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
+    """Return the lexicon of a file; ValueError or TypeError where it is none."""
+    lexicon = Lexicon(*arrays)
+    lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
+    lexicon.compiled()  # which looks at what it is led to
+    return lexicon._replace(
+        edges=on_large_pages(lexicon.edges),
+        probabilities=on_large_pages(lexicon.probabilities),
+        nodes=on_large_pages(lexicon.nodes),
+    )
 
 
 def _build(settings: FingerprintSettings) -> Lexicon:
@@ -176,8 +192,8 @@ def _build(settings: FingerprintSettings) -> Lexicon:
     if settings.stop_words is not None:
         stop_words.update(read_stop_words(settings.stop_words))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
-    idf = read_idf(settings.idf or _jieba_files()[1])
-    tags = {**_tags(_jieba_files()[0]), **tokenizer.user_word_tag_tab}
+    idf = read_idf(settings.idf or jieba_files()[1])
+    tags = {**_tags(jieba_files()[0]), **tokenizer.user_word_tag_tab}
     names = [word for word, tag in tags.items() if tag.startswith(_NAME_TAGS)]
     kind = HASH_KINDS[settings.hash]
     return build_lexicon(tokenizer.FREQ, tokenizer.total, hmm, idf, stop_words, split, names, kind)
@@ -187,49 +203,3 @@ def _tags(dictionary: Path) -> dict[str, str]:
     """Return the part of speech of each of jieba's words."""
     lines = dictionary.read_text("utf-8").splitlines()
     return {word: tag for word, _, tag in map(str.split, lines)}
-
-
-def _read(file: Path) -> Lexicon | None:
-    """Return the lexicon in the file, None if it is not there or not as it was written."""
-    try:
-        with open_regular(file) as opened:
-            raw = opened.read()
-        digest, data = raw[:_DIGEST_BYTES], raw[_DIGEST_BYTES:]
-        if xxhash.xxh3_128_digest(data) != digest:
-            raise ValueError("its checksum is another")
-        stream = io.BytesIO(data)  # one after the other: numpy's archive closes itself in a
-        # finalizer, where the exception of a signal is lost but for a traceback on the screen
-        lexicon = Lexicon(*(read_array(stream, allow_pickle=False) for _ in Lexicon._fields))
-        lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
-        lexicon.compiled()  # which looks at what it is led to
-    except (FileNotFoundError, NotADirectoryError, PermissionError):
-        return None
-    except OSError as e:
-        why = e.strerror or "it cannot be read"
-    except _MALFORMED as e:
-        why = str(e)
-    else:
-        return lexicon._replace(
-            edges=on_large_pages(lexicon.edges),
-            probabilities=on_large_pages(lexicon.probabilities),
-            nodes=on_large_pages(lexicon.nodes),
-        )
-    log.warning("%s is damaged and will be built anew: %s", file, why)
-    return None
-
-
-def _write(file: Path, lexicon: Lexicon) -> None:
-    stream = io.BytesIO()
-    for array in lexicon:
-        write_array(stream, array, allow_pickle=False)
-    data = stream.getvalue()
-    try:
-        make_private(file.parent)
-        with replacing(file) as whole:
-            whole.write(xxhash.xxh3_128_digest(data) + data)
-    except OSError as e:
-        log.warning(
-            "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",
-            file.parent,
-            e.strerror,
-        )

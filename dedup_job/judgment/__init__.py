@@ -1,28 +1,28 @@
-"""What makes two texts the same: their canonical form, and the class of each difference."""
+"""Whether two texts are the same to an editor: their forms, differences, guards, and a model."""
 
-from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of
+from dedup_job.judgment.differences import PLACES, RICHER, DifferenceKind, Found
 from dedup_job.judgment.judge import (
-    MOST_LEFT_OUT,
-    RICHER,
+    APART,
     RULES,
-    Found,
+    UNLIKELY,
     Judge,
     Judged,
     ReadTexts,
     Verdicts,
+    Weighed,
 )
 
 __all__ = [
-    "CLASSES",
-    "HARMLESS",
-    "MOST_LEFT_OUT",
+    "APART",
+    "PLACES",
     "RICHER",
     "RULES",
-    "DifferenceClass",
+    "UNLIKELY",
+    "DifferenceKind",
     "Found",
     "Judge",
     "Judged",
     "ReadTexts",
     "Verdicts",
-    "bits_of",
+    "Weighed",
 ]

@@ -1,181 +1,128 @@
-"""The judge: the differences of pairs of texts, each with its class."""
+"""The judge: how likely it is that an editor would keep only one of two texts."""
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.judgment.canonical import forms_of, gist_of, grown, main_of
-from dedup_job.judgment.classes import CLASSES, HARMLESS, DifferenceClass, bits_of
-from dedup_job.judgment.forms import (
-    EXPLAINED,
-    MAX_CHOICES,
-    Forms,
-    FormView,
-    Points,
-    form_at,
-    part_of,
-    size_of,
-    stem_of,
-)
-from dedup_job.judgment.forms import IMAGE as IMAGE_MARK
-from dedup_job.judgment.hunks import ADDED, PairWorkspace, make_pair_workspace
-from dedup_job.judgment.lookups import Tables, judge_tables
-from dedup_job.judgment.pairs import TRUNCATED, is_turned, judge_pair
-from dedup_job.judgment.words import Words
-from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.native.code_points import POINT_BYTES, TextColumn, Texts, pack, packed_of
-from dedup_job.native.jit import inner, native
+from dedup_job.judgment import relations
+from dedup_job.judgment.differences import PLACES, DifferenceKind, Found, kind_of
+from dedup_job.judgment.features import in_words
+from dedup_job.judgment.form_tables import form_tables
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.model import Model, feature_names, load_model
+from dedup_job.native.code_points import TextColumn, Texts, pack
 
-RICHER: Final = ("image", "answer", "explanation", "choice", "sentence", "rest")
-"""What a text can have more: bit i stands for name i. `rest`: of a text that was cut off."""
+RULES: Final = 3
+"""Version of the rules: of forms, differences, guards and features."""
 
-_IMAGE, _ANSWER, _EXPLANATION, _CHOICE, _SENTENCE, _REST = (1 << i for i in range(len(RICHER)))
-_PICTURE, _EQUALS = ord(IMAGE_MARK), ord("=")
+UNLIKELY: Final = "unlikely"
+"""What keeps a pair apart that no guard does: the model says that they are hardly the same."""
+APART: Final = (*(guard.name for guard in GUARDS), UNLIKELY)
+"""What keeps a pair apart, by code: guards, then the model."""
+
+_NAMED, _LEAST_WEIGHT = 3, 0.1  # features, log odds
+_ROW: Final = np.zeros(1, dtype=np.int64)
+_ZERO: Final = np.zeros(1)
+NEVER: Final = _core.Model(
+    np.full(1, -1, np.int32), _ZERO, _ROW.astype(np.int32), _ROW.astype(np.int32), _ZERO,
+    _ROW.astype(np.int32), _ZERO, _ZERO,
+)  # fmt: skip
+"""A model that says of each pair that it is different, but where nothing differs."""
 
 
-@inner
-def richer(one: FormView, other: FormView, workspace: PairWorkspace, count: int) -> int:
-    """Return what one form has that the other lacks, as bits.
+class ReadTexts(NamedTuple):
+    """n texts, and their outlines from row `first` on; main: what is asked, whatever the order."""
 
-    workspace: holds all `count` differences of the two, whose spans are of one, then of other.
-    """
-    bits = 0
-    if size_of(part_of(one, MAX_CHOICES)) and not size_of(part_of(other, MAX_CHOICES)):
-        bits |= _ANSWER
-    if one.flags & EXPLAINED and not other.flags & EXPLAINED:
-        bits |= _EXPLANATION
-    for at in range(count):
-        kind, spans = workspace.kinds[at], workspace.spans
-        p, q, r, s = spans[at, 0], spans[at, 1], spans[at, 2], spans[at, 3]
-        if kind not in (ADDED, TRUNCATED) or q - p <= s - r:
-            continue
-        if _pictures(one.points, p, q) > _pictures(other.points, r, s):
-            bits |= _IMAGE
-        elif kind == ADDED:
-            bits |= _ANSWER if p > one.start and one.points[p - 1] == _EQUALS else _SENTENCE
-        else:
-            bits |= _CHOICE if r == s and p >= stem_of(one).stop else _REST
-    return bits
+    texts: TextColumn
+    outlines: _core.Outlines
+    first: int
+    main: TextColumn
+
+    def part(self, rows: slice) -> ReadTexts:
+        """Return some of them in a row."""
+        start = rows.indices(len(self.texts.lengths))[0]
+        return ReadTexts(
+            self.texts.part(rows), self.outlines, self.first + start, self.main.part(rows)
+        )
 
 
-@inner
-def _pictures(points: Points, start: int, stop: int) -> int:
-    count = 0
-    for k in range(start, stop):
-        count += points[k] == _PICTURE
-    return count
-
-
-RULES: Final = 2
-"""Version of the rules: of the canonical form, the differences and their classes."""
-
-MOST_LEFT_OUT: Final = 0.2
-"""Share of a text that may be left out of a comparison: a note is small beside its text, and what
-takes more than a fifth of it is a part of the text to most readers."""
-
-_LAYOUT: Final = CLASSES.index(DifferenceClass.LAYOUT)
-_FIRST: Final = np.zeros(1, dtype=np.int64)
+Judged = Texts | ReadTexts
+"""Texts that are judged; those that were read before are not read again."""
 
 
 class Verdicts(NamedTuple):
     """What is said of c pairs of texts.
 
-    joined: bool (c,), whether all differences are harmless; classes: uint64 (c,), the classes of
-    the differences as bits 1 << code; differences: int32 (c,), how many there are, up to the first
-    one that is not harmless; refused: uint8 (c,), the code of the class that keeps the pair apart,
-    of no meaning where it is joined; richer: uint8 (c,), of a joined pair what the first text has
-    that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of
-    the text that was left out of the comparison as notes, of the text with more of them.
+    joined: bool (c,), whether no guard keeps them apart and they are likely enough the same;
+    probabilities: float64 (c,), by the model, NaN where a guard holds; refused: uint8 (c,), a code
+    for APART, of no meaning where the pair is joined; richer: uint8 (c,), what the first text has
+    that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of the text that
+    is left out of the comparison as notes, of the text with more of them.
     """
 
     joined: NDArray[np.bool_]
-    classes: NDArray[np.uint64]
-    differences: NDArray[np.int32]
+    probabilities: NDArray[np.float64]
     refused: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
 
 
-class FormPairs(NamedTuple):
-    """c pairs of forms: form rows[i] of one and form other_rows[i] of other; int64 (c,)."""
-
-    one: Forms
-    rows: NDArray[np.int64]
-    other: Forms
-    other_rows: NDArray[np.int64]
-
-
-class ReadTexts(NamedTuple):
-    """n texts, their canonical forms, and of these what says how alike they are, see `main_of`."""
-
-    texts: TextColumn
-    forms: Forms
-    main: TextColumn
-
-    def part(self, rows: slice) -> ReadTexts:
-        """Return some of them in a row."""
-        return ReadTexts(self.texts.part(rows), self.forms.part(rows), self.main.part(rows))
-
-
-Judged = Texts | ReadTexts
-"""Texts that are judged; of those that were read before, the forms are not made again."""
-
-
 @dataclass(frozen=True, slots=True)
-class Found:
-    """One difference: its class, the words of either text, whether it is harmless."""
+class Weighed:
+    """Why a pair is judged so: its probability, the guards that hold, and what each feature adds.
 
-    kind: DifferenceClass
-    text: str
-    other: str
-    harmless: bool
+    weights: by name of the feature, in log odds before calibration, for (above 0) or against.
+    """
 
+    probability: float
+    guards: tuple[str, ...]
+    features: dict[str, float]
+    weights: dict[str, float]
 
-class _Kept(threading.local):
-    """A workspace for each thread: clean memory for a new one takes longer than to judge a pair."""
-
-    def __init__(self) -> None:
-        self.workspace = make_pair_workspace()
+    def reasons(self, sign: int) -> list[str]:
+        """Return in words the features that weigh most for the pair (1) or against it (-1)."""
+        own = [name for name, weight in self.weights.items() if sign * weight > _LEAST_WEIGHT]
+        own.sort(key=lambda name: -sign * self.weights[name])
+        said = (in_words(name, self.features) for name in own)
+        return [reason for reason in said if reason][:_NAMED]
 
 
 class Judge:
-    """Classes the differences of pairs of texts; pure, safe to share between threads."""
+    """Judges pairs of texts; pure and symmetric but for `richer`, safe to share between threads."""
 
     def __init__(
         self,
         lexicon: Lexicon,
-        harmless: tuple[DifferenceClass, ...] = HARMLESS,
+        confidence: float,
+        model: Path | None = None,
         words: Path | None = None,
     ) -> None:
-        """Take a dictionary, the harmless classes, and a file with more words of the trade.
+        """Take a dictionary, the least probability of a duplicate, a model, words of the trade.
 
-        Raises ConfigurationError with all bad lines of the file.
+        model: None is the one that ships. Raises ConfigurationError where a file is not as it
+        should be.
         """
-        self._words = Words.load(words)
-        self._tables = judge_tables(lexicon, self._words.synonyms, self._words.function_words)
-        self._harmless = np.uint64(bits_of(harmless))
-        self._kept = _Kept()
+        self.model: Model = load_model(model)
+        self._confidence = confidence
+        off = [guard.name in self.model.guards_off for guard in GUARDS]
+        self._heeded = np.uint32(sum(1 << k for k, is_off in enumerate(off) if not is_off))
+        self._core = _core.Judge(form_tables(lexicon, words), relations.packed())
 
     def read(self, texts: Judged) -> ReadTexts:
-        """Return n texts with their canonical forms."""
+        """Return n texts with their outlines."""
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        forms = forms_of(packed, self._words, MOST_LEFT_OUT)
-        return ReadTexts(packed, forms, main_of(forms))
-
-    def gist(self, texts: ReadTexts) -> TextColumn:
-        """Return the gist of n texts, by which candidates are found where differences decide."""
-        return gist_of(texts.main, self._tables)
+        outlines = self._core.outlines(*packed)
+        return ReadTexts(packed, outlines, 0, TextColumn(*self._core.gist(outlines)))
 
     def judge(
         self,
@@ -186,15 +133,67 @@ class Judge:
     ) -> Verdicts:
         """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,).
 
-        The texts are cleaned ones. All but `richer` is symmetric.
+        The texts are cleaned ones.
         """
-        one, other = self.read(left), self.read(right)
-        pairs = FormPairs(one.forms, left_rows, other.forms, right_rows)
-        return judge_forms(pairs, self._tables, self._harmless, self._kept.workspace)
+        pairs = self._pairs(left, left_rows, right, right_rows)
+        probabilities, guards, richer, left_out = self._core.judge(
+            self.model.trees, int(self._heeded), *pairs
+        )
+        guards &= self._heeded
+        guarded = guards != 0
+        refused = np.full(len(guards), APART.index(UNLIKELY), dtype=np.uint8)
+        first = np.bitwise_count(((guards & -guards) - 1).astype(np.uint32))  # guard of least code
+        refused[guarded] = first[guarded]
+        joined = ~guarded & (probabilities >= self._confidence)
+        return Verdicts(joined, probabilities, refused, richer, left_out)
+
+    def features(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return what the model is told of c pairs, float64 (c, f), and which are guarded."""
+        features, guards, _ = self.facts(left, left_rows, right, right_rows)
+        return features, guards & self._heeded != 0
+
+    def facts(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_]]:
+        """Return what a model learns from: features of c pairs, float64 (c, f), guards, equals.
+
+        guards: uint32 (c,), a bit for each of GUARDS, whether or not this model heeds it; equals:
+        bool (c,), nothing differs, so they are the same whatever the model says.
+        """
+        pairs = self._pairs(left, left_rows, right, right_rows)
+        features, guards = self._core.features(*pairs)
+        equals = self._core.judge(NEVER, 0, *pairs)[0] == 1
+        return features.reshape(len(left_rows), -1), guards, equals
+
+    def weigh(self, text: str, other: str) -> Weighed:
+        """Say why a pair of cleaned texts is judged so."""
+        pairs = self._pairs([text], _ROW, [other], _ROW)
+        features, guards = self._core.features(*pairs)
+        probability, *_ = self._core.judge(self.model.trees, 0, *pairs)
+        held = tuple(
+            one.name for k, one in enumerate(GUARDS) if int(guards[0] & self._heeded) >> k & 1
+        )
+        names, weights = feature_names(), self.model.trees.weigh(features)
+        return Weighed(
+            float(probability[0]),
+            held,
+            dict(zip(names, features.tolist(), strict=True)),
+            dict(zip(names, weights.tolist(), strict=True)),
+        )
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
-        return next(self.each_differences([text], _FIRST, [other], _FIRST))
+        return next(self.each_differences([text], _ROW, [other], _ROW))
 
     def each_differences(
         self,
@@ -204,120 +203,27 @@ class Judge:
         right_rows: NDArray[np.int64],
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of text left_rows[i] of left and right_rows[i] of right."""
-        one, two = self.read(left), self.read(right)
-        pairs = FormPairs(one.forms, left_rows, two.forms, right_rows)
-        kinds, flat, ends = _all_differences(pairs, self._tables, self._kept.workspace)
-        spans, harmless = flat.reshape(-1, 4), int(self._harmless)
-        words = _words(one.forms, spans[:, :2]), _words(two.forms, spans[:, 2:])
-        listed = (
-            Found(CLASSES[kind], text, other, bool(harmless >> kind & 1))
-            for kind, text, other in zip(kinds.tolist(), *words, strict=True)
-        )
-        texts = one.texts.take(left_rows).texts(), two.texts.take(right_rows).texts()
-        for text, other, count in zip(*texts, np.diff(ends, prepend=0).tolist(), strict=True):
-            found = [*islice(listed, count)]
-            if not found and text != other:
-                found.append(Found(DifferenceClass.LAYOUT, text, other, harmless=True))
-            yield found
+        one, other = self.read(left), self.read(right)
+        for row, other_row in zip(left_rows.tolist(), right_rows.tolist(), strict=True):
+            found = self._core.differences(
+                one.outlines, one.first + row, other.outlines, other.first + other_row
+            )
+            named = [
+                Found(kind_of(moved=moved, notation=null, text=a, other=b), PLACES[place], a, b)
+                for place, moved, null, a, b in found
+            ]
+            if not named:
+                a, b = one.texts.text(row), other.texts.text(other_row)
+                if a != b:
+                    named.append(Found(DifferenceKind.LAYOUT, PLACES[0], a, b))
+            yield named
 
-
-def _words(forms: Forms, spans: NDArray[np.int64]) -> list[str]:
-    """Return what stands in some spans of the points, int64 (k, 2)."""
-    starts, lengths = POINT_BYTES * spans[:, 0], POINT_BYTES * (spans[:, 1] - spans[:, 0])
-    return packed_of(BytesColumn(forms.points.view(np.uint8), starts, lengths)).texts()
-
-
-@native
-def judge_forms(
-    pairs: FormPairs, tables: Tables, harmless: np.uint64, workspace: PairWorkspace
-) -> Verdicts:
-    """Judge c pairs of forms; harmless: bits of the classes that join a pair.
-
-    A pair is judged no further than to the first difference that is not harmless.
-    """
-    c = pairs.rows.shape[0]
-    verdicts = Verdicts(
-        np.empty(c, dtype=np.bool_),
-        np.empty(c, dtype=np.uint64),
-        np.empty(c, dtype=np.int32),
-        np.empty(c, dtype=np.uint8),
-        np.empty(c, dtype=np.uint8),
-        np.empty(c, dtype=np.uint8),
-    )
-    for at in range(c):
-        _judge_one(pairs, at, tables, harmless, workspace, verdicts)
-    return verdicts
-
-
-@inner
-def _judge_one(
-    pairs: FormPairs,
-    at: int,
-    tables: Tables,
-    harmless: np.uint64,
-    workspace: PairWorkspace,
-    verdicts: Verdicts,
-) -> None:
-    count = _differences(pairs, at, tables, workspace, False)
-    bits, first = np.uint64(0), -1
-    for p in range(count):
-        bit = np.uint64(1) << np.uint64(workspace.kinds[p])
-        bits |= bit
-        if first < 0 and bit & harmless == 0:
-            first = workspace.kinds[p]
-    verdicts.joined[at] = first < 0
-    verdicts.classes[at] = bits if count else np.uint64(1) << np.uint64(_LAYOUT)
-    verdicts.differences[at] = count
-    verdicts.refused[at] = _LAYOUT if first < 0 else first
-    verdicts.richer[at] = 0
-    gone = max(pairs.one.left_out[pairs.rows[at]], pairs.other.left_out[pairs.other_rows[at]])
-    verdicts.left_out[at] = np.rint(100 * gone)
-    if first < 0:
-        one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
-        verdicts.richer[at] = richer(one, other, workspace, count)
-
-
-@inner
-def _differences(
-    pairs: FormPairs, at: int, tables: Tables, workspace: PairWorkspace, whole: bool
-) -> int:
-    """Enter the differences of a pair, their spans of one, then of other; return how many."""
-    one, other = form_at(pairs.one, pairs.rows[at]), form_at(pairs.other, pairs.other_rows[at])
-    if not is_turned(one, other):
-        return judge_pair(one, other, tables, workspace, whole)
-    count = judge_pair(other, one, tables, workspace, whole)
-    _turn_back(workspace.spans, count)
-    return count
-
-
-@native
-def _all_differences(
-    pairs: FormPairs, tables: Tables, workspace: PairWorkspace
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
-    """Return classes and spans of the differences of c pairs, and where those of each end.
-
-    uint8 (k,), int64 (4 * k,), start and stop in either form, int64 (c,).
-    """
-    c, count = pairs.rows.shape[0], 0
-    kinds, spans = np.empty(4 * c, dtype=np.uint8), np.empty(16 * c, dtype=np.int64)
-    ends = np.empty(c, dtype=np.int64)
-    for at in range(c):
-        found = _differences(pairs, at, tables, workspace, True)
-        kinds = grown(kinds, count, count + found)
-        spans = grown(spans, 4 * count, 4 * (count + found))
-        for p in range(found):
-            kinds[count + p] = workspace.kinds[p]
-            for column in range(4):
-                spans[4 * (count + p) + column] = workspace.spans[p, column]
-        count += found
-        ends[at] = count
-    return kinds[:count].copy(), spans[: 4 * count].copy(), ends
-
-
-@inner
-def _turn_back(spans: NDArray[np.int64], count: int) -> None:
-    """Swap the spans of the two texts, which were judged the other way round."""
-    for at in range(count):
-        p, q = spans[at, 0], spans[at, 1]
-        spans[at, 0], spans[at, 1] = spans[at, 2], spans[at, 3]
-        spans[at, 2], spans[at, 3] = p, q
+    def _pairs(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+    ) -> tuple[_core.Outlines, NDArray[np.int64], _core.Outlines, NDArray[np.int64]]:
+        one, other = self.read(left), self.read(right)
+        return one.outlines, left_rows + one.first, other.outlines, right_rows + other.first

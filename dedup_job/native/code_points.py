@@ -103,8 +103,7 @@ def same_texts(one: TextColumn, other: TextColumn) -> NDArray[np.bool_]:
 
 def points_of(text: str) -> Points:
     """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
-    # writable, as native code returns them: numba compiles a function for each kind
-    return np.frombuffer(bytearray(text.encode("utf-32-le", "surrogatepass")), dtype=np.uint32)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
 def text_of(points: Points) -> str:

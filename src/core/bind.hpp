@@ -150,5 +150,6 @@ void bind_cleaning(nb::module_& m);
 void bind_fingerprint(nb::module_& m);
 void bind_index(nb::module_& m);
 void bind_decision(nb::module_& m);
+void bind_judgment(nb::module_& m);
 
 }  // namespace dedup

@@ -1,5 +1,5 @@
 // Entry points of the fingerprint room.
-#include "core/bind.hpp"
+#include "fingerprint/bind.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -12,67 +12,6 @@ using namespace nanobind::literals;
 
 namespace dedup {
 namespace {
-
-// A lexicon that holds the arrays it refers to.
-class LexiconArrays {
-public:
-    LexiconArrays(In<std::int32_t> first, In<std::uint64_t> edges, In<std::uint8_t> filter,
-                  In<double> probabilities, In<std::uint8_t> words, In<bool> split, In<std::uint8_t> classes,
-                  In<bool> pairs, In<double> emission, In<double> start, In<double> transition, double unknown,
-                  double median)
-        : held_{first, edges, filter, probabilities, words, split, classes, pairs, emission, start, transition} {
-        const std::size_t count = probabilities.size(), slots = edges.size();
-        const auto expect = [](const char* name, std::size_t found, std::size_t wanted) {
-            if (found != wanted)
-                refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
-        };
-        expect("first", first.size(), PLANE);
-        expect("edges", slots, std::bit_ceil(std::max<std::size_t>(slots, 2)));
-        expect("filter", filter.size(), slots / 2);
-        expect("words", words.size(), count * sizeof(Lexicon::Word));
-        expect("split", split.size(), count);
-        expect("classes", classes.size(), PLANE);
-        expect("pairs", pairs.size(), ASCII * ASCII);
-        expect("emission", emission.size(), STATES * (HAN_LAST - HAN_FIRST + 1));
-        expect("start", start.size(), STATES);
-        expect("transition", transition.size(), STATES * STATES);
-        if (reinterpret_cast<std::uintptr_t>(words.data()) % alignof(Lexicon::Word)) refuse("words is not aligned");
-        if (count > std::size_t{1} << 24) refuse("there are more than 2**24 nodes");
-        check_trie(view(first), view(edges), static_cast<std::int64_t>(count));
-        const auto kinds = view(classes);
-        for (std::uint32_t point = 0; point < PLANE; point++) {
-            if (kinds[point] > static_cast<std::uint8_t>(Class::letter)) refuse("classes holds what is no class");
-            if (kinds[point] == static_cast<std::uint8_t>(Class::han) && (point < HAN_FIRST || point > HAN_LAST))
-                refuse("its class Han holds characters outside the Han block");
-        }
-        value.trie = Trie(view(first), view(edges), view(filter));
-        value.probabilities = view(probabilities);
-        value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
-        value.split = flags(split);
-        value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
-        value.pairs = flags(pairs);
-        value.emission = view(emission);
-        value.start = view(start);
-        value.transition = view(transition);
-        value.unknown = unknown;
-        value.median = median;
-    }
-
-    Lexicon value;
-
-private:
-    // Every step leads to a node, and every search ends at a free edge.
-    static void check_trie(std::span<const std::int32_t> first, std::span<const std::uint64_t> edges, std::int64_t count) {
-        const bool known = std::all_of(first.begin(), first.end(), [&](std::int32_t node) { return Trie::ABSENT <= node && node < count; }) &&
-                           std::all_of(edges.begin(), edges.end(), [&](std::uint64_t edge) { return static_cast<std::int64_t>(edge & 0xFFFFFF) < count; });
-        if (!known) refuse("its trie leads to nodes that are not there");
-        if (std::find(edges.begin(), edges.end(), 0) == edges.end()) refuse("its trie has no free edge");
-    }
-
-    std::tuple<In<std::int32_t>, In<std::uint64_t>, In<std::uint8_t>, In<double>, In<std::uint8_t>, In<bool>,
-               In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>>
-        held_;
-};
 
 // Fingerprints batches; without state between them, so threads may share it.
 class BatchFingerprinter {
@@ -214,7 +153,9 @@ void bind_fingerprint(nb::module_& m) {
              nb::kw_only(), "first"_a.noconvert(), "edges"_a.noconvert(), "filter"_a.noconvert(),
              "probabilities"_a.noconvert(), "words"_a.noconvert(), "split"_a.noconvert(), "classes"_a.noconvert(),
              "pairs"_a.noconvert(), "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(),
-             "unknown"_a, "median"_a);
+             "unknown"_a, "median"_a)
+        .def("find", &LexiconArrays::find, "points"_a.noconvert(), "offsets"_a.noconvert(),
+             "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
         .def(nb::init<const LexiconArrays&, std::int64_t, std::int64_t, int, int, bool, std::int64_t>(),
              nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a, "hash"_a,

@@ -23,6 +23,8 @@ from dedup_job.fingerprint.sketch import sentence_keys, sketch
 from dedup_job.fingerprint.trie import build_trie
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.snapshot import SnapshotError
+from dedup_job.judgment import form_tables, relations
+from dedup_job.judgment.form_tables import FormTables
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields
 from dedup_job.mongo.reading import raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
@@ -32,8 +34,12 @@ from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.index.test_look_up import CHANNELS, made
 from tests.index.test_snapshot import sketched
+from tests.judgment import forms
+from tests.judgment.test_form import PIECES as FORM_PIECES
+from tests.judgment.test_form import QUESTIONS
 from tests.mongo.bson.test_edit import DEPRECATED
 from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
+from tests.reference.form import form_of
 from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
@@ -91,9 +97,11 @@ def check_utf8(batch):
 
 def any_numbers(batch):
     """Return texts together and alone; some characters stand for numbers that are none."""
-    texts = pack(batch)
+    points, offsets = pack(batch)
+    points = points.copy()
     for stands, number in NO_CHARACTERS.items():
-        texts.points[texts.points == ord(stands)] = number
+        points[points == ord(stands)] = number
+    texts = TextColumn(points, offsets)
     return texts, [texts.take(np.array([row])) for row in range(len(batch))]
 
 
@@ -203,6 +211,36 @@ def check_lexicons(batch):
             Fingerprinter(FingerprintSettings(), lexicon=one).fingerprint(texts)
 
 
+def check_forms(batch):
+    texts, alone = any_numbers(batch)
+    judge = forms.judge()
+    read, parts = judge.outlines(*texts), [judge.outlines(*text) for text in alone]
+    found, each = judge.forms(read), [*map(judge.forms, parts)]
+    assert found.points().tolist() == [point for one in each for point in one.points().tolist()]
+    gist = TextColumn(*judge.gist(read))
+    for row, (part, one) in enumerate(zip(parts, each, strict=True)):
+        assert found.place(row)[2].tolist() == one.place(0)[2].tolist()
+        assert np.array_equal(gist.take(np.array([row])).points, judge.gist(part)[0])
+    short = [one[:SHORT] for one in batch[:12]]
+    assert forms.forms_of(short) == [form_of(one) for one in short]
+
+
+@functools.cache
+def tables_of_forms():
+    return form_tables.build_tables(tables().compiled(), len(tables().nodes))._asdict()
+
+
+def check_form_tables(batch):
+    texts = pack([*QUESTIONS, *real_texts()[::60]])
+    for program in batch:
+        with suppress(ValueError):
+            known = FormTables(**damaged(tables_of_forms(), program)).compiled(tables().compiled())
+            judge = _core.Judge(known, relations.packed())
+            read, rows = judge.outlines(*texts), np.arange(len(texts.lengths))
+            judge.gist(read)
+            judge.features(read, rows, read, rows[::-1].copy())
+
+
 def check_rounds(batch):
     rows = [(0xABC ^ 1 << i % 4, i % 5 == 4, (i % 3, i % 2, 1, i % 4), i) for i in range(40)]
     texts, index = made(rows, CHANNELS["both"]), KeptIndex(IndexSettings())
@@ -229,5 +267,7 @@ TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the f
     "fingerprints": (check_fingerprints, real_texts, PIECES),
     "snapshots": (check_snapshots, edits, edits()[1:]),
     "lexicons": (check_lexicons, edits, edits()[1:]),
+    "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], [*FORM_PIECES, *NO_CHARACTERS]),
+    "form tables": (check_form_tables, edits, edits()[1:]),
     "rounds": (check_rounds, edits, edits()[1:]),
 }

@@ -1,169 +1,165 @@
-"""The native judge of canonical forms, beside the naive one of tests/reference/judge.py."""
+"""Differences, guards and features of two texts, as the reference finds them, in both orders."""
 
 from __future__ import annotations
 
 import random
-from concurrent.futures import ThreadPoolExecutor
+import threading
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from dedup_job import _core
+from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.fingerprint.settings import FingerprintSettings
-from dedup_job.judgment import CLASSES, HARMLESS, Judge, bits_of
-from dedup_job.judgment.hunks import make_pair_workspace
-from dedup_job.judgment.judge import FormPairs, Verdicts, judge_forms
-from dedup_job.judgment.lookups import Tables, judge_tables
-from tests.judgment.packing import packed
-from tests.reference import judge as reference_judge
-from tests.reference.judge import Form
+from dedup_job.judgment import DifferenceKind, Judge
+from dedup_job.native.code_points import pack
+from tests.judgment.forms import judge
+from tests.judgment.test_form import HOSTILE, PIECES, QUESTIONS
+from tests.reference.form import form_of
+from tests.reference.pair import compare
 
-WORDS = [
-    *("的", "了", "是", "在", "为", "则", "一", "哪项", "什么", "下列", "说法", "表述"),
-    *("叙述", "正确", "错误", "不正确", "增大", "变大", "至多", "最多", "无法", "不能", "不", "没"),
+ALTERED = [
+    *(("不正确", "正确"), ("C．", "D．"), ("12", "13"), ("细胞膜", "细胞壁"), ("单调", "单凋")),
     *(
-        "光合",
-        "作用",
-        "植物",
-        "叶绿体",
-        "细胞",
-        "膜",
-        "神经",
-        "动脉",
-        "静脉",
-        "气候",
-        "气侯",
-        "特征",
+        ("reading", "raeding"),
+        ("散步", "散步，散步"),
+        ("，", "。"),
+        ("母亲", "父亲"),
+        ("面积", "周长"),
     ),
-    *("持征", "碘酒", "磺酒", "大会", "太会", "受益", "收益", "人", "入", "十", "三", "二十"),
-    *("两", "12", "3", "0.5", "1,000", "007", "x", "y", "ab", "cd", "+", "-"),
-    *("=", "(", ")", "[", "]", "|", "^", "√", "/", "α", "￼\U000f1234", "早期"),
-    *("早起", "早其", "䒩", "菌", "the", "of", "lo", "l0", "1", "i"),
+    *(("无限集", "有限集"), ("①", "②"), ("了", ""), ("我", "你们"), ("增大", "减小"), ("cm", "m")),
+    *(("x", "y"), ("属于", "不属于"), ("三", "3")),
 ]
-PIECES = st.lists(st.sampled_from(WORDS), max_size=24)
-FLAGS = st.fixed_dictionaries(
-    {
-        name: st.booleans()
-        for name in (*("question", "cut_left", "cut_right", "spelling"), *("sequence", "short"))
-    }
-)
+
+
+def altered(rng, text):
+    """Return a text with a few changes of the kinds that editors and slips make."""
+    for _ in range(rng.randrange(1, 4)):
+        old, new = rng.choice(ALTERED)
+        at = rng.randrange(len(text) + 1)
+        clauses = text.split("，")
+        text = rng.choice(
+            [
+                text.replace(old, new),
+                text.replace(new or old, old),
+                text[:at] + rng.choice(PIECES) + text[at:],
+                text[:at] + text[at + rng.randrange(1, 6) :],
+                "，".join(rng.sample(clauses, len(clauses))),
+                text[:at] + text[max(0, at - 3) :],
+            ]
+        )
+    return text
+
+
+def pairs():
+    rng = random.Random(39)
+    for text in QUESTIONS * 25:
+        yield text[:600], altered(rng, text)[:600]
+    for _ in range(100):
+        yield tuple(altered(rng, one)[:400] for one in rng.sample(QUESTIONS, 2))
+
+
+def compared(texts):
+    """Return features and guards of pairs, and of the same pairs the other way round."""
+    one, other = (judge().outlines(*pack([*side])) for side in zip(*texts, strict=True))
+    rows = np.arange(len(texts))
+    found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
+    return [(features.reshape(len(texts), -1), guards) for features, guards in found]
+
+
+def check(texts):
+    (features, guards), (turned, also) = compared(texts)
+    assert np.array_equal(features, turned)
+    assert np.array_equal(guards, also)
+    for (a, b), row, bits in zip(texts, features, guards, strict=True):
+        expected = compare(form_of(a), form_of(b))
+        assert row.tolist() == expected.features, (a, b)
+        held = [name for k, name in enumerate(_core.GUARDS) if bits >> k & 1]
+        assert held == expected.guards, (a, b)
+
+
+def test_altered_questions_are_compared_as_the_reference_compares_them():
+    check([*pairs()])
+
+
+@given(st.tuples(*(st.text(st.sampled_from("甲乙丙丁不1２.，A\n B增大"), max_size=30),) * 2))
+def test_any_texts_are_compared_as_the_reference_compares_them(texts):
+    check([texts])
+
+
+def test_a_text_and_itself_differ_in_nothing():
+    ((features, guards), _) = compared([(text, text) for text in QUESTIONS])
+    pieces = [name for name, _ in _core.FEATURES].index("pieces")
+    assert not features[:, pieces].any()
+    assert not guards.any()
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
+def test_a_million_characters_are_compared(text):
+    ((features, _), _) = compared([(text, text[: len(text) // 2] + "水" + text[: len(text) // 3])])
+    assert np.isfinite(features).all()
 
 
 @pytest.fixture(scope="module")
-def tables() -> Tables:
-    lexicon = load_lexicon(FingerprintSettings(), lambda _: None)
-    groups: dict[int, list[str]] = {}
-    synonyms, function = reference_judge.words()
-    for word, numbers in synonyms.items():
-        for number in numbers:
-            groups.setdefault(number, []).append(word)
-    alike = tuple(tuple(groups[n]) for n in sorted(groups))
-    return judge_tables(lexicon, alike, tuple(sorted(function)))
+def sure():
+    return Judge(load_lexicon(FingerprintSettings(), print), confidence=0.95)
 
 
-def form_of(clauses: list[list[str]], choices: list[list[str]], flags: dict[str, bool]) -> Form:
-    whole = ["".join(clause) for clause in clauses]
-    return Form(
-        "".join(whole),
-        ["".join(choice) or "无" for choice in choices],
-        clauses=[clause.lstrip(",") for clause in whole if clause.lstrip(",")],
-        **flags,
-    )
+NAMED = [
+    ("光合作用的场所是什么", "光合作用的主要场所是什么", ("deleted", "stem", "", "主要")),
+    ("光合作用的主要场所是什么", "光合作用的场所是什么", ("inserted", "stem", "主要", "")),
+    ("叶绿体的功能是什么", "线粒体的功能是什么", ("replaced", "stem", "叶绿体", "线粒体")),
+    ("一共有三十个苹果", "一共有30个苹果", ("notation", "stem", "三十个", "30个")),
+    ("简述水的性质（5分）", "简述水的性质", ("inserted", "notes", "5分", "")),
+    ("它是 A. 铁 B. 铜 C. 银\n答案：A", "它是 A. 铁 B. 铜 C. 银", ("inserted", "answer", "a", "")),
+]
 
 
-def edited(draw: st.DrawFn, pieces: list[str]) -> list[str]:
-    """Change a few words: so most pairs are near each other, as those that are judged."""
-    out = list(pieces)
-    for _ in range(draw(st.integers(0, 3))):
-        at = draw(st.integers(0, len(out)))
-        match draw(st.sampled_from(["put", "drop", "change", "move"])):
-            case "put":
-                out.insert(at, draw(st.sampled_from(WORDS)))
-            case "drop":
-                del out[at : at + 1]
-            case "change":
-                out[at : at + 1] = [draw(st.sampled_from(WORDS))]
-            case _:
-                out = out[at:] + out[:at]
-    return out
+@pytest.mark.parametrize(("text", "other", "named"), NAMED)
+def test_each_difference_is_named_with_its_place_and_words(sure, text, other, named):
+    (found,) = sure.differences(text, other)
+    assert (found.kind, found.place, found.text, found.other) == named
 
 
-@st.composite
-def pairs(draw: st.DrawFn) -> tuple[Form, Form]:
-    clauses = draw(st.lists(PIECES, min_size=1, max_size=4))
-    choices = draw(st.lists(PIECES, max_size=4))
-    long = draw(st.sampled_from([1, 1, 1, 12]))
-    one = form_of(clauses * long, choices, draw(FLAGS))
-    others = [edited(draw, c) for c in draw(st.permutations(choices))][: draw(st.integers(0, 4))]
-    stem = [edited(draw, clause) for clause in clauses * long]
-    return one, form_of(stem, others, draw(FLAGS))
+def test_texts_that_differ_in_nothing_compared_differ_in_layout(sure):
+    (found,) = sure.differences("光合作用是什么", "光合作用是什么 ？")
+    assert found.kind == DifferenceKind.LAYOUT
+    assert sure.differences("光合作用", "光合作用") == []
 
 
-def verdicts(a: Form, b: Form, tables: Tables) -> Verdicts:
-    row = np.zeros(1, dtype=np.int64)
-    harmless = np.uint64(bits_of(HARMLESS))
-    pairs = FormPairs(packed([a]), row, packed([b]), row)
-    return judge_forms(pairs, tables, harmless, make_pair_workspace())
+def test_what_differs_in_nothing_is_the_same_whatever_the_model_says(sure):
+    text, other = "12．下列属于金属的是 A. 铁 B. 氧 C. 硫", "下列属于金属的是：(A)硫 (B)氧 (C)铁"
+    assert sure.weigh(text, other).probability == 1
+    assert sure.weigh(text, other).guards == ()
 
 
-@given(pair=pairs())
-@settings(max_examples=40)
-def test_the_native_judge_says_what_the_naive_one_says(pair, tables):
-    a, b = pair
-    found = reference_judge.judge(a, b)
-    said = verdicts(a, b, tables)
-    assert bool(said.joined[0]) == reference_judge.is_harmless(found)
-    if said.joined[0]:
-        names = {str(CLASSES[code]) for code in range(64) if int(said.classes[0]) >> code & 1}
-        assert names == ({f.kind for f in found} or {"layout"})
-        assert said.differences[0] == len(found)
-    else:
-        harmful = [f.kind for f in found if f.kind not in reference_judge.HARMLESS]
-        assert CLASSES[said.refused[0]] == harmful[0]
+def test_the_reasons_are_the_heaviest_features_in_words(sure):
+    weighed = sure.weigh("叶绿体的功能是什么", "线粒体的功能是什么")
+    assert weighed.probability < 0.5
+    assert 1 <= len(weighed.reasons(-1)) <= 3
+    assert all(": " in reason for reason in weighed.reasons(1) + weighed.reasons(-1))
 
 
-def test_one_judge_serves_many_threads_at_once():
-    rng = random.Random(7)
-    texts = ["".join(rng.choices(WORDS, k=60)) for _ in range(200)]
-    others = ["".join(rng.sample(text, len(text))) for text in texts]
-    rows = np.arange(len(texts))
-    judge = Judge(load_lexicon(FingerprintSettings(), lambda _: None))
-    expected = judge.judge(texts, rows, others, rows)
-    with ThreadPoolExecutor(4) as pool:
-        again = [pool.submit(judge.judge, texts, rows, others, rows) for _ in range(12)]
-    for said in again:
-        for column, first in zip(said.result(), expected, strict=True):
-            assert np.array_equal(column, first)
+def test_verdicts_depend_on_neither_batches_nor_threads(sure):
+    texts = [text for pair in pairs() for text in pair][:300]
+    rng = np.random.default_rng(39)
+    rows, others = rng.integers(0, len(texts), (2, 2000))
+    expected, found = sure.judge(texts, rows, texts, others), []
 
+    def judge_in_parts(part):
+        read = sure.read(texts)
+        parts = [slice(at, at + part) for at in range(0, len(rows), part)]
+        said = [sure.judge(read, rows[each], read, others[each]) for each in parts]
+        found.append([np.concatenate(column) for column in zip(*said, strict=True)])
 
-@given(pair=pairs())
-@settings(max_examples=60)
-def test_the_order_of_a_pair_does_not_matter(pair, tables):
-    a, b = pair
-    one, other = verdicts(a, b, tables), verdicts(b, a, tables)
-    assert one.joined == other.joined
-    assert one.classes == other.classes
-    assert one.refused == other.refused
-
-
-@pytest.mark.parametrize(("own", "strange"), [(150, False), (250, True)])
-def test_pages_that_share_less_than_half_are_not_taken_apart(own, strange, tables):
-    letters = random.Random(18)
-    common, *rest = ("".join(letters.choices("abcdefgh", k=n)) for n in (400, *[own] * 4))
-    a, b = Form(rest[0] + common + rest[1]), Form(rest[2] + common + rest[3])
-    assert (reference_judge.edits(a.stem, b.stem) is None) == strange
-    found, said = reference_judge.judge(a, b), verdicts(a, b, tables)
-    assert said.differences[0] == len(found)
-    assert CLASSES[said.refused[0]] == next(f.kind for f in found if f.kind not in HARMLESS)
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "size"),
-    [("甲" * 1_000_000, "乙" * 1_000_000, 1), ("ab" * 500_000, "ba" * 500_000, 1)],
-    ids=["all unlike", "shifted"],
-)
-def test_a_million_characters_without_a_break_are_judged(a, b, size, tables):
-    said = verdicts(Form(a), Form(b), tables)
-    assert len(said.joined) == size
+    threads = [threading.Thread(target=judge_in_parts, args=(part,)) for part in (7, 300, 2000)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == len(threads)
+    for each in found:
+        for column, other in zip(each, expected, strict=True):
+            np.testing.assert_array_equal(column, other)  # NaN equals NaN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -161,6 +162,78 @@ def fingerprinter() -> Arguments:
     return {"lexicon": _core.Lexicon(**lexicon()), **options, "ngram": 2}
 
 
+def form_tables() -> Arguments:
+    count, nodes = PLANE + 0x400, 2  # folded characters; nodes of the lexicon
+    return {
+        "lexicon": _core.Lexicon(**lexicon()),
+        "folded": np.arange(count, dtype=np.uint32),
+        "folded_offsets": np.arange(count + 1),
+        "scripts": np.zeros(count, np.uint32),
+        "classes": np.isin(np.arange(PLANE), [*b" \n"]).astype(np.uint8),
+        "proper": np.zeros(nodes, np.uint8),
+        "weights": np.zeros(nodes, np.float32),
+        "phrases": array("u4", *map(ord, "abc")),
+        "phrase_offsets": array("i8", 0, 2, 3),
+        "phrase_kinds": array("u2", 1, 2),
+        "words": array("u4", *map(ord, "ab")),
+        "word_offsets": array("i8", 0, 2),
+        "word_flags": array("u4", 4),
+        "word_numbers": array("u4", 1),
+        "negating": array("u4", ord("不")),
+    }
+
+
+def relations() -> Arguments:
+    return {
+        "opposites": array("u8", 3, 5),
+        "opposite_groups": array("u4", 0, 0),
+        "alike": array("u8", 7, 8),
+        "alike_groups": array("u4", 1, 1),
+        "spellings": array("u8", 9),
+        "uses": array("u1", 1),
+        "points": array("u4", ord("m")),
+        "offsets": array("i8", 0, 1),
+        "longest_unit": 2,
+        "unit_starts": array("u4", ord("米")),
+    }
+
+
+def model() -> Arguments:
+    return {
+        "feature": array("i4", 1, -1, -1),
+        "threshold": array("f8", 0.5, 0, 0),
+        "left": array("i4", 1, 0, 0),
+        "right": array("i4", 2, 0, 0),
+        "value": array("f8", 0, -1, 1),
+        "roots": array("i4", 0),
+        "scores": array("f8", -1, 1),
+        "probabilities": array("f8", 0.1, 0.9),
+    }
+
+
+def judge() -> _core.Judge:
+    return _core.Judge(_core.FormTables(**form_tables()), _core.Relations(**relations()))
+
+
+def forms() -> _core.Forms:
+    return judge().forms(judge().outlines(**texts()))
+
+
+def pairs() -> Arguments:
+    read = judge().outlines(**texts())
+    rows = array("i8", 0, 1, 1)
+    return {"one": read, "rows": rows, "other": read, "other_rows": rows[::-1].copy()}
+
+
+def pair() -> Arguments:
+    read = judge().outlines(**texts())
+    return {"one": read, "row": 0, "other": read, "other_row": 1}
+
+
+def gist_of(**given: Any) -> Any:
+    return judge().gist(judge().outlines(**given))
+
+
 def trie() -> Arguments:
     return texts() | {
         "first": np.full(PLANE, -1, np.int32),
@@ -215,6 +288,7 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "equal_strings": plain(_core.equal_strings, lambda: strings() | strings("other_")),
     "find_fields": plain(_core.find_fields, lambda: {"array": page(), "path": ["text"]}),
     "Lexicon": plain(_core.Lexicon, lexicon),
+    "Lexicon.find": of(lambda: _core.Lexicon(**lexicon()), "find", texts),
     "Fingerprinter": plain(_core.Fingerprinter, fingerprinter),
     "Fingerprinter.fingerprint": of(
         lambda: _core.Fingerprinter(**fingerprinter()), "fingerprint", texts
@@ -345,8 +419,52 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     ),
     "look_up_in_batch": plain(_core.look_up_in_batch, in_batch),
     "decide": plain(_core.decide, deciding),
+    "FormTables": plain(_core.FormTables, form_tables),
+    "Relations": plain(_core.Relations, relations),
+    "Model": plain(_core.Model, model),
+    "Model.evaluate": of(
+        lambda: _core.Model(**model()),
+        "evaluate",
+        lambda: {"features": np.zeros(2 * len(_core.FEATURES))},
+    ),
+    "Model.weigh": of(
+        lambda: _core.Model(**model()),
+        "weigh",
+        lambda: {"features": np.zeros(len(_core.FEATURES))},
+    ),
+    "Judge": plain(
+        _core.Judge,
+        lambda: {
+            "tables": _core.FormTables(**form_tables()),
+            "relations": _core.Relations(**relations()),
+        },
+    ),
+    "Judge.outlines": lambda: (gist_of, texts()),
+    "Judge.gist": of(judge, "gist", lambda: {"outlines": judge().outlines(**texts())}),
+    "Judge.forms": lambda: (
+        lambda **given: judge().forms(**given).points(),
+        {"outlines": judge().outlines(**texts())},
+    ),
+    "Judge.features": of(judge, "features", pairs),
+    "Judge.judge": of(
+        judge, "judge", lambda: {"model": _core.Model(**model()), "stop": 1, **pairs()}
+    ),
+    "Judge.differences": of(judge, "differences", pair),
+    "jaccard": plain(
+        _core.jaccard,
+        lambda: {
+            **texts(),
+            "rows": array("i8", 0, 1),
+            "other_points": texts()["points"],
+            "other_offsets": texts()["offsets"],
+            "other_rows": array("i8", 1, 1),
+        },
+    ),
+    "Forms.place": of(forms, "place", lambda: {"row": 1}),
+    "Forms.points": of(forms, "points", dict),
+    "Forms.tokens": of(forms, "tokens", dict),
 }
-NOT_MADE = {"KeyIndex", "BatchVisibility"}  # classes without a constructor
+NOT_MADE = {"KeyIndex", "BatchVisibility", "Outlines", "Forms"}  # classes without a constructor
 MAY_BE_NONE = {("find", "near"), ("find", "pool"), ("find", "sharing"), ("find", "keys")}
 MAY_BE_NONE |= {("look_up_in_batch", "keys")}
 OF_STRINGS = ("decode", "hash_strings", "copy_strings", "equal_strings")
@@ -373,7 +491,7 @@ WRITTEN = {
 def entry_points() -> set[str]:
     names = set()
     for name, one in vars(_core).items():
-        if name.startswith("__"):
+        if name.startswith("__") or isinstance(one, tuple):  # names
             continue
         if not inspect.isclass(one):
             names.add(name)
@@ -402,7 +520,8 @@ def bad_arrays(good: np.ndarray, has_gaps: bool) -> Iterator[tuple[str, Any]]:
     """Yield what is no array of this type and form."""
     other = np.int16 if good.dtype != np.int16 else np.int32
     for kind in (other, np.float32, np.complex128, np.object_, ">i8", "M8[s]", "S4", "U4", "i4,i4"):
-        yield f"type {kind}", np.zeros(good.shape, dtype=kind)
+        if np.dtype(kind) != good.dtype:
+            yield f"type {kind}", np.zeros(good.shape, dtype=kind)
     if good.dtype.itemsize > 1:
         yield "byte order", good.astype(good.dtype.newbyteorder())
         raw = np.zeros(good.nbytes + 1, np.uint8)
@@ -851,6 +970,58 @@ LIES: list[tuple[str, Arguments, str]] = [
     ("decide", {"verdicts": {0: 4}}, "no such verdict"),
     ("decide", {"cost": {0: np.nan}}, "no number"),
     ("decide", {"most": -1}, "most is below 0"),
+    *(
+        ("FormTables", {field: change}, "has [0-9]+ elements|offsets|folded has")
+        for field, change in itertools.product(
+            (
+                *("folded_offsets", "scripts", "classes", "proper", "weights", "phrase_offsets"),
+                *("phrase_kinds", "word_offsets", "word_flags", "word_numbers"),
+            ),
+            (longer, none_left),
+        )
+    ),
+    *(
+        ("FormTables", {name: none_left}, "offsets reach beyond the 0 points")
+        for name in ("folded", "phrases", "words")
+    ),
+    ("FormTables", {"classes": {7: 7}}, "no class"),
+    *(("FormTables", {"classes": {ord(c): 2}}, "in another class") for c in " \n"),
+    ("FormTables", {"weights": {1: np.nan}}, "weights holds what is no weight"),
+    ("FormTables", {"weights": {1: -1}}, "weights holds what is no weight"),
+    ("FormTables", {"phrases": {1: PLANE, 0: PLANE}}, "phrases are empty"),
+    ("FormTables", {"phrase_offsets": {1: 3}}, "phrases are empty"),
+    ("FormTables", {"phrases": {2: ord("A")}}, "not sorted"),
+    ("FormTables", {"negating": {0: PLANE}}, "not of the basic plane"),
+    ("Forms.place", {"row": 2}, "there are 2 forms"),
+    *(
+        ("Relations", {name: longer}, "not as many|offsets|beyond")
+        for name in ("opposites", "alike_groups", "uses", "offsets")
+    ),
+    ("Relations", {"spellings": none_left}, "not as many"),
+    ("Relations", {"opposites": {0: 6}}, "do not ascend"),
+    ("Relations", {"longest_unit": 65}, "longest_unit is out of range"),
+    ("Relations", {"longest_unit": -1}, "longest_unit is out of range"),
+    *(
+        ("Model", {name: longer}, "differ in length")
+        for name in ("threshold", "left", "right", "value")
+    ),
+    ("Model", {"probabilities": longer}, "of unequal number"),
+    ("Model", {"feature": {0: 10_000}}, "feature that is not there"),
+    ("Model", {"left": {0: 0}}, "leads to no later node"),
+    ("Model", {"right": {0: 3}}, "leads to no later node"),
+    ("Model", {"roots": {0: 3}}, "begins at no node"),
+    ("Model", {"value": {1: np.nan}}, "no number"),
+    ("Model", {"probabilities": {1: 2}}, "from 0 to 1"),
+    ("Model", {"scores": {1: -1}}, "does not ascend"),
+    ("Model.evaluate", {"features": longer}, "no rows of all of them"),
+    ("Model.weigh", {"features": longer}, "no row of all of them"),
+    *((f"Judge.{name}", {"rows": {0: 2}}, "of no text") for name in ("features", "judge")),
+    *((f"Judge.{name}", {"other_rows": {0: -1}}, "of no text") for name in ("features", "judge")),
+    *((f"Judge.{name}", {"rows": longer}, "not as many") for name in ("features", "judge")),
+    ("Judge.differences", {"row": 2}, "of no text"),
+    ("Judge.differences", {"other_row": -1}, "of no text"),
+    ("jaccard", {"rows": {0: 2}}, "of no text"),
+    ("jaccard", {"other_rows": longer}, "not as many"),
 ]
 
 
@@ -884,6 +1055,7 @@ def test_a_table_that_is_not_sound_is_told(changes):
         ("BandIndex", "search", (rows(),)),
         ("KeyIndex", "search", (rows(),)),
         ("BatchVisibility", "count_unseen", ()),
+        ("Forms", "points", ()),
     ],
 )
 def test_what_was_not_made_does_nothing(name, method, arguments):

@@ -1,6 +1,6 @@
 """The naive version of the decision stage: one text after the other, in plain Python.
 
-It shares no code with dedup_job; a judge, which has a naive version of its own, is handed in.
+It shares no code with dedup_job; a judge is handed in, and forms have a naive version of their own.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference.canonical import canonical
+from tests.reference.gist import gist_of
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
 BINS, MOST_EQUAL = 128, 128
 
-Judges = Callable[[str, str], tuple[bool, int, str]]
-"""Whether two texts are the same, how many differences they have, and what keeps them apart."""
+Judges = Callable[[str, str], tuple[bool, float, str]]
+"""Whether two texts are the same, how likely that is, and what keeps them apart."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,7 @@ class NaiveText:
     @classmethod
     def of(cls, text: str, value: int, short: bool) -> NaiveText:
         """Sketch a text; its fingerprint is taken from elsewhere."""
-        read = canonical(text)
-        form = "\x1f".join([read.stem, *sorted(read.choices)])
+        form = gist_of(text)
         bins = naive_bins(form)
         sentences = naive_sentence_key(text)
         return cls(text, value, short, naive_keys(bins), naive_bits(bins), sentences, form)
@@ -50,11 +49,12 @@ class NaiveDecision:
     of: int | None = None
     distance: int = 0
     similarity: float | None = None
+    probability: float | None = None
     found_by: tuple[str, ...] = ()
     reason: str = ""
     candidates: int = 0
     cut: int = 0
-    refused: tuple[int, float, str] | None = None
+    refused: tuple[int, float, float | None, str] | None = None
     void: frozenset[int] = frozenset()
 
 
@@ -92,7 +92,7 @@ class NaiveFirstWins:
         """Decide a text, and keep it where it is no duplicate."""
         equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
         if equal and equal[-1] not in self.gone:
-            return NaiveDecision(equal[-1], 0, 1.0, ("text",), "exact")
+            return NaiveDecision(equal[-1], 0, 1.0, None, ("text",), "exact")
         void = set(equal[-1:])
         found = self.found(text)
         if self.sketched:
@@ -111,19 +111,20 @@ class NaiveFirstWins:
         for kept, by in compared:
             apart = (kept.text.value ^ text.value).bit_count()
             similarity, agrees = self.compared(text, kept.text)
+            likely = None
             if self.judge is None:
                 order, kind = (-similarity, apart), "similarity"
             else:
-                agrees, differences, kind = self.judge(text.text, kept.text.text)
-                order = (differences, 0)
+                agrees, likely, kind = self.judge(text.text, kept.text.text)
+                order = (-likely, 0)
             if agrees:
-                joined.append((order, kept.number, apart, similarity, by))
+                joined.append((order, kept.number, apart, similarity, likely, by))
             else:
-                refused.append((kept.number, similarity, kind))
+                refused.append((kept.number, similarity, likely, kind))
         if joined:
-            _, of, apart, similarity, by = min(joined)
+            _, of, apart, similarity, likely, by = min(joined)
             told = similarity if self.compares else None
-            return NaiveDecision(of, apart, told, by, "near", **tried)
+            return NaiveDecision(of, apart, told, likely, by, "near", **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
 

@@ -1,0 +1,341 @@
+"""The tables that the form of a text is read with: characters, phrases, words."""
+
+from __future__ import annotations
+
+import functools
+import unicodedata
+from collections.abc import Iterable, Mapping
+from enum import IntEnum, IntFlag
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from dedup_job import _core
+from dedup_job.files import digest_of
+from dedup_job.fingerprint.lexicon import Lexicon
+from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
+from dedup_job.fingerprint.trie import PLANE
+from dedup_job.judgment.words import Words, sections_of
+from dedup_job.native.array_cache import cache_file, read_arrays, write_arrays
+from dedup_job.native.code_points import pack, points_of
+
+
+class Kind(IntEnum):
+    """What a token is; a mark of src/judgment/token.hpp."""
+
+    WORD, FUNCTION, NUMBER, LETTER, SYMBOL, IMAGE, BLANK = range(7)
+
+
+class Flag(IntFlag):
+    """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
+
+    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
+
+
+class Fact(IntFlag):
+    """What is known of a text; the same bits as in src/judgment/token.hpp."""
+
+    EXPLAINED, HAN = 1, 2
+
+
+class Meaning(IntFlag):
+    """What the tables say of a word or a command, besides its `Flag`s."""
+
+    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING, SIGN = (1 << i for i in range(5, 10))
+    LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(10, 14))
+
+
+class Phrase(IntFlag):
+    """What a phrase of the tables is looked for."""
+
+    ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
+    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT = (1 << i for i in range(7, 12))
+
+
+_PHRASES = {
+    Phrase.ANSWER: "answer",
+    Phrase.EXPLANATION: "explanation",
+    Phrase.LINE: "line",
+    Phrase.NOTE: "note",
+    Phrase.BRACKET: "bracket",
+    Phrase.POINTS: "points",
+    Phrase.UNIT: "point units",
+    Phrase.NUMBERED: "numbered",
+    Phrase.HEADING: "headings",
+    Phrase.PAPER: "papers",
+    Phrase.NUMERAL: "numerals",
+    Phrase.LIGHT: "light",
+}
+_WORDS = {
+    Meaning.FUNCTION: "function words",
+    Meaning.ENGLISH_FUNCTION: "english function words",
+    Meaning.FORMULA: "functions",
+    Meaning.NOT_NEGATING: "not negating",
+    Flag.NEGATES: "negations",
+    Flag.LIMITS: "limits",
+}
+_COMMANDS = {
+    Meaning.LOOK: "looks",
+    Meaning.FRACTION: "fractions",
+    Meaning.UNDERLINE: "underlines",
+    Meaning.ENVIRONMENT: "environments",
+}
+
+
+class Class(IntEnum):
+    """What a character is, once it is folded."""
+
+    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED = range(7)
+
+
+WORDS = "form_words.txt"
+RAISED, LOWERED = "^", "_"
+MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
+HAN_FIRST, HAN_END = 0x3400, 0xA000
+_ALIKE = {
+    **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abezhikmnoptyx", strict=True)),
+    **dict(zip("АВЕКМНОРСТХасеорху", "abekmhopctxaceopxy", strict=True)),
+    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・●", "·"), **dict.fromkeys("△∆Δ", "δ"),
+    **dict.fromkeys("∣￨", "|"), **dict.fromkeys("′‘’", "'"), **dict.fromkeys("⁄∕", "/"),
+    **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "…": "…", "⩽": "≤", "⩾": "≥",
+    "≦": "≤", "≧": "≥", "▁": "_", **{chr(ord("❶") + i): f"({i + 1})" for i in range(10)},
+    **dict.fromkeys("「」『』“”", '"'), "〇": "零",
+    **dict(zip("【】〔〕〖〗", "[]()[]", strict=True)),
+    **dict.fromkeys("\n\r\x0b\x0c\x85\u2028\u2029", "\n"),
+    **dict.fromkeys("\ufdd0\ufdd1\ufdd2", " "),  # no characters: marks of the form
+}  # fmt: skip
+_SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀∃∴∵≈≡~|%°·/*^_'!∑∫∏∂∅↑↓←δ⟨⟩"
+
+
+@functools.cache
+def folds() -> dict[str, tuple[str, str]]:
+    """Return what a character becomes, and RAISED or LOWERED for superscripts and subscripts."""
+    import opencc
+
+    han = [chr(point) for point in range(HAN_FIRST, HAN_END)]
+    simple = opencc.OpenCC("t2s").convert("\n".join(han)).split("\n")
+    simplified = {a: b for a, b in zip(han, simple, strict=True) if len(b) == 1}
+    found = {}
+    for character in map(chr, (*range(PLANE), *MATHEMATICAL)):
+        plain = "".join(_plain(c, simplified) for c in _parts(character))
+        form = unicodedata.decomposition(character)
+        script = {"<super>": RAISED, "<sub>": LOWERED}.get(form.partition(" ")[0], "")
+        if character in _ALIKE:
+            script = ""
+        if plain != character or script:
+            found[character] = plain, script
+    return found
+
+
+def _parts(character: str) -> str:
+    form = unicodedata.decomposition(character)
+    if not form or character in _ALIKE or form.startswith("<compat> 0020"):  # an accent by itself
+        return character
+    parts = unicodedata.normalize("NFKC", character)
+    if form.startswith("<circle>") and parts.isascii():  # ① is no 1
+        return character
+    return f" {parts}" if form.startswith("<fraction>") else parts
+
+
+def _plain(character: str, simplified: dict[str, str]) -> str:
+    if character in _ALIKE:
+        return _ALIKE[character]
+    if character.isspace():
+        return " "
+    digit = unicodedata.decimal(character, None)
+    return simplified.get(character, character).lower() if digit is None else str(digit)
+
+
+def class_of(character: str) -> Class:
+    """Return what a folded character is; beyond the basic plane, Han characters are letters."""
+    point = ord(character)
+    if point >= PLANE:
+        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.OTHER
+    if character in " \n":
+        return Class.SPACE
+    if HAN_FIRST <= point < HAN_END:
+        return Class.HAN
+    if 0x2460 <= point <= 0x249B:
+        return Class.CIRCLED
+    if character.isascii() and character.isdigit():
+        return Class.DIGIT
+    if character in _SIGNS or unicodedata.category(character) == "Sm":
+        return Class.SIGN
+    return Class.LETTER if character.isalpha() else Class.OTHER
+
+
+def _entries(section: str) -> list[str]:
+    found = " ".join(sections_of(WORDS)[section]).split()
+    return [word.replace("-", " ") if word.isascii() else word for word in found]
+
+
+@functools.cache
+def phrases() -> dict[str, Phrase]:
+    """Return the phrases that are looked for in a text."""
+    found: dict[str, Phrase] = {}
+    for kind, section in _PHRASES.items():
+        for entry in _entries(section):
+            found[entry] = found.get(entry, Phrase(0)) | kind
+    return found
+
+
+@functools.cache
+def words() -> dict[str, tuple[int, int]]:
+    r"""Return flags and meanings of words, and of commands as \leq, with a number.
+
+    It is the number of a word's set of synonyms, from 1, or the sign that a command stands for.
+    """
+    flags: dict[str, int] = {}
+    number: dict[str, int] = {}
+    for meaning, section in _WORDS.items():
+        for entry in _entries(section):
+            flags[entry] = flags.get(entry, 0) | meaning
+    for command, section in _COMMANDS.items():
+        flags |= {f"\\{name}": command for name in _entries(section)}
+    for sign, *names in map(str.split, sections_of(WORDS)["symbols"]):
+        flags |= {f"\\{name}": Meaning.SIGN for name in names}
+        number |= {f"\\{name}": ord(sign) for name in names}
+    for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
+        number |= dict.fromkeys(line.split(), k)
+    return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
+
+
+@functools.cache
+def negating() -> str:
+    """Return the characters that a Chinese word negates by."""
+    return "".join(_entries("negating"))
+
+
+@functools.cache
+def proper_nouns() -> frozenset[str]:
+    """Return those of jieba's words that name persons, places or organisations."""
+    lines = jieba_files()[0].read_text("utf-8").splitlines()
+    tags = {word: tag for word, _, tag in map(str.split, lines)}
+    return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))
+
+
+@functools.cache
+def idf() -> dict[str, float]:
+    """Return jieba's inverse document frequencies."""
+    lines = jieba_files()[1].read_text("utf-8").splitlines()
+    return {word: float(figure) for word, figure in map(str.split, lines)}
+
+
+class FormTables(NamedTuple):
+    """The tables as arrays; n is the number of the lexicon's nodes. Texts are points and offsets.
+
+    folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
+    scripts: uint32 (of these), RAISED or LOWERED, 0 for others.
+    classes: uint8 (65536,), the Class of each.
+    proper: uint8 (n,), 1 for what names a person, a place or an organisation.
+    weights: float32 (n,), inverse document frequencies, 0 where there is none.
+    phrases: texts, sorted; phrase_kinds: uint16 (of each).
+    words: texts; word_flags, word_numbers: uint32 (of each).
+    negating: characters that a Chinese word negates by.
+    """
+
+    folded: NDArray[np.uint32]
+    folded_offsets: NDArray[np.int64]
+    scripts: NDArray[np.uint32]
+    classes: NDArray[np.uint8]
+    proper: NDArray[np.uint8]
+    weights: NDArray[np.float32]
+    phrases: NDArray[np.uint32]
+    phrase_offsets: NDArray[np.int64]
+    phrase_kinds: NDArray[np.uint16]
+    words: NDArray[np.uint32]
+    word_offsets: NDArray[np.int64]
+    word_flags: NDArray[np.uint32]
+    word_numbers: NDArray[np.uint32]
+    negating: NDArray[np.uint32]
+
+    def compiled(self, lexicon: _core.Lexicon) -> _core.FormTables:
+        """Return them as the core takes them; ValueError or TypeError where they are none."""
+        return _core.FormTables(lexicon, **self._asdict())
+
+    def with_words(self, own: Words) -> FormTables:
+        """Return them with a user's own words; synonyms of a known word join its set."""
+        known = dict(words())
+        last = max(number for word, (_, number) in known.items() if not word.startswith("\\"))
+        for number, line in enumerate(own.synonyms, last + 1):
+            numbers = [known[word][1] for word in line if word in known and known[word][1]]
+            for word in line:
+                known[word] = known.get(word, (0, 0))[0], (*numbers, number)[0]
+        for word in own.function_words:
+            meaning = Meaning.ENGLISH_FUNCTION if word.isascii() else Meaning.FUNCTION
+            flags, number = known.get(word, (0, 0))
+            known[word] = flags | meaning, number
+        return self._replace(**_columns_of(known))
+
+
+def form_tables(lexicon: Lexicon, path: Path | None = None) -> _core.FormTables:
+    """Return the tables for a lexicon, from the cache or built (about a second).
+
+    path: a file of a user's own words; ConfigurationError where it is not as it should be.
+    """
+    own, compiled = Words.load(path), lexicon.compiled()
+
+    def checked(arrays: Iterable[NDArray[Any]]) -> tuple[FormTables, _core.FormTables]:
+        tables = FormTables(*arrays)
+        return tables, tables.compiled(compiled)
+
+    file = cache_file("forms", _digest(lexicon))
+    found = read_arrays(file, checked)
+    if found is None:
+        found = checked(build_tables(compiled, len(lexicon.nodes)))
+        write_arrays(file, found[0])
+    tables, known = found
+    return known if own == Words() else tables.with_words(own).compiled(compiled)
+
+
+def _digest(lexicon: Lexicon) -> str:
+    """Digest everything that the tables are made from."""
+    versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
+    own = (digest_of(Path(__file__).with_name(name)) for name in ("form_tables.py", WORDS))
+    digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
+    for array in (lexicon.first, lexicon.edges):  # which give its words their nodes
+        digest.update(array.data)
+    return digest.hexdigest()
+
+
+def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
+    """Return the tables for a lexicon of so many nodes."""
+    characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
+    folded = [folds().get(character, (character, "")) for character in characters]
+    proper, weights = np.zeros(nodes, np.uint8), np.zeros(nodes, np.float32)
+    _set(proper, lexicon, dict.fromkeys(proper_nouns(), 1))
+    _set(weights, lexicon, idf())
+    sought = sorted(phrases())
+    return FormTables(
+        *pack([plain for plain, _ in folded]),
+        scripts=np.array([ord(script or "\0") for _, script in folded], np.uint32),
+        classes=np.array([class_of(character) for character in characters[:PLANE]], np.uint8),
+        proper=proper,
+        weights=weights,
+        phrases=(packed := pack(sought)).points,
+        phrase_offsets=packed.offsets,
+        phrase_kinds=np.array([phrases()[one] for one in sought], np.uint16),
+        **_columns_of(words()),
+        negating=points_of(negating()),
+    )
+
+
+def _columns_of(known: Mapping[str, tuple[int, int]]) -> dict[str, NDArray[Any]]:
+    """Return words with flags and numbers as columns of the tables."""
+    points, offsets = pack([*known])
+    return {
+        "words": points,
+        "word_offsets": offsets,
+        "word_flags": np.array([flags for flags, _ in known.values()], np.uint32),
+        "word_numbers": np.array([number for _, number in known.values()], np.uint32),
+    }
+
+
+def _set(table: NDArray[Any], lexicon: _core.Lexicon, values: Mapping[str, float]) -> None:
+    """Set the values of words at their nodes; some words have none."""
+    nodes = lexicon.find(*pack([*values]))
+    table[nodes[nodes >= 0]] = np.array([*values.values()], table.dtype)[nodes >= 0]

@@ -1,0 +1,137 @@
+"""The guards: differences that keep two texts apart, whatever the model says."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Guard(NamedTuple):
+    """why, why_zh: what it says, in English and Chinese. Examples are two texts it keeps apart."""
+
+    name: str
+    why: str
+    why_zh: str
+    example: tuple[str, str]
+    example_zh: tuple[str, str]
+
+
+GUARDS: Final = (
+    Guard(
+        "number",
+        "Another number, also in a choice that states something; one more or fewer in a formula.",
+        "数字不同（选项所述亦然），或算式中多出、缺少一个数。",
+        ("How many legs do 3 dogs have?", "How many legs do 4 dogs have?"),
+        ("一个三角形的底是6厘米，求面积", "一个三角形的底是8厘米，求面积"),
+    ),
+    Guard(
+        "name",
+        "Another person, place or organisation, written in Chinese.",
+        "人名、地名或机构名不同。",
+        ("What did 鲁迅 write?", "What did 巴金 write?"),
+        ("杜甫的诗歌有什么特点？", "白居易的诗歌有什么特点？"),
+    ),
+    Guard(
+        "blanks",
+        "Another word is to be filled in.",
+        "要填的空不同。",
+        ("The ____ of France is Paris.", "The capital of France is ____."),
+        ("____是鲁迅的短篇小说集", "《呐喊》是____的短篇小说集"),
+    ),
+    Guard(
+        "unit",
+        "Another unit.",
+        "单位不同。",
+        ("A rope is 5 m long. Cut it in two.", "A rope is 5 km long. Cut it in two."),
+        ("一根绳子长5米，剪成两段", "一根绳子长5千米，剪成两段"),
+    ),
+    Guard(
+        "formula",
+        "Another sign, letter or term in Latin letters.",
+        "算式的符号或字母不同，或中文里的外文名称不同。",
+        ("Solve x+y=1 for x.", "Solve x-y=1 for x."),
+        ("已知a>b，下列成立的是", "已知a<b，下列成立的是"),
+    ),
+    Guard(
+        "negation",
+        "One denies what the other says.",
+        "一方否定另一方所说。",
+        ("Which of these is a mammal?", "Which of these is not a mammal?"),
+        ("下列属于哺乳动物的是", "下列不属于哺乳动物的是"),
+    ),
+    Guard(
+        "opposite",
+        "Words that exclude each other: opposites, directions, relations.",
+        "互相排斥的词：反义、方向、关系。",
+        ("Find the highest mountain.", "Find the lowest mountain."),
+        ("产量增加到2倍，求产量", "产量增加了2倍，求产量"),
+    ),
+    Guard(
+        "exchanged",
+        "Two words have changed places, or it asks for the other of two things that both name.",
+        "两个词互换了位置，或问的是两文都提到的另一事物。",
+        ("Did Rome defeat Carthage?", "Did Carthage defeat Rome?"),
+        ("甲班比乙班多几人？", "乙班比甲班多几人？"),
+    ),
+    Guard(
+        "image",
+        "Another image.",
+        "图片不同。",
+        ("Name the animal. ![](/img/fox.png)", "Name the animal. ![](/img/dog.png)"),
+        ("看图写话。![](/img/fox.png)", "看图写话。![](/img/dog.png)"),
+    ),
+    Guard(
+        "emphasis",
+        "Another word is emphasised.",
+        "强调的词不同。",
+        (
+            "Explain the [old]{.underline} word here.",
+            "Explain the old [word]{.underline} here.",
+        ),
+        ("解释加点字：[学]{.underline}而时习之", "解释加点字：学而[时]{.underline}习之"),
+    ),
+    Guard(
+        "answer",
+        "The keys say different things.",
+        "答案不同。",
+        (
+            "Water is made of what? A. iron B. hydrogen C. gold\nAnswer: B",
+            "Water is made of what? A. iron B. hydrogen C. gold\nAnswer: C",
+        ),
+        (
+            "水由什么组成？A. 铁 B. 氢和氧 C. 金\n答案：B",
+            "水由什么组成？A. 铁 B. 氢和氧 C. 金\n答案：C",
+        ),
+    ),
+    Guard(
+        "choice_negation",
+        "A choice denies what its counterpart says.",
+        "一个选项否定对应选项所说。",
+        (
+            "What is true? A. Whales are fish B. Bats are birds C. Ants are insects",
+            "What is true? A. Whales are not fish B. Bats are birds C. Ants are insects",
+        ),
+        (
+            "正确的是 A. 鲸鱼属于鱼类动物 B. 蝙蝠是鸟类 C. 蚂蚁是昆虫",
+            "正确的是 A. 鲸鱼不属于鱼类动物 B. 蝙蝠是鸟类 C. 蚂蚁是昆虫",
+        ),
+    ),
+    Guard(
+        "choice_opposite",
+        "A choice says the opposite of its counterpart.",
+        "一个选项与对应选项相反。",
+        (
+            "What happens? A. The pressure increases B. Nothing C. It melts",
+            "What happens? A. The pressure decreases B. Nothing C. It melts",
+        ),
+        (
+            "会发生什么 A. 容器内压强增大 B. 没有变化 C. 物体燃烧",
+            "会发生什么 A. 容器内压强减小 B. 没有变化 C. 物体燃烧",
+        ),
+    ),
+)
+"""In the order of the bits that the core returns."""
+
+
+def why_of(name: str) -> str:
+    """Return what a guard says."""
+    return next(guard.why for guard in GUARDS if guard.name == name)

@@ -1,0 +1,160 @@
+"""The model of the judge: a file of JSON, read and checked.
+
+format, version   what it is
+features          names, in the order of the rows that it weighs
+trees             feature, threshold, left, right, value: a node each, of all trees; a leaf has
+                  the feature -1, from others it goes left where the feature is at most the
+                  threshold, to a later node; roots: where each tree begins
+calibration       scores, sums of the leaves' values, ascending; probabilities of those, between
+                  them a line
+left_out          what models of other banks said of labelled pairs: probabilities of different
+                  and same ones, ascending; 0 where a guard keeps a pair apart
+guards_off        guards that keep no pair apart where this model decides; none if absent
+sources           what it was trained on
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job import _core
+from dedup_job.errors import ConfigurationError
+from dedup_job.files import read_text
+from dedup_job.judgment.guards import GUARDS
+
+FORMAT: Final = "judge of dedup"
+VERSION: Final = 1
+MOST_BYTES: Final = 1_000_000
+_NODES = {
+    "feature": np.int32, "threshold": np.float64, "left": np.int32, "right": np.int32,
+    "value": np.float64, "roots": np.int32,
+}  # fmt: skip
+_CALIBRATION = {"scores": np.float64, "probabilities": np.float64}
+_LEFT_OUT = {"different": np.float64, "same": np.float64}
+
+
+class Joined(NamedTuple):
+    """How many labelled pairs are joined, of so many."""
+
+    joined: int
+    of: int
+
+
+class Model(NamedTuple):
+    """A model: its trees, and what it said of labelled pairs that it had not seen.
+
+    different, same: float64 (d,) and (s,), ascending; guards_off: guards that do not count.
+    """
+
+    trees: _core.Model
+    different: NDArray[np.float64]
+    same: NDArray[np.float64]
+    guards_off: tuple[str, ...] = ()
+
+    def joined(self, confidence: float) -> tuple[Joined, Joined]:
+        """Return how many of the different and of the same pairs are as likely as that."""
+        below = (int(np.searchsorted(each, confidence)) for each in (self.different, self.same))
+        sizes = len(self.different), len(self.same)
+        different, same = (Joined(n - k, n) for k, n in zip(below, sizes, strict=True))
+        return different, same
+
+
+def feature_names() -> list[str]:
+    """Return the names of the features of a pair, in their order."""
+    return [name for name, _ in _core.FEATURES]
+
+
+def shipped_model() -> str:
+    """Return the file of the model that ships."""
+    return files("dedup_job.judgment").joinpath("model.json").read_text("utf-8")
+
+
+def load_model(path: Path | None) -> Model:
+    """Return the model of a file, or the one that ships.
+
+    ConfigurationError says what is wrong with it.
+    """
+    if path is None:
+        return model_of(shipped_model(), "that ships")
+    if path.is_file() and path.stat().st_size > MOST_BYTES:
+        _refuse(path, f"it is larger than {MOST_BYTES:,} bytes")
+    return model_of(read_text(path), path)
+
+
+def model_of(text: str, path: Path | str) -> Model:
+    """Return the model that a text holds; `path` is named in errors."""
+    try:
+        document = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        _refuse(path, "it is no JSON, or cut off")
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        _refuse(path, "it is no model of the judge")
+    if document.get("version") != VERSION:
+        _refuse(
+            path, f"it is of version {document.get('version')!s:.20}, not {VERSION}: train anew"
+        )
+    if document.get("features") != feature_names():
+        _refuse(path, "it weighs other features than this version of dedup: train anew")
+    arrays = _arrays(document, "trees", _NODES, path)
+    arrays |= _arrays(document, "calibration", _CALIBRATION, path)
+    left_out = _arrays(document, "left_out", _LEFT_OUT, path)
+    for values in left_out.values():
+        if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
+            _refuse(path, "what it left out does not ascend from 0 to 1")
+    off, known = document.get("guards_off", []), [guard.name for guard in GUARDS]
+    if not isinstance(off, list) or not all(name in known for name in off):
+        _refuse(path, f"its guards_off are no list of guards: {', '.join(known)}")
+    try:
+        return Model(_core.Model(**arrays), **left_out, guards_off=tuple(off))
+    except ValueError as e:
+        _refuse(path, str(e))
+
+
+def document_of(
+    arrays: Mapping[str, Sequence[float]],
+    left_out: Mapping[str, Sequence[float]],
+    sources: object,
+    guards_off: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Return what a file holds; arrays: those that `_core.Model` takes."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "sources": sources,
+        "features": feature_names(),
+        "trees": {name: list(arrays[name]) for name in _NODES},
+        "calibration": {name: list(arrays[name]) for name in _CALIBRATION},
+        "left_out": {name: list(left_out[name]) for name in _LEFT_OUT},
+        "guards_off": list(guards_off),
+    }
+
+
+def _arrays(
+    document: dict[str, Any], part: str, kinds: Mapping[str, type], path: Path | str
+) -> dict[str, Any]:
+    values = document.get(part)
+    if not isinstance(values, dict) or not all(isinstance(values.get(k), list) for k in kinds):
+        _refuse(path, f"its {part} lack a list of {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        types = (int,) if kind is np.int32 else (int, float)
+        if not all(type(value) in types for value in values[name]):
+            _refuse(path, f"{part}.{name} holds what is no number")
+    try:
+        return {name: np.array(values[name], dtype=kind) for name, kind in kinds.items()}
+    except OverflowError:
+        _refuse(path, f"a number of its {part} is too large")
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _refuse(path: Path | str, why: str) -> NoReturn:
+    raise ConfigurationError([f"the model {path} cannot be used: {why}"]) from None

@@ -1,0 +1,366 @@
+// Entry points of the judgment room.
+#include "core/bind.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <cmath>
+#include <ranges>
+
+#include "judgment/bind.hpp"
+#include "judgment/jaccard.hpp"
+
+using namespace nanobind::literals;
+
+namespace dedup {
+namespace judgment {
+namespace {
+
+void check_rows(std::span<const std::int64_t> rows, std::size_t count) {
+    const auto end = static_cast<std::int64_t>(count);
+    expect(std::ranges::all_of(rows, [&](std::int64_t row) { return 0 <= row && row < end; }), "a row is of no text");
+}
+
+// What a text can have more than another, by bit.
+enum Richer : std::uint8_t { IMAGE = 1, ANSWER = 2, EXPLANATION = 4, CHOICE = 8, SENTENCE = 16 };
+
+std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) {
+    const auto images = [](const Form& form) {
+        return std::ranges::count_if(form.tokens, [](const Token& token) { return token.kind == Kind::image; });
+    };
+    const auto adds = [&](const Difference& difference) {
+        const auto says = [&](std::uint32_t at) { return has_content(one.tokens[at]); };
+        return difference.clauses && !difference.moved && !difference.right.size() &&
+               std::ranges::any_of(difference.left.of(found.left), says);
+    };
+    return (images(one) > images(other)) * IMAGE | (one.answer.size() && !other.answer.size()) * ANSWER |
+           ((one.facts & EXPLAINED) && !(other.facts & EXPLAINED)) * EXPLANATION |
+           (one.choices.size() > other.choices.size()) * CHOICE |
+           std::ranges::any_of(found.differences, adds) * SENTENCE;
+}
+
+// Nothing differs but notation, words without a meaning, and the order of the choices.
+bool are_same(const std::array<double, std::size(FEATURES)>& f) {
+    return f["pieces"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
+           (f["choices_any"_f] == 0 || f["choices_equal"_f] == 1);
+}
+
+// The percentage of a text that is left out of the comparison: its notes.
+double left_out(const Form& form) {
+    const std::size_t whole = form.text(form.tokens).size(), notes = form.text(form.of(form.notes)).size();
+    return whole ? 100.0 * static_cast<double>(notes) / static_cast<double>(whole) : 0;
+}
+
+// The forms of outlines. Each is made when it is first asked for; all are forgotten when they take much room.
+class FormCache {
+public:
+    FormCache(const FormTables& tables, const Outlines& outlines)
+        : outlines_(outlines), tokenizer_(tables, forms_), places_(outlines.size(), NONE) {}
+
+    // Makes room for the next forms. Forms that were given before may be gone.
+    void make_room() {
+        if (forms_.inner.size() < MOST_TOKENS) return;
+        forms_.clear();
+        places_.assign(places_.size(), NONE);
+    }
+    std::size_t place(std::size_t row) {
+        if (places_[row] == NONE) {
+            places_[row] = static_cast<std::uint32_t>(forms_.size());
+            tokenizer_.add(outlines_[row]);
+        }
+        return places_[row];
+    }
+    Form at(std::size_t place) const { return forms_[place]; }
+
+private:
+    static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+    static constexpr std::size_t MOST_TOKENS = 1 << 20;
+    const Outlines& outlines_;
+    Forms forms_;
+    Tokenizer tokenizer_;
+    std::vector<std::uint32_t> places_;
+};
+
+// Pairs of texts: row rows[i] of one batch and other_rows[i] of another.
+struct Pairs {
+    const Outlines& one;
+    In<std::int64_t> rows;
+    const Outlines& other;
+    In<std::int64_t> other_rows;
+};
+
+// Reads and judges batches of texts; without state between calls, so threads may share it.
+class BatchJudge {
+public:
+    BatchJudge(const TableArrays& tables, const RelationArrays& relations)
+        : tables_(tables.value), relations_(relations.value) {}
+
+    Outlines outlines(In<std::uint32_t> points, In<std::int64_t> offsets) const {
+        const TextColumn texts = texts_of(points, offsets);
+        Outlines outlines;
+        Unlocked unlocked;
+        OutlineReader reader(tables_, outlines);
+        outlines.points.reserve(texts.all().size());
+        for (std::size_t i = 0; i < texts.size(); i++) reader.read(texts[i]);
+        return outlines;
+    }
+
+    std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(const Outlines& outlines) const {
+        Buffer points;
+        std::vector<std::int64_t> offsets{0};
+        {
+            Unlocked unlocked;
+            GistWriter writer(tables_, relations_.spellings);
+            for (std::size_t i = 0; i < outlines.size(); i++) {
+                writer.append(outlines[i], points);
+                offsets.push_back(static_cast<std::int64_t>(points.size()));
+            }
+        }
+        return {give(std::move(points)), give(std::move(offsets))};
+    }
+
+    Forms forms(const Outlines& outlines) const {
+        Forms forms;
+        Unlocked unlocked;
+        Tokenizer tokenizer(tables_, forms);
+        for (std::size_t i = 0; i < outlines.size(); i++) tokenizer.add(outlines[i]);
+        return forms;
+    }
+
+    std::tuple<Out<double>, Out<std::uint32_t>> features(
+        const Outlines& one, In<std::int64_t> rows, const Outlines& other, In<std::int64_t> other_rows) const {
+        std::vector<double> features;
+        std::vector<std::uint32_t> guards;
+        features.reserve(rows.size() * std::size(FEATURES));
+        guards.reserve(rows.size());
+        compare({one, rows, other, other_rows}, [&](const Form&, const Form&, const Comparison& found) {
+            features.insert(features.end(), found.features.begin(), found.features.end());
+            guards.push_back(found.guards);
+        });
+        return {give(std::move(features)), give(std::move(guards))};
+    }
+
+    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
+        const ModelArrays& arrays, std::uint32_t stop, const Outlines& one, In<std::int64_t> rows,
+        const Outlines& other, In<std::int64_t> other_rows) const {
+        std::vector<double> probabilities;
+        std::vector<std::uint32_t> guards;
+        std::vector<std::uint8_t> more, out;
+        const Model& model = arrays.model;
+        const auto probability = [&](const Comparison& found) {
+            if (found.guards & stop) return std::numeric_limits<double>::quiet_NaN();
+            return are_same(found.features) ? 1 : model.probability(model.score(found.features));
+        };
+        const auto take = [&](const Form& left, const Form& right, const Comparison& found) {
+            probabilities.push_back(probability(found));
+            guards.push_back(found.guards);
+            more.push_back(richer(left, right, found.differences));
+            out.push_back(static_cast<std::uint8_t>(std::lround(std::max(left_out(left), left_out(right)))));
+        };
+        compare({one, rows, other, other_rows}, take, stop);
+        return {give(std::move(probabilities)), give(std::move(guards)), give(std::move(more)), give(std::move(out))};
+    }
+
+    // The differences of one pair: place (0 stem, 1 choice, 2 answer, 3 notes), whether it moved, whether it is one
+    // of notation, both texts. Of answer and notes all is named, since they are not aligned.
+    nb::list differences(const Outlines& one, std::int64_t row, const Outlines& other, std::int64_t other_row) const {
+        check_rows({&row, 1}, one.size());
+        check_rows({&other_row, 1}, other.size());
+        std::vector<Named> found;
+        {
+            Unlocked unlocked;
+            found = name_differences(one[row], other[other_row]);
+        }
+        const auto text = [](const Buffer& points) {
+            const auto size = static_cast<Py_ssize_t>(points.size());
+            return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
+        };
+        nb::list listed;
+        for (const Named& each : found)
+            listed.append(nb::make_tuple(each.place, each.moved, each.null, text(each.left), text(each.right)));
+        return listed;
+    }
+
+private:
+    struct Named {
+        int place;
+        bool moved, null;
+        Buffer left, right;
+    };
+    std::vector<Named> name_differences(const Outline& one, const Outline& other) const {
+        Forms forms;
+        Tokenizer tokenizer(tables_, forms);
+        tokenizer.add(one);
+        tokenizer.add(other);
+        const Form a = forms[0], b = forms[1];
+        Comparison found;
+        Comparer(relations_).compare(a, b, found);
+        std::vector<Named> named;
+        Differ differ(relations_);
+        Work work;
+        for (const Difference& each : found.differences.differences) {
+            const bool null = !each.moved && differ.look_at(a, b, found.differences, each, {0, 0}, work).null;
+            named.push_back({each.choice, each.moved, null, written(a, each.left.of(found.differences.left)),
+                             written(b, each.right.of(found.differences.right))});
+        }
+        const auto add = [&](int place, Range left, Range right) {
+            if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
+            const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
+            named.push_back({place, false, false, written(a, places(left)), written(b, places(right))});
+        };
+        add(2, a.answer, b.answer);
+        add(3, a.notes, b.notes);
+        return named;
+    }
+
+    // Calls take(left, right, comparison) for each pair.
+    template <class Take>
+    void compare(const Pairs& pairs, Take take, std::uint32_t stop = 0) const {
+        expect(pairs.rows.size() == pairs.other_rows.size(), "there are not as many rows as other rows");
+        const auto rows = view(pairs.rows), other_rows = view(pairs.other_rows);
+        check_rows(rows, pairs.one.size());
+        check_rows(other_rows, pairs.other.size());
+        Unlocked unlocked;
+        FormCache left(tables_, pairs.one), right(tables_, pairs.other);
+        Comparer comparer(relations_);
+        Comparison found;
+        for (std::size_t i = 0; i < rows.size(); i++) {
+            left.make_room();
+            right.make_room();
+            const Form a = left.at(left.place(rows[i])), b = right.at(right.place(other_rows[i]));
+            comparer.compare(a, b, found, stop);
+            take(a, b, found);
+        }
+    }
+
+    // Tokens as a person reads them: with spaces between words in Latin letters.
+    static Buffer written(const Form& form, const auto& places) {
+        Buffer points;
+        bool spaced = false;
+        for (const std::uint32_t place : places) {
+            const Token& token = form.tokens[place];
+            const bool plain = (token.flags & LATIN) || token.kind == Kind::number;
+            if (plain && spaced) points.push_back(U' ');
+            append(points, form.text(token));
+            spaced = plain;
+        }
+        return points;
+    }
+
+    const FormTables& tables_;
+    const Relations& relations_;
+};
+
+// Of text rows[i] and text other_rows[i]; equal rows together are faster.
+Out<double> jaccard_of(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::int64_t> rows,
+                       In<std::uint32_t> other_points, In<std::int64_t> other_offsets, In<std::int64_t> other_rows) {
+    const TextColumn one = texts_of(points, offsets), other = texts_of(other_points, other_offsets);
+    expect(rows.size() == other_rows.size(), "there are not as many rows as other rows");
+    const auto left = view(rows), right = view(other_rows);
+    check_rows(left, one.size());
+    check_rows(right, other.size());
+    std::vector<double> values(left.size());
+    {
+        Unlocked unlocked;
+        std::vector<std::uint64_t> a, b;
+        for (std::size_t i = 0; i < values.size(); i++) {
+            if (i == 0 || left[i] != left[i - 1]) find_grams(one[left[i]], a);
+            find_grams(other[right[i]], b);
+            values[i] = jaccard(a, b);
+        }
+    }
+    return give(std::move(values));
+}
+
+// For tests: the tokens of all forms by field.
+nb::dict tokens_of(const Forms& forms) {
+    nb::dict found;
+    const auto add = [&](const char* name, auto field) {
+        const auto values = std::views::transform(forms.inner, field);
+        found[name] = give(std::vector(values.begin(), values.end()));
+    };
+    add("key", [](const Token& token) { return token.key; });
+    add("begin", [](const Token& token) { return token.begin; });
+    add("end", [](const Token& token) { return token.end; });
+    add("weight", [](const Token& token) { return token.weight; });
+    add("clause", [](const Token& token) { return token.clause; });
+    add("flags", [](const Token& token) { return token.flags; });
+    add("kind", [](const Token& token) { return static_cast<std::uint8_t>(token.kind); });
+    return found;
+}
+
+// ... and where a form's tokens begin and its parts are: stem, answer, notes, then choices, by pairs.
+nb::tuple place_of(const Forms& forms, std::size_t i) {
+    if (i >= forms.size()) refuse("there are " + std::to_string(forms.size()) + " forms");
+    const Forms::Place& place = forms.places[i];
+    std::vector<std::uint32_t> parts;
+    const auto add = [&](Range part) { parts.insert(parts.end(), {part.begin, part.end}); };
+    add(place.stem);
+    add(place.answer);
+    add(place.notes);
+    std::ranges::for_each(forms[i].choices, add);
+    return nb::make_tuple(place.points, place.inner, give(std::move(parts)), place.facts);
+}
+
+}  // namespace
+}  // namespace judgment
+
+void bind_judgment(nb::module_& m) {
+    using namespace judgment;
+    nb::class_<Outlines>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &Outlines::size);
+    nb::class_<Forms>(m, "Forms", "The tokens of texts.")
+        .def("__len__", &Forms::size)
+        .def("place", &place_of, "row"_a,
+             "Return where its points and tokens begin, the ranges of its parts, its facts.")
+        .def("points", [](const Forms& forms) { return give(Buffer(forms.points)); })
+        .def("tokens", &tokens_of, "Return the tokens of all forms, an array for each field.");
+    nb::class_<TableArrays>(m, "FormTables", "See judgment/form_tables.py.")
+        .def(nb::init<const LexiconArrays&, In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>,
+                      In<std::uint8_t>, In<float>, In<std::uint32_t>, In<std::int64_t>, In<std::uint16_t>,
+                      In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>>(),
+             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "folded"_a.noconvert(),
+             "folded_offsets"_a.noconvert(), "scripts"_a.noconvert(), "classes"_a.noconvert(), "proper"_a.noconvert(),
+             "weights"_a.noconvert(), "phrases"_a.noconvert(), "phrase_offsets"_a.noconvert(),
+             "phrase_kinds"_a.noconvert(), "words"_a.noconvert(), "word_offsets"_a.noconvert(),
+             "word_flags"_a.noconvert(), "word_numbers"_a.noconvert(), "negating"_a.noconvert());
+    nb::class_<RelationArrays>(m, "Relations")
+        .def(nb::init<In<std::uint64_t>, In<std::uint32_t>, In<std::uint64_t>, In<std::uint32_t>, In<std::uint64_t>,
+                      In<std::uint8_t>, In<std::uint32_t>, In<std::int64_t>, std::int64_t, In<std::uint32_t>>(),
+             nb::kw_only(), "opposites"_a.noconvert(), "opposite_groups"_a.noconvert(), "alike"_a.noconvert(),
+             "alike_groups"_a.noconvert(), "spellings"_a.noconvert(), "uses"_a.noconvert(), "points"_a.noconvert(),
+             "offsets"_a.noconvert(), "longest_unit"_a, "unit_starts"_a.noconvert());
+    nb::class_<ModelArrays>(m, "Model")
+        .def(nb::init<In<std::int32_t>, In<double>, In<std::int32_t>, In<std::int32_t>, In<double>, In<std::int32_t>,
+                      In<double>, In<double>>(),
+             "feature"_a.noconvert(), "threshold"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
+             "value"_a.noconvert(), "roots"_a.noconvert(), "scores"_a.noconvert(), "probabilities"_a.noconvert())
+        .def("evaluate", &ModelArrays::evaluate, "features"_a.noconvert(),
+             "Return the scores of n rows of features, float64 (n,), and their probabilities, float64 (n,).")
+        .def("weigh", &ModelArrays::weigh, "features"_a.noconvert(),
+             "Return what each feature of a row adds to its score.");
+    nb::class_<BatchJudge>(m, "Judge", "Reads texts and compares them in pairs.")
+        .def(nb::init<const TableArrays&, const RelationArrays&>(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
+             "tables"_a, "relations"_a)
+        .def("outlines", &BatchJudge::outlines, "points"_a.noconvert(), "offsets"_a.noconvert(),
+             "Return the outlines of n texts.")
+        .def("gist", &BatchJudge::gist, "outlines"_a,
+             "Return what texts ask, whatever the order of choices: points and offsets.")
+        .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
+        .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
+             "Return the features of c pairs, float64 (c * features,), and their guards, uint32 (c,).")
+        .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
+             "other_rows"_a.noconvert(),
+             "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")
+        .def("differences", &BatchJudge::differences, "one"_a, "row"_a, "other"_a, "other_row"_a,
+             "Return the differences of a pair: part, moved, of notation, the words of either.");
+    m.def("jaccard", &jaccard_of, "points"_a.noconvert(), "offsets"_a.noconvert(), "rows"_a.noconvert(),
+          "other_points"_a.noconvert(), "other_offsets"_a.noconvert(), "other_rows"_a.noconvert(),
+          "Return how alike c pairs of texts are, float64 (c,): their distinct 3-grams in common, of those of either.");
+    nb::list features, guards;
+    const auto text = [](std::string_view name) { return nb::str(name.data(), name.size()); };
+    for (const FeatureName& one : FEATURES) features.append(nb::make_tuple(text(one.name), one.rises));
+    for (const std::string_view one : GUARDS) guards.append(text(one));
+    m.attr("FEATURES") = nb::tuple(features);
+    m.attr("GUARDS") = nb::tuple(guards);
+}
+
+}  // namespace dedup

@@ -1,0 +1,143 @@
+// Tables, relations and models at the border to Python: each holds the arrays that it refers to.
+#pragma once
+#include <any>
+
+#include "fingerprint/bind.hpp"
+#include "judgment/features.hpp"
+#include "judgment/form.hpp"
+#include "judgment/model.hpp"
+
+namespace dedup::judgment {
+
+inline void expect(bool holds, const char* what) {
+    if (!holds) refuse(what);
+}
+
+class TableArrays {
+public:
+    using Text = In<std::uint32_t>;
+    using Offsets = In<std::int64_t>;
+
+    TableArrays(const LexiconArrays& lexicon, Text folded, Offsets folded_offsets, In<std::uint32_t> scripts,
+                In<std::uint8_t> classes, In<std::uint8_t> proper, In<float> weights, Text phrases,
+                Offsets phrase_offsets, In<std::uint16_t> phrase_kinds, Text words, Offsets word_offsets,
+                In<std::uint32_t> word_flags, In<std::uint32_t> word_numbers, Text negating)
+        : held_(std::tuple(folded, folded_offsets, scripts, classes, proper, weights, phrases, phrase_offsets,
+                           phrase_kinds, negating)) {
+        const std::size_t nodes = lexicon.value.words.size();
+        value.lexicon = &lexicon.value;
+        value.folded = texts_of(folded, folded_offsets);
+        value.scripts = sized(scripts, FormTables::FOLDED, "scripts");
+        expect(value.folded.size() == FormTables::FOLDED, "folded has not the characters of scripts");
+        const auto kinds = sized(classes, PLANE, "classes");
+        value.classes = {reinterpret_cast<const Class*>(kinds.data()), PLANE};
+        expect(std::ranges::all_of(value.classes, [](Class one) { return one <= Class::circled; }),
+               "classes holds what is no class");
+        expect(value.class_of(U' ') == Class::space && value.class_of(U'\n') == Class::space,
+               "classes has a space or the end of a line in another class");
+        value.proper = sized(proper, nodes, "proper");
+        value.weights = sized(weights, nodes, "weights");
+        expect(std::ranges::all_of(value.weights, [](float weight) { return 0 <= weight && weight < 100; }),
+               "weights holds what is no weight");
+        value.phrases = texts_of(phrases, phrase_offsets);
+        value.phrase_kinds = sized(phrase_kinds, value.phrases.size(), "phrase_kinds");
+        value.negating = view(negating);
+        expect(std::ranges::all_of(value.negating, [](std::uint32_t point) { return point < PLANE; }),
+               "negating holds what is not of the basic plane");
+        std::uint32_t last = 0;
+        for (std::size_t i = 0; i < value.phrases.size(); i++) {
+            const Points one = value.phrases[i];
+            expect(!one.empty() && one[0] < PLANE && one[0] >= last,
+                   "phrases are empty, beyond the basic plane or not sorted");
+            last = one[0];
+        }
+        value.index_phrases();
+        value.index_folded();
+        const TextColumn names = texts_of(words, word_offsets);
+        const auto flags = sized(word_flags, names.size(), "word_flags");
+        const auto numbers = sized(word_numbers, names.size(), "word_numbers");
+        for (std::size_t i = 0; i < names.size(); i++) value.words[digest(names[i])] = {flags[i], numbers[i]};
+    }
+
+    FormTables value;
+
+private:
+    template <class T>
+    static std::span<const T> sized(const In<T>& array, std::size_t size, const char* name) {
+        const std::string found = std::to_string(array.size()), wanted = std::to_string(size);
+        if (array.size() != size) refuse(std::string(name) + " has " + found + " elements, not " + wanted);
+        return view(array);
+    }
+
+    const std::any held_;
+};
+
+class RelationArrays {
+public:
+    RelationArrays(In<std::uint64_t> opposites, In<std::uint32_t> opposite_groups, In<std::uint64_t> alike,
+                   In<std::uint32_t> alike_groups, In<std::uint64_t> spellings, In<std::uint8_t> uses,
+                   In<std::uint32_t> points, In<std::int64_t> offsets, std::int64_t longest_unit,
+                   In<std::uint32_t> unit_starts)
+        : held_(std::tuple(opposites, opposite_groups, alike, alike_groups, spellings, uses, points, offsets,
+                           unit_starts)) {
+        for (const auto& keys : {opposites, alike, spellings})
+            expect(std::ranges::is_sorted(view(keys)), "keys of relations do not ascend");
+        expect(opposites.size() == opposite_groups.size() && alike.size() == alike_groups.size(),
+               "there are not as many groups as keys");
+        value.opposites = {view(opposites), view(opposite_groups)};
+        value.alike = {view(alike), view(alike_groups)};
+        expect(0 <= longest_unit && longest_unit <= 64, "longest_unit is out of range");
+        value.spellings = {view(spellings), view(uses), texts_of(points, offsets),
+                           static_cast<std::size_t>(longest_unit), view(unit_starts)};
+        expect(std::ranges::is_sorted(view(unit_starts)), "unit_starts do not ascend");
+        expect(uses.size() == spellings.size() && value.spellings.texts.size() == spellings.size(),
+               "there are not as many texts as spellings");
+    }
+
+    Relations value;
+
+private:
+    const std::any held_;
+};
+
+class ModelArrays {
+public:
+    ModelArrays(In<std::int32_t> feature, In<double> threshold, In<std::int32_t> left, In<std::int32_t> right,
+                In<double> value, In<std::int32_t> roots, In<double> scores, In<double> probabilities)
+        : model{view(feature),   view(left),  view(right),  view(roots),
+                view(threshold), view(value), view(scores), view(probabilities)},
+          held_(std::tuple(feature, left, right, roots, threshold, value, scores, probabilities)) {
+        if (const std::string flaw = model.flaw(std::size(FEATURES)); !flaw.empty()) refuse(flaw);
+    }
+
+    // Scores of rows of features, and their probabilities.
+    std::tuple<Out<double>, Out<double>> evaluate(In<double> features) const {
+        constexpr std::size_t width = std::size(FEATURES);
+        expect(features.size() % width == 0, "the features are no rows of all of them");
+        const auto rows = view(features);
+        std::vector<double> scores(rows.size() / width), probabilities(scores.size());
+        {
+            Unlocked unlocked;
+            for (std::size_t i = 0; i < scores.size(); i++) {
+                scores[i] = model.score(rows.subspan(i * width, width));
+                probabilities[i] = model.probability(scores[i]);
+            }
+        }
+        return {give(std::move(scores)), give(std::move(probabilities))};
+    }
+
+    // What each feature adds to the score of one row.
+    Out<double> weigh(In<double> features) const {
+        expect(features.size() == std::size(FEATURES), "the features are no row of all of them");
+        std::vector<double> weights(std::size(FEATURES));
+        model.weigh(view(features), weights);
+        return give(std::move(weights));
+    }
+
+    const Model model;
+
+private:
+    const std::any held_;
+};
+
+}  // namespace dedup::judgment

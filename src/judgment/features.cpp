@@ -1,0 +1,411 @@
+#include "judgment/features.hpp"
+
+#include <tuple>
+
+#include "judgment/jaccard.hpp"
+
+namespace dedup::judgment {
+namespace {
+
+constexpr std::size_t MOST_BEGIN = 8;  // tokens
+
+double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
+
+std::uint32_t last_clause(const Form& form) {
+    std::uint32_t last = 0;
+    for (const Token& token : form.of(form.stem)) {
+        if (token.kind != Kind::symbol) last = std::max(last, token.clause);
+    }
+    return last;
+}
+
+// Tokens of stem and choices, and of choices.
+Range asked_of(const Form& form) {
+    return {form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end};
+}
+std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
+Range choices_of(const Form& form) { return {form.choices.front().begin, form.choices.back().end}; }
+
+void write_content(const Form& form, std::span<const Token> tokens, Buffer& to) {
+    for (const Token& token : tokens) {
+        if (has_content(token)) append(to, form.text(token));
+    }
+}
+
+std::size_t count_han(Points text) {
+    return std::ranges::count_if(text, [](std::uint32_t point) { return 0x3400 <= point && point < 0xA000; });
+}
+
+std::size_t count_notation(std::span<const Token> tokens) {
+    return std::ranges::count_if(tokens, [](const Token& token) {
+        return token.kind == Kind::symbol || token.kind == Kind::letter || token.kind == Kind::number;
+    });
+}
+
+// An order of two forms that does not depend on which is the first.
+bool is_before(const Form& a, const Form& b) {
+    const auto x = a.tokens.first(a.answer.end), y = b.tokens.first(b.answer.end);
+    if (x.size() != y.size()) return x.size() < y.size();
+    for (std::size_t i = 0; i < x.size(); i++) {
+        const Points p = a.text(x[i]), q = b.text(y[i]);
+        if (!std::ranges::equal(p, q)) return std::ranges::lexicographical_compare(p, q);
+        if (x[i].clause != y[i].clause) return x[i].clause < y[i].clause;
+        if (x[i].flags != y[i].flags) return x[i].flags < y[i].flags;
+    }
+    if (a.stem.size() != b.stem.size()) return a.stem.size() < b.stem.size();
+    return std::ranges::lexicographical_compare(a.choices, b.choices, {}, &Range::size, &Range::size);
+}
+
+// Digests of the images, ascending.
+void find_images(const Form& form, std::vector<std::uint64_t>& to) {
+    to.clear();
+    for (const Token& token : asked(form)) {
+        if (token.kind == Kind::image) to.push_back(digest(form.text(token)));
+    }
+    std::ranges::sort(to);
+}
+
+// Digests of the emphasised words, each with its neighbours.
+void find_emphasised(const Form& form, std::vector<std::uint64_t>& to) {
+    const auto tokens = asked(form);
+    to.clear();
+    for (std::size_t i = 0; i < tokens.size(); i++) {
+        const std::size_t first = i ? i - 1 : 0, end = std::min(i + 2, tokens.size());
+        if (tokens[i].flags & EMPHASISED) to.push_back(digest(form.text(range_of(first, end).of(tokens))));
+    }
+}
+
+// Digests of the choices that an answer names, ascending; of the answer itself where it names none.
+void find_keyed(const Form& form, std::vector<std::uint64_t>& to) {
+    const Points letters = form.text(form.of(form.answer));
+    to.clear();
+    if (form.choices.empty() || !std::ranges::all_of(letters, [](std::uint32_t c) { return 'a' <= c && c <= 'h'; })) {
+        to.push_back(digest(letters));
+        return;
+    }
+    for (const std::uint32_t letter : letters) {
+        if (letter - 'a' < form.choices.size()) to.push_back(digest(form.text(form.of(form.choices[letter - 'a']))));
+    }
+    std::ranges::sort(to);
+}
+
+}  // namespace
+
+void Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop) {
+    const bool turned = is_before(b, a);
+    const Form &one = turned ? b : a, &other = turned ? a : b;
+    Work work;
+    to.features.fill(0);
+    to.guards = 0;
+    to.differences.clear();
+    stop_ = stop;
+    compare_marks(one, other, to);
+    if (!is_stopped(to)) compare_stems(one, other, work, to);
+    if (!is_stopped(to)) compare_choices(one, other, work, to);
+    if (!turned) return;
+    std::swap(to.differences.left, to.differences.right);
+    for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
+}
+
+void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Comparison& to) {
+    auto& f = to.features;
+    const auto x = a.of(a.stem), y = b.of(b.stem);
+    const Points p = a.text(x), q = b.text(y);
+    const Match last{last_clause(a), last_clause(b)};
+    f["han"_f] = share_of(count_han(p) + count_han(q), p.size() + q.size(), 0);  // guards ask for it
+    shared_.reset();
+    differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
+    if (to.differences.exchanged) to.guards |= "exchanged"_g;
+    const double written_otherwise = look_at_differences(a, b, last, work, to);
+    if (is_stopped(to)) return;
+    look_at_added(a, b, last, work, to);
+    if (is_stopped(to)) return;
+    f["length"_f] = std::max(p.size(), q.size());
+    const double notation = count_notation(x) + count_notation(y);
+    f["notation"_f] = notation / std::max<double>(1, x.size() + y.size());
+    f["numbers"_f] = std::min<double>(count_numbers(p, q), 10);
+    std::tie(f["letters_min"_f], f["letters_max"_f]) = count_letters(a, asked_of(a), b, asked_of(b));
+    const auto differ = std::ranges::mismatch(x.first(std::min(MOST_BEGIN, x.size())), y, {}, &Token::key, &Token::key);
+    f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
+
+    const Shared all = shared(a, b);
+    const double both = std::min({all.both + written_otherwise, all.left, all.right});
+    f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
+
+    const auto cap = [&](std::size_t feature, double most) { f[feature] = std::min(f[feature], most); };
+    cap("pieces"_f, 10);
+    cap("forms"_f, 6);
+    cap("replaced"_f, 6);
+    cap("unlike"_f, 6);
+    const double total = std::max({weight_of(x), weight_of(y), 1.0});
+    f["edge_share"_f] /= total;
+    f["replaced_share"_f] /= total;
+    f["moved"_f] = to.differences.moved_clauses / total;
+    f["moved_within"_f] = std::min(to.differences.moved_within, 40.0);
+}
+
+// Returns the weight of what is only written otherwise.
+double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
+    auto& f = to.features;
+    const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
+    const auto has = [](const Side& side, const Token& word) {
+        return std::ranges::binary_search(side.weighed, word.key, {}, &Weighed::key);
+    };
+    const bool han = f["han"_f] > 0.3;
+    double written_otherwise = 0;
+    std::int64_t negations = 0;
+    bool fewer_blanks = false, more_blanks = false;
+    clear(a_.added, b_.added);
+    f["unlike_ratio"_f] = 1;
+    for (const Difference& one : to.differences.differences) {
+        if (one.moved) continue;
+        const Change c = differ_.look_at(a, b, to.differences, one, last, work);
+        if (c.null || c.alike) written_otherwise += c.least();
+        if (c.null) {
+            f["forms"_f]++;
+            continue;
+        }
+        f["pieces"_f]++;
+        if (c.replaced) {
+            f["replaced"_f]++;
+            raise("replaced_min"_f, c.least());
+            f["replaced_share"_f] += c.most();
+            f["alike"_f] += c.alike;
+            f["slips"_f] += c.slip;
+        } else if (one.clauses) {
+            f["edge_share"_f] += c.left + c.right;
+        } else {
+            raise("inserted_max"_f, c.heaviest);
+            a_.added.push_back(one.left);
+            b_.added.push_back(one.right);
+        }
+        if (c.unlike) {
+            f["unlike"_f]++;
+            raise("unlike_max"_f, c.heaviest);
+            raise("unlike_min"_f, c.least());
+            f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
+            f["contained"_f] += c.contained;
+        }
+        if (!one.clauses || c.in_tail || c.limits) negations += c.negation;  // a clause more denies nothing
+        more_blanks |= c.blanks > 0;
+        fewer_blanks |= c.blanks < 0;
+        const bool other = c.unlike && !c.contained;
+        if (c.numbers_differ || (c.number_alone && !one.edge)) to.guards |= "number"_g;
+        if (c.names && other && c.ratio <= 0.5) to.guards |= "name"_g;
+        if (c.unit) to.guards |= "unit"_g;
+        if (c.formula && !c.numbers_differ) to.guards |= "formula"_g;
+        if (han && c.latins && c.unlike && c.ratio < 0.8) to.guards |= "formula"_g;
+        if (c.opposite) to.guards |= "opposite"_g;
+        if (other && c.in_tail && c.word) {
+            shared(a, b);
+            if (has(b_, *c.word) && has(a_, *c.other)) to.guards |= "exchanged"_g;
+        }
+        if (is_stopped(to)) return 0;
+    }
+    if (negations) to.guards |= "negation"_g;
+    if (more_blanks && fewer_blanks) to.guards |= "blanks"_g;
+    return written_otherwise;
+}
+
+// Made when it is asked for: few guards do.
+Comparer::Shared Comparer::shared(const Form& a, const Form& b) {
+    if (!shared_) shared_ = share(asked(a), asked(b));
+    return *shared_;
+}
+
+// Compares all that each side adds, since it may stand at different places: 正确的说法是, 说法错误的是
+void Comparer::look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
+    const auto repeat = [](const std::vector<Range>& ranges, std::vector<std::uint32_t>& places) {
+        const std::size_t begin = places.size();
+        for (const Range range : ranges) {
+            for (std::uint32_t k = range.begin; k < range.end; k++) places.push_back(places[k]);
+        }
+        return range_of(begin, places.size());
+    };
+    auto &left = to.differences.left, &right = to.differences.right;
+    const Difference added{repeat(a_.added, left), repeat(b_.added, right), false, false, false, false};
+    const Change change = differ_.look_at(a, b, to.differences, added, last, work);
+    const bool few = a_.added.size() <= 4;
+    if (few && change.numbers_differ) to.guards |= "number"_g;
+    if (few && change.opposite) to.guards |= "opposite"_g;
+    left.resize(added.left.begin);
+    right.resize(added.right.begin);
+}
+
+std::pair<double, double> Comparer::count_letters(const Form& a, Range of_a, const Form& b, Range of_b) {
+    clear(a_.text, b_.text);
+    write_content(a, a.of(of_a), a_.text);
+    write_content(b, b.of(of_b), b_.text);
+    counts_.reset(std::max(a_.text.size(), b_.text.size()) / 2);
+    const auto count = [&](std::uint64_t point) -> std::int32_t& { return counts_[point + 1].value; };  // no key is 0
+    for (const std::uint32_t point : a_.text) count(point)++;
+    double common = 0;
+    for (const std::uint32_t point : b_.text) common += count(point)-- > 0;
+    const double left = a_.text.size(), right = b_.text.size();
+    return {std::min(left, right) - common, std::max(left, right) - common};
+}
+
+// How many numbers both texts have.
+double Comparer::count_numbers(Points a, Points b) {
+    const auto read = [&](Points text, Side& side) {
+        clear(side.text, side.marks);
+        write_plainly(text, relations_.spellings, side.text);
+        find_numbers(side.text, side.marks);
+    };
+    read(a, a_);
+    read(b, b_);
+    return count_common(a_.marks, b_.marks);
+}
+
+void Comparer::read_choices(const Form& form, Side& side) const {
+    clear(side.choices, side.ends, side.keys);
+    for (const Range range : form.choices) {
+        clear(side.text, side.marks);
+        write_content(form, form.of(range), side.text);
+        write_plainly(side.text, relations_.spellings, side.choices);
+        side.ends.push_back(side.choices.size());
+        for (const Token& token : form.of(range)) {
+            if (has_content(token)) side.marks.push_back(token.key);
+        }
+        side.keys.push_back(XXH3_64bits(side.marks.data(), side.marks.size() * sizeof(std::uint64_t)));
+    }
+    side.taken.assign(form.choices.size(), 0);
+}
+
+// Equal choices first, then the most similar ones.
+void Comparer::pair_choices(const Form& a, const Form& b, Work& work) {
+    read_choices(a, a_);
+    read_choices(b, b_);
+    const std::uint32_t m = a.choices.size(), n = b.choices.size();
+    clear(pairings_, found_);
+    const auto take = [&](const Pairing& one) {
+        if (a_.taken[one.left] || b_.taken[one.right]) return;
+        a_.taken[one.left] = b_.taken[one.right] = 1;
+        pairings_.push_back(one);
+    };
+    for (std::uint32_t i = 0; i < m; i++) {
+        for (std::uint32_t j = 0; j < n && !a_.taken[i]; j++) {
+            if (a_.keys[i] == b_.keys[j] || std::ranges::equal(a_.choice(i), b_.choice(j))) take({1, i, j});
+        }
+    }
+    for (std::uint32_t i = 0; i < m; i++) {
+        for (std::uint32_t j = 0; j < n; j++) {
+            if (a_.taken[i] || b_.taken[j]) continue;
+            const Points x = a_.choice(i), y = b_.choice(j);
+            const double common = differ_.common(x, y, work);
+            found_.push_back({2 * common / static_cast<double>(x.size() + y.size()), i, j});
+        }
+    }
+    std::ranges::sort(found_, {}, [](const Pairing& one) {
+        return std::tuple(-one.ratio, std::abs(std::int64_t{one.left} - one.right), one.left, one.right);
+    });
+    for (const Pairing& one : found_) take(one);
+}
+
+void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Comparison& to) {
+    auto& f = to.features;
+    const std::size_t m = a.choices.size(), n = b.choices.size(), count = std::max(m, n);
+    f["choices_any"_f] = m || n;
+    if (!(m && n)) return;
+    pair_choices(a, b, work);
+    bool negated = false, opposite = false;
+    const auto add_whole = [&](Range left, Range right) {
+        const auto add = [](Range tokens, std::vector<std::uint32_t>& places) {
+            const std::size_t begin = places.size();
+            for (std::uint32_t at = tokens.begin; at < tokens.end; at++) places.push_back(at);
+            return range_of(begin, places.size());
+        };
+        const Range x = add(left, to.differences.left), y = add(right, to.differences.right);
+        to.differences.differences.push_back({x, y, true, false, false, false});
+    };
+    for (std::uint32_t i = 0; i < m; i++) {
+        if (!a_.taken[i]) add_whole(a.choices[i], {});
+    }
+    for (std::uint32_t j = 0; j < n; j++) {
+        if (!b_.taken[j]) add_whole({}, b.choices[j]);
+    }
+    for (const auto& [ratio, i, j] : pairings_) {
+        f["choices_equal"_f] += ratio == 1;
+        f["choices_order"_f] = std::max<double>(f["choices_order"_f], i != j);
+        f["choices_apart"_f] += (1 - ratio) * static_cast<double>(a_.choice(i).size() + b_.choice(j).size()) / 2;
+        if (ratio == 1) f["choices_weight"_f] += weight_of(a.of(a.choices[i]));
+        if (ratio == 1) continue;
+        if (ratio < 0.5) {
+            add_whole(a.choices[i], b.choices[j]);
+            continue;
+        }
+        const std::size_t first = to.differences.differences.size();
+        if (is_stopped(to)) return;
+        differ_.align(a, a.choices[i], b, b.choices[j], true, work, to.differences);
+        bool numbers = false, odd = false, differs = false, alike = true;
+        for (std::size_t k = first; k < to.differences.differences.size(); k++) {
+            const Difference& one = to.differences.differences[k];
+            if (one.moved) continue;
+            const Change c = differ_.look_at(a, b, to.differences, one, {0, 0}, work);
+            if (c.null) continue;
+            differs = true;
+            alike &= c.alike;
+            numbers |= c.numbers_differ;
+            opposite |= c.opposite && !c.names;
+            odd ^= c.negation != 0;
+        }
+        f["choices_alike"_f] += differs && alike;
+        const std::size_t shorter = std::min(a_.choice(i).size(), b_.choice(j).size());
+        if (numbers && ratio >= 0.85 && shorter >= 12) to.guards |= "number"_g;  // it says more than a value
+        negated |= odd;
+    }
+    if (negated) to.guards |= "choice_negation"_g;
+    if (opposite) to.guards |= "choice_opposite"_g;
+
+    pairings_.resize(count, {0, 0, 0});
+    std::ranges::sort(pairings_, {}, &Pairing::ratio);
+    double sum = 0;
+    for (const Pairing& one : pairings_) {
+        sum += one.ratio;
+        f["choices_bad"_f] += one.ratio < 0.6;
+    }
+    f["choices_equal"_f] /= count;
+    f["choices_mean"_f] = sum / count;
+    f["choices_least"_f] = pairings_[0].ratio;
+    f["choices_second"_f] = count > 1 ? pairings_[1].ratio : 1;
+    f["choices_unmatched"_f] = f["choices_bad"_f] / count;
+    f["choices_length"_f] = static_cast<double>(a_.choices.size() + b_.choices.size()) / (m + n);
+    std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =
+        count_letters(a, choices_of(a), b, choices_of(b));
+}
+
+// What is guarded whatever stands around it: images, emphasised words, answers.
+void Comparer::compare_marks(const Form& a, const Form& b, Comparison& to) {
+    const auto differ = [&](auto find) {
+        find(a, a_.marks);
+        find(b, b_.marks);
+        return a_.marks != b_.marks;
+    };
+    if (differ(find_images)) to.guards |= "image"_g;
+    if (differ(find_emphasised) && !a_.marks.empty() && !b_.marks.empty()) to.guards |= "emphasis"_g;
+    if (a.answer.size() && b.answer.size() && differ(find_keyed)) to.guards |= "answer"_g;
+}
+
+// A word that is repeated counts once, with the greatest of its weights.
+Comparer::Shared Comparer::share(std::span<const Token> a, std::span<const Token> b) {
+    const auto weigh = [](std::span<const Token> tokens, std::vector<Weighed>& to) {
+        to.clear();
+        for (const Token& token : tokens) {
+            if (has_content(token)) to.push_back({token.key, token.weight});
+        }
+        std::ranges::sort(to, {}, [](const Weighed& one) { return std::tuple(one.key, -one.weight); });
+        const auto rest = std::ranges::unique(to, {}, &Weighed::key);
+        to.erase(rest.begin(), rest.end());
+        return weight_of(to);
+    };
+    Shared shared{0, weigh(a, a_.weighed), weigh(b, b_.weighed)};
+    auto other = b_.weighed.begin();
+    for (const Weighed& one : a_.weighed) {
+        other = std::ranges::lower_bound(other, b_.weighed.end(), one.key, {}, &Weighed::key);
+        if (other == b_.weighed.end()) break;
+        if (other->key == one.key) shared.both += std::min(one.weight, other->weight);
+    }
+    return shared;
+}
+
+}  // namespace dedup::judgment

@@ -1,0 +1,113 @@
+// The features of a pair, and its guards.
+#pragma once
+#include <array>
+#include <optional>
+#include <string_view>
+
+#include "core/hash_table.hpp"
+#include "judgment/pair.hpp"
+
+namespace dedup::judgment {
+
+// rises: with it the probability that both ask the same rises (1), falls (-1), or does either (0).
+struct FeatureName {
+    std::string_view name;
+    int rises;
+};
+
+// "unlike": replaced by what neither looks nor sounds alike, nor is an anagram. "edge": whole clauses that one has.
+// "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
+// characters that pairs of choices differ by.
+constexpr FeatureName FEATURES[] = {
+    {"pieces", -1}, {"forms", 0}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
+    {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
+    {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
+    {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
+    {"numbers", 1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
+    {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
+    {"choices_weight", 1}, {"choices_length", 0}, {"choices_apart", -1}, {"choices_letters_min", -1},
+    {"choices_letters_max", -1}, {"choices_alike", 0},
+};
+
+constexpr std::string_view GUARDS[] = {
+    "number", "name", "blanks", "unit", "formula", "negation", "opposite", "exchanged", "image", "emphasis", "answer",
+    "choice_negation", "choice_opposite",
+};
+
+// The place of a name; one that is not there is an error of compilation.
+consteval std::size_t operator""_f(const char* name, std::size_t size) {
+    std::size_t i = 0;
+    while (FEATURES[i].name != std::string_view(name, size)) i++;
+    return i;
+}
+consteval std::uint32_t operator""_g(const char* name, std::size_t size) {
+    std::size_t i = 0;
+    while (GUARDS[i] != std::string_view(name, size)) i++;
+    return std::uint32_t{1} << i;
+}
+
+struct Comparison {
+    std::array<double, std::size(FEATURES)> features;
+    std::uint32_t guards;   // bits by the places of GUARDS
+    Alignment differences;  // the left side is the first form's
+};
+
+// Compares pairs; one for each thread.
+class Comparer {
+public:
+    explicit Comparer(const Relations& relations) : relations_(relations), differ_(relations) {}
+
+    // The same features and guards in both orders of the two. stop: guards at which the comparison ends, its features
+    // unfinished, as soon as one holds.
+    void compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop = 0);
+
+private:
+    struct Pairing {
+        double ratio;
+        std::uint32_t left, right;
+    };
+    struct Weighed {
+        std::uint64_t key;
+        float weight;
+    };
+    // The weight of the words that both texts have, and of those of each.
+    struct Shared {
+        double both, left, right;
+    };
+    // What is read of one of the two forms.
+    struct Side {
+        Buffer text;
+        std::vector<std::uint64_t> marks;  // digests
+        std::vector<Weighed> weighed;
+        std::vector<Range> added;  // differences that only this side has words of
+        Buffer choices;            // one after the other
+        std::vector<std::size_t> ends;
+        std::vector<std::uint64_t> keys;  // digests of choices
+        std::vector<std::uint8_t> taken;  // choices
+
+        Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
+    };
+    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
+    void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
+    double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
+    void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
+    void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
+    void compare_marks(const Form& a, const Form& b, Comparison& to);
+    // Of characters of some tokens of each, those that the other lacks; the lesser count first.
+    std::pair<double, double> count_letters(const Form& a, Range of_a, const Form& b, Range of_b);
+    double count_numbers(Points a, Points b);
+    void read_choices(const Form& form, Side& side) const;
+    void pair_choices(const Form& a, const Form& b, Work& work);
+    Shared share(std::span<const Token> a, std::span<const Token> b);
+    Shared shared(const Form& a, const Form& b);
+
+    const Relations& relations_;
+    Differ differ_;
+    Side a_, b_;
+    std::vector<Pairing> pairings_, found_;
+    HashTable<std::int32_t> counts_;  // by character
+    std::optional<Shared> shared_;
+    std::uint32_t stop_ = 0;
+};
+
+}  // namespace dedup::judgment

@@ -1,0 +1,90 @@
+// Gradient-boosted trees over features, and the probability that their sum stands for.
+#pragma once
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dedup::judgment {
+
+// Nodes of all trees. A leaf has the feature -1; its value counts, that of others is their mean. They lead left where
+// the feature is at most the threshold. scores and probabilities: points of the calibration, ascending; between them
+// it is a line.
+struct Model {
+    std::span<const std::int32_t> feature, left, right, roots;
+    std::span<const double> threshold, value, scores, probabilities;
+
+    static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
+
+    // What is wrong with it, "" where nothing is; only a sound one may be evaluated.
+    std::string flaw(std::size_t features) const {
+        const std::size_t nodes = feature.size();
+        if (left.size() != nodes || right.size() != nodes || threshold.size() != nodes || value.size() != nodes)
+            return "its arrays of nodes differ in length";
+        if (nodes > MOST_NODES || roots.size() > MOST_NODES)
+            return "it has more than " + std::to_string(MOST_NODES) + " nodes";
+        if (scores.empty() || scores.size() != probabilities.size())
+            return "its calibration has no points, or of unequal number";
+        const auto is_number = [](double x) { return std::isfinite(x); };
+        for (const auto& some : {threshold, value, scores, probabilities}) {
+            if (!std::ranges::all_of(some, is_number)) return "it holds what is no number";
+        }
+        if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
+            probabilities.front() < 0 || probabilities.back() > 1)
+            return "its calibration does not ascend from 0 to 1";
+        const auto size = static_cast<std::int32_t>(nodes);
+        std::vector<std::size_t> depth(nodes, 0);
+        for (std::int32_t i = 0; i < size; i++) {
+            if (feature[i] == -1) continue;
+            if (feature[i] < 0 || feature[i] >= static_cast<std::int64_t>(features))
+                return "node " + std::to_string(i) + " asks for a feature that is not there";
+            for (const std::int32_t next : {left[i], right[i]}) {
+                if (next <= i || next >= size)  // so there are no cycles
+                    return "node " + std::to_string(i) + " leads to no later node";
+                depth[next] = std::max(depth[next], depth[i] + 1);
+                if (depth[next] > MOST_DEPTH) return "it is deeper than " + std::to_string(MOST_DEPTH);
+            }
+        }
+        const bool begin = std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
+        return begin ? "" : "a tree begins at no node";
+    }
+
+    // The node behind one that is no leaf.
+    std::int32_t next(std::int32_t node, std::span<const double> features) const {
+        return features[feature[node]] <= threshold[node] ? left[node] : right[node];
+    }
+
+    // The sum of the leaves that the features lead to.
+    double score(std::span<const double> features) const {
+        double sum = 0;
+        for (std::int32_t node : roots) {
+            while (feature[node] >= 0) node = next(node, features);
+            sum += value[node];
+        }
+        return sum;
+    }
+
+    // What each feature adds to the score: at each node, how far the value moves. Together with the values of
+    // the roots it is the score. (Saabas, "Interpreting random forests", 2014.)
+    void weigh(std::span<const double> features, std::span<double> to) const {
+        for (std::int32_t node : roots) {
+            while (feature[node] >= 0) {
+                const std::int32_t behind = next(node, features);
+                to[feature[node]] += value[behind] - value[node];
+                node = behind;
+            }
+        }
+    }
+
+    double probability(double score) const {
+        const std::size_t k = std::upper_bound(scores.begin(), scores.end(), score) - scores.begin();
+        if (k == 0) return probabilities.front();
+        if (k == scores.size()) return probabilities.back();
+        const double share = (score - scores[k - 1]) / (scores[k] - scores[k - 1]);
+        return probabilities[k - 1] + share * (probabilities[k] - probabilities[k - 1]);
+    }
+};
+
+}  // namespace dedup::judgment

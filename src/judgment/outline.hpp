@@ -1,0 +1,43 @@
+// Reads texts into outlines: parts of a text, without numbering, in one notation.
+#pragma once
+#include "judgment/formulas.hpp"
+#include "judgment/relations.hpp"
+
+namespace dedup::judgment {
+
+class OutlineReader {
+public:
+    OutlineReader(const FormTables& tables, Outlines& to) : tables_(tables), to_(to) {}
+    void read(Points text);
+
+private:
+    void fold(Points text);
+    Range add(Points points);
+    Range write(const Reader& part);
+
+    const FormTables& tables_;
+    Outlines& to_;
+    ChoiceFinder finder_;
+    NoteSplitter splitter_;
+    Flattener flattener_;
+    Buffer text_, rest_, notes_, images_;
+    std::vector<std::size_t> image_ends_;
+};
+
+// Writes what an outline asks, whatever the order of its choices: a text to sketch.
+class GistWriter {
+public:
+    GistWriter(const FormTables& tables, const Spellings& spellings) : tables_(tables), spellings_(spellings) {}
+    void append(const Outline& outline, Buffer& out);
+
+private:
+    void write(const Outline& outline, Range part, Buffer& out);
+
+    const FormTables& tables_;
+    const Spellings& spellings_;
+    std::size_t image_ = 0;
+    Buffer content_;
+    std::vector<Buffer> choices_;
+};
+
+}  // namespace dedup::judgment

@@ -1,0 +1,330 @@
+#include "judgment/pair.hpp"
+
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+namespace dedup::judgment {
+namespace {
+
+void mark(std::vector<std::uint8_t>& places, std::size_t begin, std::size_t count) {
+    std::fill_n(places.begin() + begin, count, 1);
+}
+
+// Two words have changed places and nothing else has: 甲比乙大, 乙比甲大. Neighbours do not count, since they often
+// say the same in either order: 合成蛋白质, 蛋白质合成.
+template <class Points>
+bool are_exchanged(Points x, Points y) {
+    if (x.size() != y.size()) return false;
+    bool back = false;
+    std::size_t first = x.size();
+    for (std::size_t i = 0; i < x.size(); i++) {
+        if (x[i] == y[i]) continue;
+        first = std::min(first, i);
+        const auto one = x[first], other = y[first];
+        if (x[i] == other && y[i] == one) {
+            back |= i > first + 1;
+        } else if (x[i] != one || y[i] != other) {
+            return false;
+        }
+    }
+    return back;
+}
+
+// The same but for notation, or how a machine reads it: 10^9 and 109, 10~15 and 10-15, 2020 and 2o2o.
+bool is_same_notation(Points p, Points q, const Groups& alike) {
+    const auto is_script = [](std::uint32_t c) { return c == '^' || c == '_'; };
+    const bool plain = std::ranges::any_of(p, is_script) != std::ranges::any_of(q, is_script);
+    const auto skip = [&](Points text, std::size_t i) {  // but 3^2 is not 32
+        const bool ten = i > 1 && text[i - 2] == '1' && text[i - 1] == '0';
+        const bool power = i > 0 && '0' <= text[i - 1] && text[i - 1] <= '9' && !ten;
+        return i + (plain && i < text.size() && is_script(text[i]) && !power);
+    };
+    for (std::size_t i = 0, j = 0;; i++, j++) {
+        i = skip(p, i);
+        j = skip(q, j);
+        if (i == p.size() || j == q.size()) return i == p.size() && j == q.size();
+        if (p[i] != q[j] && !(std::max(p[i], q[j]) < 0x3000 && alike.share(p[i], q[j]))) return false;
+    }
+}
+
+// Appends the places of a range.
+Range append_places(Range places, std::vector<std::uint32_t>& to) {
+    const std::size_t begin = to.size();
+    for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);
+    return range_of(begin, to.size());
+}
+
+}  // namespace
+
+void Differ::find_clauses(const Form& form, Range range, Side& side) {
+    clear(side.clauses, side.clause_keys);
+    for (std::uint32_t at = range.begin; at < range.end;) {
+        Range clause{at, at};
+        buffer_.clear();
+        for (; at < range.end && form.tokens[at].clause == form.tokens[clause.begin].clause; at++) {
+            if (has_content(form.tokens[at])) buffer_.push_back(form.tokens[at].key);
+        }
+        clause.end = at;
+        side.clauses.push_back(clause);
+        // the lowest bit tells whether it is long enough to be known again at another place
+        const std::uint64_t key = XXH3_64bits(buffer_.data(), buffer_.size() * sizeof(std::uint64_t));
+        side.clause_keys.push_back((key & ~std::uint64_t{1}) | (buffer_.size() >= 2));
+    }
+    side.gone_clauses.assign(side.clauses.size(), 0);
+}
+
+// Runs of equal values in what `same_` leaves of x and y, each from its first place in y on.
+template <class Take>
+void Differ::find_runs(Keys x, Keys y, std::size_t longest, Take take) {
+    a_.taken.assign(x.size(), 0);
+    b_.taken.assign(y.size(), 0);
+    for (const auto [i, j] : same_) a_.taken[i] = b_.taken[j] = 1;
+    if (same_.size() == x.size() || same_.size() == y.size()) return;
+    order_.clear();
+    for (std::uint32_t j = 0; j < y.size(); j++) {
+        if (!b_.taken[j]) order_.push_back(j);
+    }
+    const auto key = [&](std::uint32_t j) { return y[j]; };
+    std::ranges::stable_sort(order_, {}, key);
+    heads_.resize(order_.size());  // of each key's places, at the first of them: the next to look at
+    std::iota(heads_.begin(), heads_.end(), 0);
+    for (std::size_t i = 0; i < x.size(); i++) {
+        if (a_.taken[i]) continue;
+        const auto first = std::ranges::lower_bound(order_, x[i], {}, key);
+        if (first == order_.end()) continue;
+        std::uint32_t& head = heads_[first - order_.begin()];
+        while (head < order_.size() && y[order_[head]] == x[i] && b_.taken[order_[head]]) head++;
+        if (head == order_.size() || y[order_[head]] != x[i]) continue;
+        const std::size_t j = order_[head];
+        std::size_t count = 0;
+        while (count < longest && i + count < x.size() && j + count < y.size() && !a_.taken[i + count] &&
+               !b_.taken[j + count] && x[i + count] == y[j + count]) {
+            a_.taken[i + count] = b_.taken[j + count] = 1;
+            count++;
+        }
+        take(i, j, count);
+    }
+}
+
+void Differ::gather(const Form& form, Range clauses, Side& side) const {
+    clear(side.tokens, side.keys);
+    for (std::uint32_t k = clauses.begin; k < clauses.end; k++) {
+        if (side.gone_clauses[k]) continue;
+        for (std::uint32_t at = side.clauses[k].begin; at < side.clauses[k].end; at++) {
+            side.tokens.push_back(at);
+            side.keys.push_back(form.tokens[at].key);
+        }
+    }
+}
+
+void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
+    find_clauses(a, of_a, a_);
+    find_clauses(b, of_b, b_);
+    const Keys x = a_.clause_keys, y = b_.clause_keys;
+    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
+    subsequence_.find(x, y, work, same_);
+    find_runs(x, y, 1, [&](std::size_t i, std::size_t j, std::size_t) {
+        if (!(x[i] & 1)) return;
+        a_.gone_clauses[i] = b_.gone_clauses[j] = 1;
+        found.moved_clauses += weight_of(a.of(a_.clauses[i]));
+        const Range left = append_places(a_.clauses[i], found.left), right = append_places(b_.clauses[j], found.right);
+        found.differences.push_back({left, right, choice, false, true, true});
+    });
+    const std::vector<Match> same = same_;  // since `align_tokens` overwrites it
+    found.exchanged |= are_exchanged(a.text(a.of(of_a)), b.text(b.of(of_b)));  // whatever the words are
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same.size(); k++) {
+        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
+        gather(a, {at.left, next.left}, a_);
+        gather(b, {at.right, next.right}, b_);
+        if (!a_.tokens.empty() || !b_.tokens.empty()) {
+            const bool one_sided = a_.tokens.empty() || b_.tokens.empty();
+            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
+            align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
+        }
+        at = {next.left + 1, next.right + 1};
+    }
+}
+
+void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {
+    const Keys x = a_.keys, y = b_.keys;
+    found.exchanged |= are_exchanged(x, y);
+    subsequence_.find(x, y, work, same_);
+    a_.gone.assign(x.size(), 0);
+    b_.gone.assign(y.size(), 0);
+    // Appends what lies between two places but for what has moved.
+    const auto add = [](const Side& side, std::size_t i, std::size_t end, bool all, std::vector<std::uint32_t>& to) {
+        const std::size_t begin = to.size();
+        for (; i < end; i++) {
+            if (all || !side.gone[i]) to.push_back(side.tokens[i]);
+        }
+        return range_of(begin, to.size());
+    };
+    find_runs(x, y, x.size(), [&](std::size_t i, std::size_t j, std::size_t count) {
+        double weight = 0;
+        bool word = false;
+        for (std::size_t k = i; k < i + count; k++) {
+            weight += a.tokens[a_.tokens[k]].weight;
+            word |= a.tokens[a_.tokens[k]].kind == Kind::word;
+        }
+        if (!word || weight <= (count == 1 ? 5 : 8)) return;
+        mark(a_.gone, i, count);
+        mark(b_.gone, j, count);
+        found.moved_within += weight;
+        const Range left = add(a_, i, i + count, true, found.left), right = add(b_, j, j + count, true, found.right);
+        found.differences.push_back({left, right, kind.choice, false, false, true});
+    });
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same_.size(); k++) {
+        const bool last = k == same_.size();
+        const std::size_t i = last ? x.size() : same_[k].left, j = last ? y.size() : same_[k].right;
+        kind.left = add(a_, at.left, i, false, found.left);
+        kind.right = add(b_, at.right, j, false, found.right);
+        kind.edge = (begins && at.left == 0 && at.right == 0) || (ends && last);
+        if (kind.left.size() || kind.right.size()) found.differences.push_back(kind);
+        if (!last) at = {same_[k].left + 1, same_[k].right + 1};
+    }
+}
+
+// The texts and numbers of one side.
+void Differ::read(const Form& form, std::span<const std::uint32_t> tokens, Side& side) const {
+    clear(side.text, side.content, side.plain, side.numbers, side.words);
+    for (const std::uint32_t at : tokens) {
+        const Points text = form.text(form.tokens[at]);
+        append(side.text, text);
+        if (has_content(form.tokens[at])) append(side.content, text);
+        side.words.push_back(digest(text));
+    }
+    write_plainly(side.text, relations_.spellings, side.plain);
+    find_numbers(side.plain, side.numbers);
+    std::ranges::sort(side.words);
+}
+
+// Words that exclude each other stand on the two sides, or are all that two texts differ by.
+bool Differ::excludes() {
+    for (const auto& [side, other] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
+        side->groups.clear();
+        for (const std::uint64_t word : side->words) {
+            const auto groups = relations_.opposites.of(word);
+            if (groups.empty() || std::binary_search(other->words.begin(), other->words.end(), word)) continue;
+            side->groups.insert(side->groups.end(), groups.begin(), groups.end());
+        }
+    }
+    std::sort(b_.groups.begin(), b_.groups.end());
+    for (const std::uint64_t group : a_.groups) {
+        if (std::binary_search(b_.groups.begin(), b_.groups.end(), group)) return true;
+    }
+    const Points p = a_.plain, q = b_.plain;
+    const auto [begin, end] = frame(p, q);
+    const Points u = p.subspan(begin, p.size() - end - begin), v = q.subspan(begin, q.size() - end - begin);
+    return relations_.opposites.share(digest(u), digest(v));
+}
+
+// Two texts differ by one or two characters that look or sound alike.
+bool Differ::are_alike(Points p, Points q) const {
+    if (p.size() != q.size()) return false;
+    std::size_t unequal = 0;
+    for (std::size_t i = 0; i < p.size(); i++) {
+        if (p[i] != q[i] && (++unequal > 2 || !relations_.alike.share(p[i], q[i]))) return false;
+    }
+    return unequal > 0;
+}
+
+bool Differ::is_anagram(Points p, Points q) {
+    if (p.size() != q.size()) return false;
+    a_.text.assign(p.begin(), p.end());
+    b_.text.assign(q.begin(), q.end());
+    std::ranges::sort(a_.text);
+    std::ranges::sort(b_.text);
+    return a_.text == b_.text;
+}
+
+// Two words differ by one letter, of six at least.
+bool Differ::are_close(Points p, Points q, Work& work) {
+    const std::size_t longer = std::max(p.size(), q.size());
+    if (longer < 6 || longer > std::min(p.size(), q.size()) + 1 || std::ranges::equal(p, q)) return false;
+    const auto is_letter = [](std::uint32_t c) { return U'a' <= c && c <= U'z'; };
+    return std::ranges::all_of(p, is_letter) && std::ranges::all_of(q, is_letter) && common(p, q, work) + 1 == longer;
+}
+
+// Also puts the keys of the signs in `keys` of the side.
+Differ::Held Differ::hold(
+    const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) const {
+    Held held;
+    side.keys.clear();
+    for (const std::uint32_t at : tokens) {
+        const Token& token = form.tokens[at];
+        const Points text = form.text(token);
+        const bool negates = token.flags & NEGATES;
+        held.negations += negates;
+        held.denials += negates && relations_.opposites.of(digest(text)).empty();
+        held.limits |= token.flags & LIMITS;
+        held.blanks += token.kind == Kind::blank;
+        held.tail |= token.clause == tail;
+        if (has_content(token)) {
+            held.count++;
+            held.last = &token;
+            held.weight += token.weight;
+            held.latin |= token.flags & LATIN;
+        }
+        if (token.kind == Kind::word) {
+            held.words = true;
+            held.proper |= token.flags & PROPER;
+            held.heaviest = std::max<double>(held.heaviest, token.weight);
+        }
+        if (token.kind == Kind::number) held.circled &= text.size() == 1 && is_circled(text[0]);
+        const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
+        if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
+    }
+    return held;
+}
+
+Change Differ::look_at(
+    const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work) {
+    const auto left = one.left.of(found.left), right = one.right.of(found.right);
+    read(a, left, a_);
+    read(b, right, b_);
+    const Held x = hold(a, left, last.left, a_), y = hold(b, right, last.right, b_);
+    const bool content = x.count || y.count, wordless = !x.words && !y.words;
+    const bool same = a_.plain == b_.plain, notation = is_same_notation(a_.plain, b_.plain, relations_.alike);
+    const auto is_symbol = [&](const Side& side) { return relations_.spellings.is(side.plain, Spellings::SYMBOL); };
+
+    Change change{};
+    change.opposite = !same && excludes();
+    change.null = !change.opposite && (same || !content);
+    if ((x.negations + y.negations) % 2) change.negation = x.negations > y.negations ? 1 : -1;
+    if (change.opposite) {
+        change.negation = 0;
+        change.opposite = (x.denials + y.denials) % 2 == 0;  // 不增加, 减少
+    }
+    const bool has_number = !a_.numbers.empty(), other_has = !b_.numbers.empty();
+    change.numbers_differ = !notation && has_number && other_has && a_.numbers != b_.numbers;
+    change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
+    change.unit = !same && is_symbol(a_) && is_symbol(b_);
+    change.formula = a_.keys != b_.keys && wordless && !notation;
+    change.blanks = content ? x.blanks - y.blanks : 0;
+    change.latins = x.latin && y.latin;
+    change.names = x.proper && y.proper && std::abs(x.count - y.count) <= 1;
+    change.limits = x.limits || y.limits;
+    change.in_tail = x.tail || y.tail;
+    change.left = x.weight;
+    change.right = y.weight;
+    change.heaviest = std::max(x.heaviest, y.heaviest);
+    if (x.count == 1 && y.count == 1 && x.last->kind == Kind::word && y.last->kind == Kind::word) {
+        change.word = x.last;
+        change.other = y.last;
+    }
+
+    const Points p = a_.content, q = b_.content;
+    change.alike = are_alike(p, q) || are_alike(a_.plain, b_.plain) || (change.latins && are_close(p, q, work));
+    change.replaced = (x.count && y.count) || change.alike;
+    change.slip = change.alike && left.size() != right.size();
+    change.unlike = change.replaced && !change.alike && !notation && !is_anagram(p, q);
+    const std::size_t in_common = change.unlike ? common(p, q, work) : 0, longer = std::max(p.size(), q.size());
+    change.ratio = change.unlike ? static_cast<double>(in_common) / static_cast<double>(longer) : 1;
+    change.contained = change.unlike && in_common == std::min(p.size(), q.size());
+    return change;
+}
+
+}  // namespace dedup::judgment

@@ -1,0 +1,112 @@
+// Differences of two forms: what stands at a place in one, and in the other.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "judgment/relations.hpp"
+#include "judgment/subsequence.hpp"
+#include "judgment/token.hpp"
+
+namespace dedup::judgment {
+
+// Tokens of both sides, as ranges of `Alignment::left` and `right`; one of them may be empty.
+struct Difference {
+    Range left, right;
+    bool choice;   // of a choice, not of the stem
+    bool edge;     // the part begins or ends with it
+    bool clauses;  // whole clauses, with no counterpart at their place
+    bool moved;    // in both, at other places
+};
+
+// Differences of two forms, in their order: of the stem, then of choices.
+struct Alignment {
+    std::vector<std::uint32_t> left, right;  // places of tokens in their forms
+    std::vector<Difference> differences;
+    double moved_clauses = 0, moved_within = 0;  // weights
+    bool exchanged = false;                      // two words have changed places and nothing else has
+
+    void clear() {
+        judgment::clear(left, right, differences);
+        moved_clauses = moved_within = 0;
+        exchanged = false;
+    }
+};
+
+// What is known of one difference.
+struct Change {
+    bool null;  // no difference but in notation, or of words without a meaning
+    bool replaced, in_tail;
+    bool numbers_differ, number_alone, unit, formula, opposite;
+    bool alike, slip, unlike, contained, names, latins, limits;
+    std::int64_t blanks;        // more of them on the left
+    std::int64_t negation;      // 1: the left side denies what the right one says, -1: the right one does
+    const Token *word, *other;  // all that the sides say, where it is one word in place of another; or null
+    double left, right;         // weights
+    double heaviest;            // word
+    double ratio;               // of characters in common, where the sides are unlike
+
+    double least() const { return std::min(left, right); }
+    double most() const { return std::max(left, right); }
+};
+
+inline bool has_content(const Token& token) { return token.kind != Kind::function && token.kind != Kind::blank; }
+
+double weight_of(const auto& words) {
+    double sum = 0;  // exact, in any order: float in double
+    for (const auto& word : words) sum += word.weight;
+    return sum;
+}
+
+// Finds differences, and says what is known of them; its members are room that is used again.
+class Differ {
+public:
+    explicit Differ(const Relations& relations) : relations_(relations) {}
+
+    // Clauses that both parts have are taken out, those in order first; then tokens between them are aligned.
+    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
+
+    // last: clauses of the stem that are its tail.
+    Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work);
+
+    // Characters in common.
+    std::size_t common(Points x, Points y, Work& work) { return subsequence_.length(x, y, work); }
+
+private:
+    using Keys = std::span<const std::uint64_t>;
+    // One of the two texts: what lies between clauses that both have, and what is known of its part of a difference.
+    struct Side {
+        std::vector<Range> clauses;
+        std::vector<std::uint64_t> clause_keys, keys, numbers, words, groups;
+        std::vector<std::uint8_t> taken, gone, gone_clauses;
+        std::vector<std::uint32_t> tokens;
+        Buffer text, plain, content;
+    };
+    // What the tokens of a side hold. content: what carries a meaning.
+    struct Held {
+        std::int64_t count = 0;  // of content
+        const Token* last = nullptr;
+        double weight = 0, heaviest = 0;  // of content; of a word
+        std::int64_t negations = 0, denials = 0, blanks = 0;  // denials: negations that are no opposites
+        bool words = false, proper = false, latin = false, limits = false, tail = false, circled = true;
+    };
+    void find_clauses(const Form& form, Range range, Side& side);
+    void gather(const Form& form, Range clauses, Side& side) const;
+    void align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found);
+    template <class Take>
+    void find_runs(Keys x, Keys y, std::size_t longest, Take take);
+    void read(const Form& form, std::span<const std::uint32_t> tokens, Side& side) const;
+    Held hold(const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) const;
+    bool excludes();
+    bool are_alike(Points p, Points q) const;
+    bool is_anagram(Points p, Points q);
+    bool are_close(Points p, Points q, Work& work);
+
+    const Relations& relations_;
+    Subsequence subsequence_;
+    std::vector<Match> same_;
+    std::vector<std::uint32_t> order_, heads_;
+    std::vector<std::uint64_t> buffer_;
+    Side a_, b_;
+};
+
+}  // namespace dedup::judgment

@@ -1,0 +1,177 @@
+// Numerals and units in plain notation.
+#include "judgment/relations.hpp"
+
+#include <string>
+
+namespace dedup::judgment {
+namespace {
+
+constexpr std::uint32_t HUNDRED = U'百', PART = U'分', OF = U'之';
+constexpr std::uint64_t LARGEST = 1'000'000'000'000'000;
+
+// A bit for the lowest six bits of each numeral: it rules out most other characters in one step.
+constexpr std::uint64_t NUMERALS = [] {
+    std::uint64_t bits = 0;
+    for (const char32_t c : U"零〇一二两三四五六七八九十百千万亿") bits |= c ? std::uint64_t{1} << (c & 63) : 0;
+    return bits;
+}();
+bool may_be_numeral(std::uint32_t point) { return point > 0x80 && NUMERALS >> (point & 63) & 1; }
+
+bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
+
+// The value of a Chinese digit, -1 for others.
+int digit_of(std::uint32_t point) {
+    if (point == U'〇') return 0;
+    if (point == U'两') return 2;
+    constexpr std::uint32_t DIGITS[] = {U'零', U'一', U'二', U'三', U'四', U'五', U'六', U'七', U'八', U'九'};
+    const auto* at = std::find(std::begin(DIGITS), std::end(DIGITS), point);
+    return at == std::end(DIGITS) ? -1 : static_cast<int>(at - DIGITS);
+}
+
+// What 十 and its like stand for, 0 for others.
+std::uint64_t scale_of(std::uint32_t point) {
+    switch (point) {
+        case U'十': return 10;
+        case HUNDRED: return 100;
+        case U'千': return 1000;
+        case U'万': return 10'000;
+        case U'亿': return 100'000'000;
+        default: return 0;
+    }
+}
+
+std::size_t end_of_numeral(Points text, std::size_t at) {
+    while (at < text.size() && (scale_of(text[at]) || digit_of(text[at]) >= 0)) at++;
+    return at;
+}
+
+std::size_t end_of_number(Points text, std::size_t at) {
+    const std::size_t begin = at;
+    while (at < text.size() && is_digit(text[at])) at++;
+    if (at > begin && at + 1 < text.size() && text[at] == '.' && is_digit(text[at + 1])) {
+        at++;
+        while (at < text.size() && is_digit(text[at])) at++;
+    }
+    return at;
+}
+
+// Writes a Chinese numeral in digits: 二〇二四, 一百零五, 三万; itself where it is none.
+void write_value(Points run, Buffer& to) {
+    const auto is_scale = [](std::uint32_t point) { return scale_of(point) > 0; };
+    if (std::none_of(run.begin(), run.end(), is_scale)) {
+        for (const std::uint32_t point : run) to.push_back('0' + digit_of(point));
+        return;
+    }
+    const auto counts = [](std::uint32_t point) { return digit_of(point) >= 0 || point == U'十'; };
+    if (std::none_of(run.begin(), run.end(), counts)) return append(to, run);
+    std::uint64_t total = 0, section = 0, number = 0;
+    for (const std::uint32_t point : run) {
+        const std::uint64_t scale = scale_of(point);
+        if (!scale) {
+            number = digit_of(point);
+            continue;
+        }
+        if (scale < 10'000) {
+            section += std::max<std::uint64_t>(number, 1) * scale;
+        } else {
+            if (total + section + number > LARGEST / scale) return append(to, run);
+            total = (total + section + number) * scale;
+            section = 0;
+        }
+        number = 0;
+    }
+    for (const char c : std::to_string(total + section + number)) to.push_back(c);
+}
+
+// Writes 1.5 and 万 as 15000: the point moves.
+void write_scaled(Points digits, std::size_t places, Buffer& to) {
+    const std::size_t point = std::find(digits.begin(), digits.end(), '.') - digits.begin();
+    const std::size_t start = to.size();
+    const auto digit = [&](std::size_t i) { return i < digits.size() ? digits[i] : '0'; };
+    std::size_t at = 0;
+    for (; at < point; at++) to.push_back(digits[at]);
+    for (std::size_t k = 0; k < places; k++) to.push_back(digit(++at));
+    std::size_t zeros = 0;
+    while (start + zeros + 1 < to.size() && to[start + zeros] == '0') zeros++;
+    to.erase(to.begin() + start, to.begin() + start + zeros);
+    std::size_t end = digits.size();
+    while (end > at + 1 && digits[end - 1] == '0') end--;
+    if (end <= at + 1) return;
+    to.push_back('.');
+    append(to, digits.subspan(at + 1, end - at - 1));
+}
+
+// Each of these writes what begins at a place, and returns where it ends.
+std::size_t write_numeral(Points text, std::size_t at, Buffer& to) {
+    const std::size_t end = end_of_numeral(text, at), next = end + 2;
+    const Points run = text.subspan(at, end - at);
+    const bool hundred = run.size() == 1 && run[0] == HUNDRED;
+    const bool fraction = next < text.size() && text[end] == PART && text[end + 1] == OF;
+    const std::size_t above = fraction ? end_of_numeral(text, next) : next;
+    if (fraction && above > next) {
+        write_value(text.subspan(next, above - next), to);
+        to.push_back(hundred ? '%' : '/');
+        if (!hundred) write_value(run, to);
+        return above;
+    }
+    if (fraction && hundred && is_digit(text[next])) {
+        const std::size_t last = end_of_number(text, next);
+        append(to, text.subspan(next, last - next));
+        to.push_back('%');
+        return last;
+    }
+    write_value(run, to);
+    return end;
+}
+
+std::size_t write_number(Points text, std::size_t at, Buffer& to) {
+    const std::size_t end = end_of_number(text, at);
+    const Points digits = text.subspan(at, end - at);
+    const bool ten_thousand = end < text.size() && text[end] == U'万';
+    if (!ten_thousand && !(end < text.size() && text[end] == U'亿')) {
+        append(to, digits);
+        return end;
+    }
+    write_scaled(digits, ten_thousand ? 4 : 8, to);
+    return end + 1;
+}
+
+std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, Buffer& to) {
+    const Points starts = spellings.unit_starts;
+    if (at == text.size() || !std::binary_search(starts.begin(), starts.end(), text[at])) return at;
+    for (std::size_t size = std::min(spellings.longest_unit, text.size() - at); size > 0; size--) {
+        const Points word = text.subspan(at, size);
+        if (!spellings.is(word, Spellings::BEHIND_NUMBER)) continue;
+        append(to, spellings.texts[spellings.find(word)]);
+        return at + size;
+    }
+    return at;
+}
+
+}  // namespace
+
+void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
+    const std::size_t whole = spellings.find(text);
+    if (whole < spellings.keys.size() && !spellings.texts[whole].empty()) return append(to, spellings.texts[whole]);
+    for (std::size_t at = 0; at < text.size();) {
+        if (may_be_numeral(text[at]) && end_of_numeral(text.first(at + 1), at) > at) {
+            at = write_numeral(text, at, to);
+        } else if (is_digit(text[at])) {
+            at = write_number(text, at, to);
+        } else {
+            to.push_back(text[at++]);
+        }
+        if (is_digit(to.back())) at = write_unit(text, at, spellings, to);
+    }
+}
+
+void find_numbers(Points plain, std::vector<std::uint64_t>& to) {
+    for (std::size_t at = 0; at < plain.size();) {
+        const std::size_t end = is_circled(plain[at]) ? at + 1 : end_of_number(plain, at);
+        if (end > at) to.push_back(digest(plain.subspan(at, end - at)));
+        at = std::max(end, at + 1);
+    }
+    std::sort(to.begin(), to.end());
+}
+
+}  // namespace dedup::judgment

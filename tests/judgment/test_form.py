@@ -1,0 +1,358 @@
+"""The form of a text holds what it asks, in parts, whatever its notation."""
+
+from __future__ import annotations
+
+import random
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dedup_job import _core
+from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.judgment import form_tables, relations
+from dedup_job.judgment.form_tables import Fact, Flag, Kind
+from dedup_job.native.code_points import pack
+from tests.judgment.forms import forms_of, gists_of, judge
+from tests.reference.form import form_of
+from tests.reference.gist import gist_of
+from tests.strings import NASTY, generated
+
+QUESTIONS = [
+    "12．（5分）下列关于細胞膜的敘述，不正确的是（　　）\nA．控制物质进出\nB．具有流动性\n"
+    "C．全透性\nD．由磷脂和蛋白质组成\n【答案】C\n【解析】细胞膜具有选择透过性，而不是全透性，"
+    "所以选项 C 的说法有误，A、B、D 三项的说法都没有错误。",
+    "(2019年北京) 已知函数 $f(x)=\\frac{1}{2}x^{2}-\\ln x$，求单调区间. （本题满分 12 分）",
+    "Question 7. Which of the following is NOT prime? (A) 2 (B) 3 (C) 9 (D) 11  Answer: C",
+    "21. --- Have you finished reading Jane Eyre?\n--- No, I ____ my homework all day.\n"
+    "A. was doing  B. would do  C. had done  D. do",
+    "（三）阅读下面的文字，完成下列各题。\n　　我们在田野里散步：我，我的母亲，我的妻子和儿子。\n"
+    "（选自莫怀戚《散步》，有删改）\n1. [加点]{.dot}的词语有什么作用？（4 分）\n2. 主旨是什么？",
+    "如图 ![](https://a.org/img/12345678.png?w=3) 所示，∠A = 36.5°，为 1,000.50 cm²，x₁ = ______。",
+    "阅读以下说明\n来源：2018年真题\n① 氯化钠 ② 氢氧化钠，其中属于碱的是\n1. 只有①\n2. 只有②\n"
+    "3. ①②\n4. 都不是",
+    "判断：$\\left\\{x \\mid x \\geqslant 2^{n+1}\\right\\}$ 是无限集。\nA. 对 B. 错\n答案：A",
+    "The reaction 2H₂ + O₂ → 2H₂O takes place at 20 ℃; it's well-known that -3 < a-1 ≤ 4!",
+]
+PIECES = (
+    *(
+        "1. ",
+        "第3题",
+        "(12) ",
+        "（三）",
+        "[多选]",
+        "例2、",
+        "(2019 ",
+        "2019年真题第48题",
+        "1-2-3 ",
+        "单选题 3、",
+        "question 3 ",
+    ),
+    *(
+        "\nA. ",
+        " B．",
+        "(C)",
+        "D)",
+        "\nE ",
+        "\n1. ",
+        "\n2、",
+        "\n3)",
+        "\n4.",
+        "A.B.",
+        "e.g",
+        ";",
+        "。",
+    ),
+    *(
+        "答案：",
+        "【答案】",
+        "\nAnswer: C",
+        "解析：",
+        "\n来源：",
+        "（5分）",
+        "(选自",
+        ")",
+        "本题共",
+        "\n",
+    ),
+    *("\\frac", "\\frac{1}{2}", "^{", "_{", "{", "}", "x^2", "\\%", "\\leq ", "\\mathrm{H}", "\\"),
+    *("\\underline{", "\\begin{array}{c|c}", "\\end{array}", "^\\circ", "^{\\circ}", "~", "$", "`"),
+    *("![", "![](", "https://a.org/1234567a.png", "[", "]{.dot}", "(1)", "(  )", "____", "f(1)="),
+    *(
+        "-",
+        "a-1",
+        "well-known",
+        "isn't",
+        "'",
+        "3!",
+        "|x|",
+        "1,000",
+        "3.50",
+        "007",
+        ".5",
+        "1/2",
+        "·",
+    ),
+    *(
+        "不",
+        "正确",
+        "下列",
+        "說法",
+        "①",
+        "❶",
+        "½",
+        "x²",
+        "Ⅳ",
+        "\ufdd0",
+        "\ufdd2",
+        "\u2028",
+        "𝐀",
+        "𠮷",
+    ),
+)
+
+
+def check(texts):
+    expected = [form_of(text) for text in texts]
+    for text, one, other in zip(texts, forms_of(texts), expected, strict=True):
+        assert one == other, text
+    assert gists_of(texts) == [*map(gist_of, texts)]
+
+
+def test_real_questions_are_read_as_the_reference_reads_them():
+    check(QUESTIONS)
+
+
+def test_strings_of_all_kinds_are_read_as_the_reference_reads_them():
+    check([text[:400] for text in (*NASTY, *generated(600, seed=39, more=PIECES))])
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
+def test_marks_in_any_order_are_read_as_the_reference_reads_them(text):
+    check([text])
+
+
+@given(st.sampled_from(QUESTIONS), st.sampled_from(QUESTIONS), st.randoms())
+def test_edited_questions_are_read_as_the_reference_reads_them(text, other, chance):
+    for _ in range(chance.randrange(1, 6)):
+        i, j = sorted(chance.randrange(len(text) + 1) for _ in range(2))
+        k = chance.randrange(len(other))
+        pieces = ["", chance.choice(PIECES), other[k : k + 20], text[i:j] * 2]
+        text = text[:i] + chance.choice(pieces) + text[j if j - i < 20 else i :]
+    check([text])
+
+
+def said(form):
+    return " ".join(contents(form.stem)), *sorted(" ".join(contents(one)) for one in form.choices)
+
+
+def contents(tokens):
+    return [token.text for token in tokens if token.kind != Kind.FUNCTION]
+
+
+def stem(text):
+    return " ".join(contents(forms_of([text])[0].stem))
+
+
+SAME = {
+    "numbering": [
+        "水的化学式怎么写？",
+        "1. 水的化学式怎么写？",
+        "第12题 水的化学式怎么写？",
+        "3-2-05 水的化学式怎么写？",
+        "（三）水的化学式怎么写？",
+    ],
+    "paper": [
+        "2019年真题第48题、水的化学式怎么写？",
+        "[多选] 水的化学式怎么写？",
+        "单选题 3、水的化学式怎么写？",
+        "水的化学式怎么写？",
+        "(2019年北京卷) 水的化学式怎么写？",
+    ],
+    "points": [
+        "水的化学式怎么写？",
+        "水的化学式怎么写？（5分）",
+        "（本题满分 12 分）水的化学式怎么写？",
+    ],
+    "source": [
+        "水的化学式怎么写？",
+        "水的化学式怎么写？\n来源：某某中学",
+        "水的化学式怎么写？（选自课本，有删改）",
+    ],
+    "notes of a page": ["水的化学式怎么写？", "点击：微信公众号。水的化学式怎么写？"],
+    "answer": [
+        "水的化学式怎么写？",
+        "水的化学式怎么写？\n【答案】H2O",
+        "水的化学式怎么写？ 答案：H2O",
+    ],
+    "script": ["細胞膜的結構與功能", "细胞膜的结构与功能"],
+    "width and case": ["ＰＨ＝７，ｔ＞３", "pH=7, t>3"],
+    "spaces": ["求 x 的 值", "求x的值", "求\u3000x\n的\u00a0值"],
+    "function words": ["下列说法正确的是", "说法正确的是哪一项"],
+    "blanks": ["水是____。", "水是（　　）。", "水是\\underline{\\qquad}。", "水是 ___ ___。"],
+    "order of choices": ["选出质数：\nA. 2\nB. 4\nC. 6", "选出质数：\nA. 6\nB. 2\nC. 4"],
+    "labels": [
+        "选质数：\nA. 2\nB. 4\nC. 6\nD. 8",
+        "选质数：(A) 2 (B) 4 (C) 6 (D) 8",
+        "选质数：\n1、2\n2、4\n3、6\n4、8",
+    ],
+    "fractions": ["求 \\frac{a}{b} 的值", "求 \\dfrac{a}{b} 的值", "求 $a/b$ 的值"],
+    "powers": ["x² + 1", "x^2 + 1", "x^{2}+1", "$\\mathrm{x}^2+1$"],
+    "degrees": ["30°", "30^\\circ", "30^{\\circ}", "30\\degree", "30º"],
+    "signs": ["a ≤ b × c", "a \\leq b \\times c", "a\\leqslant{}b\\times{}c"],
+    "numbers": ["1000 个", "1,000 个", "1000.0 个", "01000 个"],
+    "circled": ["有 ① 氧气 ② 氢气", "有 (1) 氧气 (2) 氢气", "有 ❶ 氧气 ❷ 氢气"],
+    "images": [
+        "如图 ![](https://a.org/x/12345678.png)",
+        "如图![图](http://b.com/12345678.png?w=2)",
+    ],
+}
+
+
+@pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
+def test_another_notation_is_the_same(texts):
+    assert len(set(gists_of(texts))) == 1, gists_of(texts)
+    assert len({*map(said, forms_of(texts))}) == 1
+
+
+OTHER = {
+    "a sign": ["a-1", "a+1"],
+    "a decimal point": ["3.5 米", "35 米"],
+    "a power": ["x2", "x^2"],
+    "an index": ["x_1", "x^1"],
+    "brackets of a formula": ["(a+b)c", "a+(bc)"],
+    "a fraction of sums": ["\\frac{a+b}{c}", "a+\\frac{b}{c}"],
+    "a factorial": ["求 5! 的值", "求 5 的值"],
+    "an interval": ["x 属于 [2,6]", "x 属于 (2,6)"],
+    "an image": ["如图 ![](a/12345678.png)", "如图 ![](a/12345679.png)"],
+    "what is asked": ["完成下列各题：水", "符合题目要求：水"],
+}
+
+
+@pytest.mark.parametrize("texts", OTHER.values(), ids=OTHER)
+def test_what_means_something_else_is_not_the_same(texts):
+    assert len({*map(said, forms_of(texts))}) == 2
+
+
+def test_the_parts_of_a_question():
+    (form,) = forms_of(QUESTIONS[:1])
+    assert contents(form.stem) == ["关于", "细胞膜", "叙述", "不", "正确", "＿"]
+    assert [" ".join(contents(one)) for one in form.choices] == [
+        "控制 物质 进出",
+        "具有 流动性",
+        "全透性",
+        "由 磷脂 和 蛋白质 组成",
+    ]
+    assert contents(form.answer) == ["c"]
+    assert contents(form.notes) == ["5", "分"]
+    assert form.facts == Fact.EXPLAINED | Fact.HAN
+
+
+def test_a_text_that_says_nothing_else_is_no_note():
+    assert stem("答案：水") == "答案 水"
+
+
+def test_what_stands_behind_an_answer_is_still_asked_where_choices_follow():
+    (form,) = forms_of(["解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫"])
+    assert [contents(one) for one in form.choices] == [["铁"], ["氧"], ["硫"]]
+
+
+def test_a_word_that_is_marked_is_emphasised():
+    (form,) = forms_of(["下列[加点]{.dot}字读音正确的是"])
+    assert [t.text for t in form.stem if t.flags & Flag.EMPHASISED] == ["加点"]
+
+
+def test_words_are_known_by_what_they_do():
+    (form,) = forms_of(["如果北京没有下雨，除以三"])
+    flags = {token.text: token.flags for token in form.stem}
+    assert flags["北京"] & Flag.PROPER
+    assert flags["没有"] & Flag.NEGATES
+    assert flags["如果"] & Flag.LIMITS
+    assert not flags["除以"] & Flag.NEGATES
+
+
+def test_synonyms_share_a_key():
+    said, stated = (forms_of([f"{word}正确的是"])[0].stem[0] for word in ("说法", "表述"))
+    assert said.key == stated.key == form_tables.words()["说法"][1] > 0
+
+
+def test_clauses_end_at_marks_but_not_within_numbers():
+    (form,) = forms_of(["甲乙，丙丁。戊己 3,4 e.g 庚辛"])
+    clauses = {token.text: token.clause for token in form.stem}
+    assert (clauses["3"], clauses["4"]) == (2, 2)
+    assert max(clauses.values()) == 2
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\u3000\t ", "。。", "()", "\ufdd0\ufdd1\ufdd2", "}{"])
+def test_a_text_without_words_has_an_empty_form(text):
+    (form,) = forms_of([text])
+    assert [t for t in form.stem if t.kind != Kind.BLANK] == []
+    assert gists_of([text]) == [""]
+
+
+def test_lone_surrogates_and_what_is_no_character_are_left_out():
+    assert stem("水\ud800火") == "水 火"
+    points = np.array([ord("水"), 0x110000, 2**32 - 1], np.uint32)
+    forms = judge().forms(judge().outlines(points, np.array([0, 3])))
+    assert forms.points().tolist() == [ord("水")]
+
+
+M = 1_000_000
+MARKS = (
+    *("(", "{", "[", "\\", "![", "![](", "A. ", "答案：", "_ ", "\\frac{", "^{", "\\frac{1}{"),
+    *("\n来源：", "(a+", "[2,", " ", "水", "a", "1", "1,000,", "$", "-", "- ", "|", "第1", "(1)"),
+    *("[a]{.b}", "\nA.\nB.", "\n1.", "答案：A. 水 B. 火\n", "ﷺ", "1-", "真题第1", "(三)", "例1、"),
+)
+HOSTILE = [
+    *(mark * (M // len(mark)) for mark in MARKS),
+    *(mark * (M // 2) + close * (M // 2) for mark, close in ("{}", "()", "[]")),
+    "下列正确的是" + "".join(f"\n{chr(65 + k % 8)}. 词{k}" for k in range(500)),
+    "下列正确的是" + "".join(f"\n{chr(65 + k % 26)}. 词{k}" for k in range(500)),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
+def test_a_million_characters_are_read(text):
+    outlines = judge().outlines(*pack([text]))
+    assert len(judge().forms(outlines).points()) <= 20 * len(text)
+    assert judge().gist(outlines)[1][-1] <= 40 * len(text)
+
+
+def test_threads_share_a_reader():
+    texts = [*QUESTIONS, *generated(200, seed=3, more=PIECES)]
+    expected, found = forms_of(texts), []
+    threads = [threading.Thread(target=lambda: found.append(forms_of(texts))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 4
+
+
+def test_a_form_does_not_depend_on_its_batch():
+    texts = [*QUESTIONS, *generated(100, seed=4, more=PIECES)]
+    random.Random(5).shuffle(texts)
+    assert forms_of(texts) == [form for text in texts for form in forms_of([text])]
+
+
+def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, caplog):
+    lexicon, built = load_lexicon(FingerprintSettings(), print), []
+    build = form_tables.build_tables
+    monkeypatch.setattr(form_tables, "build_tables", lambda *a: built.append(1) or build(*a))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+
+    def gist():
+        made = _core.Judge(form_tables.form_tables(lexicon), relations.packed())
+        return made.gist(made.outlines(*pack(QUESTIONS)))[0].tolist()
+
+    gists = [gist(), gist()]
+    assert len(built) == 1
+    (file,) = tmp_path.glob("dedup/forms-*.tables")
+    file.write_bytes(file.read_bytes()[:-9])
+    gists += [gist(), gist()]
+    assert len(built) == 2
+    assert "damaged" in caplog.text
+    assert gists == gists[:1] * 4

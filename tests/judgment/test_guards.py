@@ -1,0 +1,79 @@
+"""The guards: each holds for what it is for, and for nothing that a text says in another way."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dedup_job import _core
+from dedup_job.cleaning import Cleaner
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.native.code_points import pack
+from tests.judgment.forms import judge
+
+EXAMPLES = [
+    pytest.param(guard.name, *texts, id=f"{guard.name}-{language}")
+    for guard in GUARDS
+    for language, texts in (("en", guard.example), ("zh", guard.example_zh))
+]
+GUARDED = [
+    ("opposite", "12除以3等于多少？", "12除3等于多少？"),
+    ("opposite", "甲与乙同时发生的概率是多少？", "甲或乙同时发生的概率是多少？"),
+    ("opposite", "他把猫追赶了一路，句意是什么？", "他被猫追赶了一路，句意是什么？"),
+    ("opposite", "两数相同的概率是多少？", "两数不同的概率是多少？"),
+    ("opposite", "Does he always tell the truth?", "Does he never tell the truth?"),
+    ("opposite", "How did World War I begin?", "How did World War II begin?"),
+    ("exchanged", "小明比小红多3个苹果", "小红比小明多3个苹果"),
+    ("exchanged", "从北京到上海要多久？", "从上海到北京要多久？"),
+    ("exchanged", "诗歌和散文各有特点，诗歌的特点是", "诗歌和散文各有特点，散文的特点是"),
+    ("name", "简述孔子的思想", "简述孟子的思想"),
+    ("number", "1945年5月8日发生了什么？", "1945年5月9日发生了什么？"),
+    ("negation", "除氧气外，属于气体的是", "属于气体的是"),
+]
+INNOCENT = [
+    ("计算3×10⁹除以5", "计算3×109除以5"),
+    ("从10~15中任选一个数", "从10-15中任选一个数"),
+    ("袋中有1个球，摸到它的概率是", "袋中有l个球，摸到它的概率是"),
+    ("2020年的产量是多少？", "2O2O年的产量是多少？"),
+    ("它的周长是多少厘米？", "它的周长=多少厘米？"),
+    ("心率每次测3分后取平均值", "心率每次测3min后取平均值"),
+    ("百分之五的盐水有多重？", "5%的盐水有多重？"),
+    ("三万元的存款一年的利息", "30000元的存款一年的利息"),
+    ("一根绳长5千米，剪成两段", "一根绳长5公里，剪成两段"),
+    ("第十二条 当事人应当全面履行合同。", "第十五条 当事人应当全面履行合同。"),
+    ("病人咳嗽三天。首选的检查是", "病人咳嗽三天。2．首选的检查是"),
+    ("3. 简述光合作用的过程", "12、简述光合作用的过程"),
+    ("（5分）简述光合作用的过程", "简述光合作用的过程"),
+    ("进程与线程的区别", "进程与线程的不同"),
+    ("废除旧制度的意义", "摧毁旧制度的意义"),
+    ("蛋白质合成的场所", "合成蛋白质的场所"),
+    ("延安时期的整风运动", "抗日战争中党开展的整风运动"),
+    ("Plants make sugar from light.", "Plants make the sugar from light."),
+    ("What is the colour of the sky?", "What is the color of the sky?"),
+    ("It takes five minutes.", "It takes 5 minutes."),
+    (
+        "首都是 A. 南京 B. 上海 C. 广州 D. 西安",
+        "首都是 A. 北京 B. 上海 C. 广州 D. 西安",
+    ),
+]
+
+
+def guards_of(a: str, b: str) -> list[str]:
+    """Name the guards that hold for two texts."""
+    one, other = (judge().outlines(*pack([text])) for text in Cleaner().clean_all([a, b]))
+    bits = judge().features(one, np.zeros(1, np.int64), other, np.zeros(1, np.int64))[1]
+    return [name for k, name in enumerate(_core.GUARDS) if bits[0] >> k & 1]
+
+
+def test_the_table_has_the_order_of_the_core() -> None:
+    assert [guard.name for guard in GUARDS] == list(_core.GUARDS)
+
+
+@pytest.mark.parametrize(("name", "a", "b"), [*EXAMPLES, *GUARDED])
+def test_a_guard_holds_in_both_orders(name: str, a: str, b: str) -> None:
+    assert guards_of(a, b) == guards_of(b, a) == [name]
+
+
+@pytest.mark.parametrize(("a", "b"), INNOCENT)
+def test_what_is_said_in_another_way_is_not_guarded(a: str, b: str) -> None:
+    assert guards_of(a, b) == guards_of(b, a) == []

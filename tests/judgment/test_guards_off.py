@@ -1,0 +1,49 @@
+"""A model that switches a guard off: the judge leaves such pairs to the model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.judgment import APART, UNLIKELY, Judge
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.model import shipped_model
+
+ROW = np.zeros(1, dtype=np.int64)
+NAMES = next(guard.example_zh for guard in GUARDS if guard.name == "name")
+NUMBERS = next(guard.example_zh for guard in GUARDS if guard.name == "number")
+
+
+def judge(folder: Path, *off: str, confidence: float = 0.95) -> Judge:
+    file = folder / "model.json"
+    file.write_text(json.dumps(json.loads(shipped_model()) | {"guards_off": off}), "utf-8")
+    return Judge(load_lexicon(FingerprintSettings(), lambda _: None), confidence, file)
+
+
+def apart(by: Judge, pair: tuple[str, str]) -> str | None:
+    said = by.judge([pair[0]], ROW, [pair[1]], ROW)
+    return None if said.joined[0] else APART[said.refused[0]]
+
+
+def test_only_the_guards_that_are_off_leave_it_to_the_model(tmp_path: Path):
+    usual, own = judge(tmp_path), judge(tmp_path, "name", confidence=1.0)
+    assert (apart(usual, NAMES), apart(own, NAMES)) == ("name", UNLIKELY)
+    assert apart(judge(tmp_path, "name", confidence=0.001), NAMES) is None
+    assert apart(usual, NUMBERS) == apart(own, NUMBERS) == "number"
+
+
+def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path: Path):
+    usual, own = judge(tmp_path), judge(tmp_path, "name")
+    assert usual.weigh(*NAMES).guards == ("name",)
+    assert own.weigh(*NAMES).guards == ()
+    pair = ([NAMES[0]], ROW, [NAMES[1]], ROW)
+    assert [bool(one.features(*pair)[1][0]) for one in (usual, own)] == [True, False]
+    (features, guards, equals), others = own.facts(*pair), usual.facts(*pair)
+    assert guards == others[1] != 0
+    assert (features == others[0]).all()
+    assert not equals[0]
+    assert own.facts([NAMES[0]], ROW, [f"1. {NAMES[0]}"], ROW)[2][0]

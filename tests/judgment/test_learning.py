@@ -1,0 +1,213 @@
+"""What a model learns from labels: figures by cross-validation, trees, guards that are off."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dedup_job.errors import ConfigurationError
+from dedup_job.judgment import learning
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
+from dedup_job.judgment.model import Model, feature_names, model_of, shipped_model
+from dedup_job.judgment.training import calibration, grow, logistic, nodes_of, sigmoid
+
+NAME = 1 << [guard.name for guard in GUARDS].index("name")
+NUMBER = 1 << [guard.name for guard in GUARDS].index("number")
+TOLD_BY = feature_names().index("han")  # what tells the labels apart
+NOW = 0.95
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Labelled pairs made by chance: `han` tells the label of `clear` of them."""
+
+    same: int
+    different: int
+    clear: float = 1.0
+    seed: int = 1
+
+    def labels(self, guards: NDArray[np.uint32] | None = None) -> Labels:
+        """Return them in a random order; guards: of the same ones, then of the different ones."""
+        chance = np.random.default_rng(self.seed)
+        n = self.same + self.different
+        same = np.arange(n) < self.same
+        features = chance.random((n, len(feature_names())))
+        features[:, TOLD_BY] = np.where(chance.random(n) < self.clear, same, ~same)
+        none = np.zeros(n, dtype=np.uint32)
+        order = chance.permutation(n)
+        held = none if guards is None else guards
+        return Labels(features, held, none > 0, same, np.arange(n)).where(order)
+
+
+def model(learnt: Learnt) -> Model:
+    """Return the model of the file."""
+    return model_of(json.dumps(learnt.document), "learnt")
+
+
+def probabilities(of: Model, labels: Labels) -> NDArray[np.float64]:
+    return of.trees.evaluate(labels.features.ravel())[1]
+
+
+def test_few_labels_only_calibrate_and_move_it_but_little():
+    labels = Drawn(3, 3).labels()
+    learnt = learn(labels, NOW, [])
+    assert (learnt.grown, learnt.too_few, learnt.confidence) == (False, True, NOW)
+    before = probabilities(model_of(shipped_model(), "shipped"), labels)
+    assert np.abs(probabilities(model(learnt), labels) - before).max() < 0.2
+
+
+def test_enough_labels_teach_what_the_model_did_not_know():
+    labels, others = Drawn(60, 60).labels(), Drawn(60, 60, seed=2).labels()
+    learnt = learn(labels, NOW, [])
+    assert (learnt.grown, learnt.too_few) == (True, False)
+    told, shipped = (
+        np.mean((probabilities(of, others) > 0.5) == others.same)
+        for of in (model(learnt), model_of(shipped_model(), "shipped"))
+    )
+    assert told >= 0.85 > 0.65 > shipped
+    assert learnt.own.different.joined <= 1 < learnt.shipped.different.joined
+    assert learnt.own.same.joined >= 25
+
+
+def test_what_does_not_help_is_not_learnt():
+    learnt = learn(Drawn(60, 60, clear=0.5).labels(), NOW, [])
+    assert (learnt.grown, learnt.too_few) == (False, False)
+    assert learnt.own.different.joined <= 1
+
+
+def test_without_the_library_it_is_calibrated_only():
+    learnt = learn(Drawn(60, 60).labels(), NOW, [], grows=False)
+    assert (learnt.grown, learnt.too_few) == (False, False)
+
+
+def test_the_same_labels_give_the_same_file_and_the_shipped_one_stays():
+    before = shipped_model()
+    one, other = (learn(Drawn(40, 40).labels(), NOW, []).document for _ in range(2))
+    assert json.dumps(one) == json.dumps(other)
+    assert shipped_model() == before
+
+
+def test_the_file_says_what_was_learnt_and_is_read_again():
+    learnt = learn(Drawn(40, 30).labels(), NOW, [{"bank": "x", "label": "S", "pairs": 40}])
+    shipped = json.loads(shipped_model())
+    *former, own = learnt.document["sources"]
+    assert former == shipped["sources"]
+    assert own["labels"] == [{"bank": "x", "label": "S", "pairs": 40}]
+    assert own["confidence"] == learnt.confidence
+    different, same = model(learnt).joined(learnt.confidence)
+    assert (different, same) == (learnt.own.different, learnt.own.same)
+    assert (different.of, same.of) == (30, 40)
+
+
+@pytest.mark.parametrize(("held", "off"), [(25, ["name"]), (19, [])])
+def test_a_guard_that_enough_labels_contradict_is_switched_off(held: int, off: list[str]):
+    guards = np.zeros(120, dtype=np.uint32)
+    guards[:held] = NAME
+    guards[100:] = NUMBER  # of different pairs
+    learnt = learn(Drawn(60, 60).labels(guards), NOW, [])
+    assert (learnt.off, model(learnt).guards_off) == (off, tuple(off))
+    assert learnt.refused == ({} if off else {"name": held})
+
+
+def test_a_guard_of_different_pairs_stays():
+    guards = np.zeros(120, dtype=np.uint32)
+    guards[:10] = guards[60:90] = NAME
+    learnt = learn(Drawn(60, 60).labels(guards), NOW, [])
+    assert (learnt.off, learnt.refused) == ([], {"name": 10})
+    assert learnt.own.same.joined <= 50
+
+
+def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_them():
+    labels = Drawn(60, 60).labels()
+    learnt = learn(labels._replace(groups=np.zeros(120, dtype=np.int64)), NOW, [])
+    assert not learnt.grown
+
+
+def test_a_file_has_room_for_any_number_of_labels(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(learning, "_LEFT_OUT", 20)
+    learnt = learn(Drawn(60, 60).labels(), NOW, [])
+    different, same = model(learnt).joined(0.0)
+    assert (different.of, same.of) == (20, 20)
+    shares = [one.joined / one.of for one in model(learnt).joined(learnt.confidence)]
+    own = (learnt.own.different, learnt.own.same)
+    assert shares == pytest.approx([one.joined / one.of for one in own], abs=0.06)
+
+
+def test_equal_pairs_are_joined_and_teach_nothing():
+    labels = Drawn(40, 40).labels()
+    equals = labels.same & (np.cumsum(labels.same) <= 30)
+    learnt = learn(labels._replace(equals=equals), NOW, [])
+    assert learnt.too_few
+    assert learnt.own.same.joined >= 25
+
+
+@pytest.mark.parametrize(
+    ("different", "least"),
+    [
+        ([0.2, 0.3, 0.9], NOW),  # too few to lower it
+        ([*[0.3] * 30, 0.6, 0.9], NOW),  # still too few
+        ([*[0.3] * 200, 0.6, 0.9], 0.601),  # one of 202 may be joined
+        ([*[0.0] * 400, *[0.3] * 30, 0.7, 0.8, 0.9], 0.701),  # two of 433
+        ([*[0.3] * 30, 1.0, 1.0], 1.0),
+        ([*[0.1] * 250], 0.5),
+    ],
+)
+def test_the_dial_joins_hardly_any_different_pair(different: list[float], least: float):
+    said = np.array([*different, 0.99])
+    labels = Labels(*[np.zeros(len(said))] * 3, np.arange(len(said)) == len(different), said)  # type: ignore[arg-type]
+    assert learning._dial(said, labels, NOW) == least
+
+
+def test_trees_upon_scores_are_the_sum_that_lightgbm_says():
+    labels = Drawn(60, 60, clear=0.9).labels()
+    shipped = json.loads(shipped_model())["trees"]
+    start = np.linspace(-1, 1, 120)
+    trees = grow(labels.features, labels.same, 20, start)
+    nodes = learning._joined(learning._moved(shipped, 0.5, 0.25), nodes_of(trees))
+    document = json.loads(shipped_model()) | {"trees": nodes}
+    scores = model_of(json.dumps(document), "x").trees.evaluate(labels.features.ravel())[0]
+    former = model_of(shipped_model(), "x").trees.evaluate(labels.features.ravel())[0]
+    expected = 0.5 * former + 0.25 + trees.predict(labels.features, raw_score=True)
+    assert scores == pytest.approx(expected)
+
+
+def test_what_features_weigh_adds_up_to_the_score():
+    labels = Drawn(60, 60, clear=0.9).labels()
+    found = nodes_of(grow(labels.features, labels.same, 20))
+    document = json.loads(shipped_model()) | {"trees": found}
+    trees = model_of(json.dumps(document), "x").trees
+    (score, *_), _ = trees.evaluate(labels.features[:1].ravel())
+    start = sum(found["value"][int(root)] for root in found["roots"])
+    assert start + trees.weigh(labels.features[0]).sum() == pytest.approx(score)
+
+
+def test_the_logistic_curve_finds_what_made_the_labels_and_never_falls():
+    chance = np.random.default_rng(1)
+    scores = chance.normal(size=20_000) * 3
+    same = chance.random(20_000) < sigmoid(1.5 * scores - 0.5)
+    slope, shift = logistic(scores, same)
+    assert (slope, shift) == pytest.approx((1.5, -0.5), abs=0.1)
+    assert logistic(-scores, same)[0] == 0
+    apart = np.array([-1.0, 1.0])
+    assert np.isfinite(logistic(apart * 1000, apart > 0)).all()
+    curve = calibration(slope, shift, scores)
+    assert curve["probabilities"] == sorted(curve["probabilities"])
+
+
+@pytest.mark.parametrize("off", ["name", ["nothing"], [1], {"name": 1}, [["name"]]])
+def test_guards_off_that_are_no_guards_are_refused(off: object):
+    document = json.loads(shipped_model()) | {"guards_off": off}
+    with pytest.raises(ConfigurationError, match="guards_off are no list of guards: number"):
+        model_of(json.dumps(document), "x")
+
+
+def test_a_class_needs_as_many_labels_without_a_guard():
+    guards = np.zeros(LEAST * 2, dtype=np.uint32)
+    assert not learn(Drawn(LEAST, LEAST).labels(guards), NOW, []).too_few
+    guards[0] = NUMBER
+    assert learn(Drawn(LEAST, LEAST).labels(guards), NOW, []).too_few

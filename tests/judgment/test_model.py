@@ -1,0 +1,131 @@
+"""A file with a model is read and checked before anything is judged by it."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from dedup_job import _core
+from dedup_job.decision.settings import CONFIDENCE
+from dedup_job.errors import ConfigurationError
+from dedup_job.judgment.model import MOST_BYTES, document_of, feature_names, load_model, model_of
+
+NODES = {
+    "feature": [0, -1, -1],
+    "threshold": [0.5, 0.0, 0.0],
+    "left": [1, 0, 0],
+    "right": [2, 0, 0],
+    "value": [0.0, 2.0, -2.0],
+    "roots": [0],
+    "scores": [-2.0, 2.0],
+    "probabilities": [0.1, 0.9],
+}
+
+
+def document():
+    left_out = {"different": [0.1, 0.2], "same": [0.5, 0.9]}
+    return document_of(copy.deepcopy(NODES), left_out, [])
+
+
+def refusal(text):
+    with pytest.raises(ConfigurationError) as raised:
+        model_of(text if isinstance(text, str) else json.dumps(text), "given")
+    (problem,) = raised.value.problems
+    assert problem.startswith("the model given cannot be used: ")
+    return problem
+
+
+def test_trees_are_evaluated_and_weighed():
+    trees = model_of(json.dumps(document()), "given").trees
+    rows = np.zeros((2, len(feature_names())))
+    rows[1, 0] = 1
+    scores, probabilities = trees.evaluate(rows.ravel())
+    assert scores.tolist() == [2, -2]
+    assert probabilities.tolist() == [0.9, 0.1]
+    assert trees.weigh(rows[1])[0] == -2
+
+
+def test_the_confidence_says_how_many_labelled_pairs_are_joined():
+    model = model_of(json.dumps(document()), "given")
+    assert model.joined(0.2) == ((1, 2), (2, 2))
+    assert model.joined(0.95) == ((0, 2), (0, 2))
+
+
+def test_the_model_that_ships_is_small_and_keeps_what_the_default_confidence_promises():
+    model = load_model(None)
+    (joined, different), _ = model.joined(CONFIDENCE)
+    assert joined <= 0.005 * different
+    assert files("dedup_job.judgment").joinpath("model.json").stat().st_size <= 200_000
+
+
+def changed(**parts):
+    made = document()
+    for name, value in parts.items():
+        section, _, key = name.partition("__")
+        if key:
+            made[section][key] = value
+        else:
+            made[section] = value
+    return made
+
+
+HOSTILE = {
+    "no JSON": ("{", "no JSON"),
+    "deep": ("[" * 100_000, "no JSON"),
+    "a list": ("[]", "no model"),
+    "another format": (changed(format="x"), "no model"),
+    "another version": (changed(version=2), "version 2"),
+    "a long version": (changed(version="9" * 99), "version 99999999999999999999,"),
+    "other features": (changed(features=["a"]), "other features"),
+    "a list gone": (changed(trees=[]), "lack a list"),
+    "a text": (changed(trees__value=[0.0, "1", 2.0]), "no number"),
+    "a truth": (changed(trees__left=[True, 0, 0]), "no number"),
+    "a fraction": (changed(trees__left=[1.5, 0, 0]), "no number"),
+    "too large": (changed(trees__left=[2**40, 0, 0]), "too large"),
+    "NaN": (json.dumps(changed(trees__value=[0.0, float("nan"), 0.0])), "no JSON"),
+    "infinite": (changed(trees__threshold=[1e999, 0.0, 0.0]), "no JSON|no number"),
+    "a cycle": (changed(trees__left=[0, 0, 0]), "no later node"),
+    "another length": (changed(trees__left=[1]), "differ in length"),
+    "no such feature": (changed(trees__feature=[999, -1, -1]), "not there"),
+    "no root": (changed(trees__roots=[3]), "no node"),
+    "a falling curve": (changed(calibration__probabilities=[0.9, 0.1]), "ascend"),
+    "falling scores": (changed(calibration__scores=[2.0, -2.0]), "ascend"),
+    "left out falls": (changed(left_out__same=[0.9, 0.1]), "ascend"),
+    "left out beyond": (changed(left_out__different=[0.1, 1.2]), "from 0 to 1"),
+    "no such guard": (changed(guards_off=["x"]), "guard"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), HOSTILE.values(), ids=HOSTILE)
+def test_a_model_that_is_damaged_or_hostile_is_refused_with_why(text, why):
+    assert re.search(why, refusal(text))
+
+
+def test_a_file_that_is_too_large_is_refused_before_it_is_read(tmp_path):
+    file = tmp_path / "model.json"
+    file.write_text(" " * (MOST_BYTES + 1))
+    with pytest.raises(ConfigurationError, match="larger than"):
+        load_model(file)
+
+
+def test_deep_trees_are_refused():
+    depth = 70
+    nodes = {
+        "feature": [0] * depth + [-1],
+        "threshold": [0.0] * (depth + 1),
+        "left": [*range(1, depth + 1), 0],
+        "right": [*range(1, depth + 1), 0],
+        "value": [0.0] * (depth + 1),
+        "roots": [0],
+    }
+    assert "deeper" in refusal(changed(trees=nodes))
+
+
+def test_features_and_guards_have_names_of_their_own():
+    assert len({*feature_names()}) == len(feature_names()) == len(_core.FEATURES)
+    assert len({*_core.GUARDS}) == len(_core.GUARDS)

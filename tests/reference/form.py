@@ -1,0 +1,863 @@
+"""The form of a text, read the slow way: see src/judgment/form.hpp."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import jieba
+import numpy as np
+import xxhash
+
+from dedup_job.judgment import form_tables as tables
+from dedup_job.judgment.form_tables import Class, Fact, Flag, Kind, Meaning, Phrase, class_of
+from dedup_job.judgment.words import sections_of
+
+SPACES = " \n"  # of folded texts
+OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
+NO_FACT, NO_FLAG = Fact(0), Flag(0)
+LABELS, FIGURES = "abcdefgh", "12345678"
+
+
+@dataclass(frozen=True)
+class Token:
+    """A word, number, sign or image."""
+
+    text: str
+    kind: Kind
+    weight: float
+    clause: int
+    flags: Flag
+    key: int  # what it is compared by
+
+
+@dataclass
+class Form:
+    """The parts of a text, and what is known of it as a whole."""
+
+    stem: list[Token] = field(default_factory=list)
+    choices: list[list[Token]] = field(default_factory=list)
+    answer: list[Token] = field(default_factory=list)
+    notes: list[Token] = field(default_factory=list)
+    facts: Fact = NO_FACT
+
+
+def _utf32(text: str) -> bytes:
+    return text.encode("utf-32-le", "surrogatepass")
+
+
+# Characters
+
+
+def fold(text: str) -> str:
+    """Return characters as they are compared; superscripts and subscripts as ^{...} and _{...}."""
+    out, script = "", ""
+    for character in text:
+        plain, raised = tables.folds().get(character, (character, ""))
+        if raised != script:
+            out += ("}" if script else "") + (f"{raised}{{" if raised else "")
+            script = raised
+        out += plain
+    return out + ("}" if script else "")
+
+
+def at(text: str, i: int) -> str:
+    return text[i] if 0 <= i < len(text) else " "
+
+
+def is_digit(c: str) -> bool:
+    return class_of(c) == Class.DIGIT
+
+
+def is_letter(c: str) -> bool:
+    return class_of(c) == Class.LETTER
+
+
+def is_han(c: str) -> bool:
+    return class_of(c) == Class.HAN
+
+
+def is_plain(c: str) -> bool:
+    """Tell whether it is a letter or digit, and not Han."""
+    return class_of(c) in (Class.LETTER, Class.DIGIT)
+
+
+def letters(text: str) -> int:
+    return sum(class_of(c) in (Class.LETTER, Class.DIGIT, Class.HAN) for c in text)
+
+
+def skip(text: str, i: int) -> int:
+    while i < len(text) and class_of(text[i]) == Class.SPACE:
+        i += 1
+    return i
+
+
+def digits(text: str, i: int) -> int:
+    """Return how many digits stand here."""
+    n = 0
+    while is_digit(at(text, i + n)):
+        n += 1
+    return n
+
+
+def phrase(text: str, i: int, wanted: Phrase) -> tuple[int, Phrase]:
+    """Return length and kinds of the longest phrase of those kinds that stands here, or 0."""
+    for length in range(_longest(), 0, -1):
+        kinds = tables.phrases().get(text[i : i + length], Phrase(0))
+        if kinds & wanted and i + length <= len(text):
+            return length, kinds
+    return 0, Phrase(0)
+
+
+def _longest() -> int:
+    return max(map(len, tables.phrases()))
+
+
+def holds(text: str, wanted: Phrase) -> bool:
+    return any(phrase(text, i, wanted)[0] for i in range(len(text)))
+
+
+# Notes
+
+
+def take_brackets(text: str) -> tuple[str, str]:
+    """Return the text without brackets that hold points or say where it is from, and those."""
+    out, notes, i = "", "", 0
+    while i < len(text):
+        end = closing(text, i, 120) if text[i] in "([" else 0
+        inner = text[i + 1 : end]
+        if end and (
+            is_points(inner) or (at(text, end + 1) not in "({" and holds(inner, Phrase.BRACKET))
+        ):
+            notes += text[i : end + 1] + " "
+            out += " "
+            i = end + 1
+        else:
+            out += text[i]
+            i += 1
+    return out, notes
+
+
+def closing(text: str, i: int, most: int) -> int:
+    """Return where the bracket closes; 0 if it is long, or holds a line end or bracket."""
+    for j in range(i + 1, min(i + most + 2, len(text))):
+        if text[j] in "()[]\n":
+            return j if text[j] in ")]" else 0
+    return 0
+
+
+def is_points(inner: str) -> bool:
+    """Tell whether brackets hold points: 本题满分 12 分, 5 points."""
+    i = skip(inner, 0)
+    while n := phrase(inner, i, Phrase.POINTS)[0]:
+        i = skip(inner, i + n)
+    n = digits(inner, i)
+    if not 1 <= n <= 3:
+        return False
+    i += n
+    if at(inner, i) == "." and digits(inner, i + 1) == 1:
+        i += 2
+    i = skip(inner, i)
+    n = phrase(inner, i, Phrase.UNIT)[0]
+    return n > 0 and skip(inner, i + n) == len(inner)
+
+
+def take_sentences(text: str) -> tuple[str, str]:
+    """Return the text without short sentences in which a page speaks of itself, and those."""
+    out = notes = ""
+    for sentence in re.findall("[^\n。?!]*[\n。?!]|[^\n。?!]+", text):
+        found = [i for i in range(len(sentence)) if phrase(sentence, i, Phrase.NOTE)[0]]
+        if len(sentence) <= 80 and found:
+            start = max(sentence.rfind(c, 0, found[0]) for c in " ,") + 1
+            notes += sentence[start:] + " "
+            out += sentence[:start] + "\n"
+        else:
+            out += sentence
+    return out, notes
+
+
+def after_label(text: str, i: int, ends: str) -> int:
+    """Return the place behind a bracket, one of `ends`, or both; 0 if there is none."""
+    i = skip(text, i)
+    if at(text, i) in ")]":
+        j = skip(text, i + 1)
+        if at(text, j) in ends:
+            return j + 1
+    return i + 1 if at(text, i) in ends else 0
+
+
+def find_marks(text: str) -> list[tuple[int, int, Phrase]]:
+    """Return where 答案: and the like stand, behind a line, space, sentence, bracket."""
+    marks, i = [], 0
+    while i < len(text):
+        end = 0
+        quoted = i > 1 and text[i - 1] == '"' and text[i - 2] in "。?!"
+        if (i == 0 or quoted or text[i - 1] in "\n 。?!)") and text[i] not in "\n ":
+            j = skip(text, i + (text[i] in "(["))
+            n, kinds = phrase(text, j, Phrase.ANSWER | Phrase.EXPLANATION | Phrase.LINE)
+            end = after_label(text, j + n, ":]") if n else 0
+            if end:
+                marks.append((i, end, kinds))
+        i = end or i + 1
+    return marks
+
+
+def split_notes(text: str) -> tuple[str, str, str, bool]:
+    """Return body, answer and notes of a text, and whether an explanation stands behind.
+
+    What follows a mark is still the task where choices follow, or where most of the text does.
+    """
+    marks = find_marks(text)
+    if not marks:
+        return text, "", "", False
+    body, answer, notes, explained, listed = text[: marks[0][0]], "", "", False, False
+    if letters(body) < 4 and len(marks) == 1 and not marks[0][2] & Phrase.LINE:
+        return text, "", "", False
+    ends = [start for start, *_ in marks[1:]] + [len(text)]
+    for (start, begin, kinds), end in zip(marks, ends, strict=True):
+        piece = text[begin:end]
+        line, _, rest = piece.partition("\n")
+        if kinds & Phrase.ANSWER:
+            kinds = Phrase.ANSWER
+        more = bool(not kinds & Phrase.LINE and find_choices(piece)[1])
+        if not kinds & Phrase.LINE and not more and not answer and letters(piece) > letters(body):
+            listed = listed or bool(find_choices(body)[1])
+            more = not listed
+        if more:
+            body += text[start:end]
+        elif kinds & Phrase.ANSWER:
+            answer += line + " "
+            explained |= letters(rest) >= 30
+        elif not kinds & Phrase.LINE:
+            explained |= letters(piece) >= 10
+        elif letters(line) > 60:
+            body += "\n" + piece
+        else:
+            notes += line + " "
+            body += "\n" + rest
+    return body, answer, notes, explained
+
+
+def strip_opening(text: str) -> str:
+    """Return the text without the numbers, headings and names of papers that it begins with."""
+    i = 0
+    while (j := opening(text, i)) > i:
+        i = j
+    return text[i:] if letters(text[i:]) >= 4 else text
+
+
+def opening(text: str, i: int) -> int:
+    """Return the place behind 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3; or 0."""
+    i = skip(text, i)
+    if at(text, i) in "([":
+        return bracketed_opening(text, i)
+    if end := paper_opening(text, i):
+        return end
+    numbered = re.match("第[0-9零〇一二三四五六七八九十百]+[条章节课]", text[i:])
+    if numbered and class_of(at(text, i + numbered.end())) == Class.SPACE:
+        return i + numbered.end()
+    if at(text, i) == "第":
+        i = skip(text, i + 1)
+    n, kinds = phrase(text, i, Phrase.NUMBERED | Phrase.HEADING)
+    if kinds:
+        i = skip(text, i + n)
+        i = skip(text, i + 1) if at(text, i) == "." else i
+    n = digits(text, i)
+    end, j = skip(text, i + n), i + n
+    points = 0
+    while n < 4 and at(text, j) in "-." and 1 <= digits(text, j + 1) <= 3:
+        points += at(text, j) == "."
+        j += 1 + digits(text, j + 1)
+    if j > i + n and points != 1:
+        return j if class_of(at(text, j)) == Class.SPACE else 0
+    if n > 4 or (n == 0 and not kinds & Phrase.HEADING):
+        return 0
+    if at(text, end) == "题" or (at(text, end) in ".、:)" and not is_digit(at(text, end + 1))):
+        return end + 1
+    return i + n if kinds & Phrase.NUMBERED else 0
+
+
+def paper_opening(text: str, i: int) -> int:
+    """Return the place behind 2019年真题第48题, or 0."""
+    found = False
+    for k in range(i, min(i + 30, len(text))):
+        if not is_han(text[k]) and not is_digit(text[k]) and text[k] not in "· ":
+            return 0
+        first = skip(text, k + 1)
+        n = digits(text, first)
+        end = skip(text, first + n)
+        if found and text[k] == "第" and n and at(text, end) == "题":
+            return end + 1 + (at(text, end + 1) in ".、:")
+        found = found or phrase(text, k, Phrase.PAPER)[0] > 0
+    return 0
+
+
+def bracketed_opening(text: str, i: int) -> int:
+    """Return the place behind (12) or (三) or [多选] or (2019年北京), or 0."""
+    close = closing(text, i, 30)
+    if not close:
+        return 0
+    if text[i] == "[":
+        return close + 1 if text[close] == "]" and at(text, close + 1) not in "{(" else 0
+    inner = text[skip(text, i + 1) : close].rstrip(SPACES)
+    n = digits(inner, 0)
+    if n == 4 and inner[:2] in ("19", "20"):
+        return close + 1
+    numerals = sections_of(tables.WORDS)["numerals"][0].split()
+    is_numeral = bool(inner) and all(c in numerals for c in inner)
+    if not is_numeral and not (1 <= n <= 3 and n == len(inner)):
+        return 0
+    end = skip(text, close + 1)
+    end += at(text, end) in ".、"
+    behind = at(text, skip(text, end))  # (1)+(2) is a formula
+    return end if is_numeral or is_han(behind) or "a" <= behind <= "z" or behind in "$\\" else 0
+
+
+# Choices
+
+
+@dataclass
+class Label:
+    """What stands before a choice; of name 0 is A."""
+
+    name: int
+    start: int
+    end: int
+    bare: bool = False
+
+
+def find_choices(text: str) -> tuple[str, list[str]]:
+    """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines."""
+    best = longest_run(find_labels(text))
+    if len(best) < 3 and any(label.bare for label in best):
+        best = []
+    if not best:
+        best = longest_run(find_figures(text))
+        ends = [label.start for label in best[1:]] + [len(text)]
+        if len(best) < 4 or any(end - x.end > 40 for x, end in zip(best, ends, strict=True)):
+            best = []
+    if not best:
+        return text, []
+    edges = [*best, Label(0, len(text), 0)]
+    choices = [text[x.end : y.start] for x, y in pairwise(edges)]
+    return text[: best[0].start], without_repeated(choices)
+
+
+def without_repeated(choices: list[str]) -> list[str]:
+    """Drop labels that all choices repeat, as in A. A苯耗下降."""
+    inner = [choice[skip(choice, 0) :] for choice in choices]
+    if all(one[:1] == LABELS[k : k + 1] and is_han(at(one, 1)) for k, one in enumerate(inner)):
+        return [one[1:] for one in inner]
+    return choices
+
+
+def longest_run(labels: list[Label]) -> list[Label]:
+    """Return the longest run of labels, each the next of its name; the last of equal ones."""
+    runs: dict[int, list[Label]] = {}
+    best: list[Label] = []
+    for label in reversed(labels):
+        runs[label.name] = [label, *runs.get(label.name + 1, [])]
+        if label.name == 0 and len(runs[0]) > max(1, len(best)):
+            best = runs[0]
+    return best
+
+
+def find_labels(text: str) -> list[Label]:
+    labels, i = [], 0
+    while i < len(text):
+        label = label_at(text, i)
+        if label:
+            labels.append(label)
+        i = max(label.end, i + 1) if label else i + 1
+    return labels
+
+
+def label_at(text: str, i: int) -> Label | None:
+    """Return A. or (A) or A), or A alone on a line; not the first of A.B. or A、B、."""
+    before = at(text, i - 1) if i else "\n"
+    if class_of(text[i]) == Class.SPACE:
+        return None
+    if not (class_of(before) == Class.SPACE or before in ";。?!.,)]_、:$" or is_han(before)):
+        return None
+    j = skip(text, i + 1) if text[i] in "([" else i
+    if at(text, j) not in LABELS:
+        return None
+    name = LABELS.index(text[j])
+    end = after_label(text, j + 1, ".、:)]")
+    if end:
+        letter, behind = at(text, end), at(text, skip(text, end + 1))
+        is_next = behind == "、" and letter == chr(ord(text[j]) + 1)
+        abbreviated = "a" <= letter <= "z" and (behind == "." or is_next)
+        return None if abbreviated else Label(name, i, end)
+    alone = before == "\n" and j == i and class_of(at(text, i + 1)) == Class.SPACE
+    if alone and skip(text, i + 1) < len(text):
+        return Label(name, i, i + 1, bare=True)
+    return None
+
+
+def find_figures(text: str) -> list[Label]:
+    """Return 1. or 1、 or 1) at the starts of lines."""
+    labels, i = [], 0
+    while i < len(text):
+        i = skip(text, i)
+        if at(text, i) in FIGURES and at(text, i + 1) in ".、)":
+            labels.append(Label(FIGURES.index(text[i]), i, i + 2))
+        while i < len(text) and text[i] != "\n":
+            i += 1
+    return labels
+
+
+# Formulas
+
+
+class Flattener:
+    r"""Text in one line: \frac{a}{b} is a/b, \leq is ≤, braces and \left are gone.
+
+    Brackets ⟨ and ⟩ hold what is more than a number or letter in a fraction, power or index.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text, self.out, self.images = text, [], []
+        self.apart = False  # a letter or digit does not join that before it
+        self.groups: list[tuple[str, int]] = []
+
+    def put(self, c: str) -> None:
+        """Write a character."""
+        if self.apart and self.out and is_plain(self.out[-1]) and is_plain(c):
+            self.out.append(" ")
+        self.apart = False
+        self.out.append(c)
+
+    @property
+    def start(self) -> int:
+        """Return where the innermost group starts."""
+        return self.groups[-1][1] if self.groups else 0
+
+    def trim(self) -> None:
+        """Drop spaces at the end of the innermost group."""
+        while len(self.out) > self.start and self.out[-1] == " ":
+            self.out.pop()
+
+    def flat(self) -> str:
+        """Return the text in one line."""
+        text, latex, i = self.text, "\\" in self.text, 0
+        while i < len(text):
+            c = text[i]
+            if c == "\\":
+                i = self.command(i)
+            elif c == "{":
+                i = self.open(i)
+            elif c == "}":
+                i = self.close(i + 1)
+            elif c == "!" and (end := self.image(i)):
+                i = end
+            elif c == "[" and (end := closing(text, i, 60)) and mark_end(text, end) and end > i + 1:
+                self.out.append(OPEN)
+                i += 1
+            elif c == "]" and (end := mark_end(text, i)):
+                self.out.append(CLOSE)
+                i = end
+            elif c == "(" and (number := enumerated(text, i))[0]:
+                self.put(chr(0x245F + number[0]))
+                i = number[1]
+            else:
+                if c in "~—" and is_digit(at(text, i - 1)) and is_digit(at(text, i + 1)):
+                    c = "-"
+                elif c == "~" and latex:
+                    c = " "
+                if c not in "$`":
+                    self.put(c)
+                i += 1
+        return "".join(self.out)
+
+    def command(self, i: int) -> int:
+        r"""Take a command such as \leq; return the place behind, as the following do."""
+        text, j = self.text, i + 1
+        while "a" <= at(text, j) <= "z":
+            j += 1
+        if j == i + 1:
+            self.put(at(text, j) if at(text, j) in "%_" else " ")
+            return j + 1
+        flags, sign = tables.words().get(text[i:j], (0, 0))
+        brace = at(text, skip(text, j)) == "{"
+        if flags & Meaning.SIGN:
+            self.trim()
+            if chr(sign) == "°" and len(self.out) > self.start and self.out[-1] == "^":
+                self.out.pop()
+            self.apart = True
+            self.put(chr(sign))
+            self.apart = True
+            return skip(text, j)
+        self.apart = True
+        if flags & Meaning.ENVIRONMENT and brace:
+            return environment_end(text, skip(text, j))
+        if flags & Meaning.FRACTION and brace:
+            return self.wrap("numerator", skip(text, j) + 1)
+        if flags & Meaning.LOOK or flags & Meaning.UNDERLINE:
+            if not brace:
+                return j
+            self.apart = False
+            self.groups.append(
+                ("underline" if flags & Meaning.UNDERLINE else "look", len(self.out))
+            )
+            return skip(text, j) + 1
+        for c in text[i + 1 : j]:
+            self.put(c)
+        self.apart = True
+        return j
+
+    def wrap(self, kind: str, i: int) -> int:
+        """Begin what stands in brackets if it is long."""
+        self.put("⟨")
+        self.groups.append((kind, len(self.out)))
+        return skip(self.text, i)
+
+    def open(self, i: int) -> int:
+        """Take {."""
+        out, k = self.out, len(self.out)
+        while k > max(self.start, len(out) - 3) and out[k - 1] == " ":
+            k -= 1
+        if k > self.start and (out[k - 1] == "^" or (out[k - 1] == "_" and at(out, k - 2) != "_")):
+            del out[k:]
+            return self.wrap("script", i + 1)
+        self.apart = True
+        self.groups.append(("plain", len(out)))
+        return i + 1
+
+    def close(self, i: int) -> int:
+        """Take }."""
+        if not self.groups:
+            return i
+        self.trim()
+        kind, start = self.groups.pop()
+        out = self.out
+        if kind == "plain":
+            self.apart = True
+        elif kind == "underline":
+            if all(c in " _.~" for c in out[start:]):
+                out += " __ "
+        elif kind != "look":
+            if kind == "script" and out[start:] == ["°"] and out[start - 2] == "^":
+                del out[start - 2 : start]
+            elif is_atom(out[start:]):
+                out[start - 1 : start] = " " if kind == "numerator" else ""
+            else:
+                out.append("⟩")
+            self.apart = True
+            k = skip(self.text, i)
+            if kind == "numerator" and at(self.text, k) == "{":
+                out.append("/")
+                return self.wrap("denominator", k + 1)
+        return i
+
+    def image(self, i: int) -> int:
+        """Take ![alternative](address); return the place behind, or 0."""
+        text = self.text
+        middle = closing(text, i + 1, 60) if at(text, i + 1) == "[" else 0
+        if not middle or text[middle : middle + 2] != "](":
+            return 0
+        end = middle + 2
+        while end < len(text) and text[end] != ")" and class_of(text[end]) != Class.SPACE:
+            end += 1
+        if at(text, end) != ")":
+            return 0
+        self.out.append(IMAGE)
+        self.images.append(image_key(text[middle + 2 : end]))
+        return end + 1
+
+
+def image_key(address: str) -> str:
+    """Return the file's name where it is one by itself, else the address without protocol."""
+    if not address.startswith("data:"):
+        address = address.split("?")[0].split("#")[0]
+    name = address.rpartition("/")[2]
+    if len(name.rpartition(".")[0] or name) >= 8 and any(map(is_digit, name)):
+        return name
+    return address.partition("//")[2] or address or "image"
+
+
+def mark_end(text: str, i: int) -> int:
+    """Return the place behind ]{.name}, or 0."""
+    if text[i : i + 3] != "]{.":
+        return 0
+    j = i + 3
+    while is_plain(at(text, j)) or at(text, j) == "_":
+        j += 1
+    return j + 1 if j > i + 3 and at(text, j) == "}" else 0
+
+
+def enumerated(text: str, i: int) -> tuple[int, int]:
+    """Return the number of (1) to (20) and the place behind, or 0; f(1) and (1)= are formulas."""
+    j = skip(text, i + 1)
+    n = digits(text, j)
+    end = skip(text, j + n)
+    value = int(text[j : j + n]) if 1 <= n <= 2 else 0
+    if at(text, end) != ")" or not 1 <= value <= 20:
+        return 0, 0
+    if i and (is_plain(text[i - 1]) or text[i - 1] in ")}"):
+        return 0, 0
+    j = skip(text, end + 1)
+    if "a" <= at(text, j) <= "z":
+        j = skip(text, j + 1)
+    return (0, 0) if at(text, j) in "-+=" else (value, end + 1)
+
+
+def environment_end(text: str, i: int) -> int:
+    r"""Return the place behind {name} and {c|c} of \begin."""
+    for allowed in ("abcdefghijklmnopqrstuvwxyz* ", "clr| "):
+        j = i + 1
+        while j < len(text) and text[j] in allowed:
+            j += 1
+        if at(text, i) != "{" or at(text, j) != "}":
+            return i
+        i = j + 1
+    return i
+
+
+def is_atom(content: list[str]) -> bool:
+    """Tell whether it is one character or number at most, with a sign or without."""
+    content = content[content[:1] in (["+"], ["-"]) :]
+    return len(content) <= 1 or re.fullmatch(r"[0-9][0-9.]*", "".join(content)) is not None
+
+
+# Tokens
+
+WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0}
+CLAUSE_ENDS = ",;。?!.:\n"
+
+
+class Tokenizer:
+    """Makes tokens of a part."""
+
+    def __init__(self, text: str, han: bool) -> None:
+        flattener = Flattener(text)
+        self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
+        self.tokens: list[Token] = []
+        self.clause, self.fresh, self.emphasised = 0, False, False
+
+    def put(
+        self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
+    ) -> None:
+        """Add a token."""
+        meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
+        flags |= Flag(meaning) & (Flag.NEGATES | Flag.LIMITS)
+        if not meaning & Meaning.NOT_NEGATING and any(c in tables.negating() for c in text):
+            flags |= Flag.NEGATES
+        if self.emphasised:
+            flags |= Flag.EMPHASISED
+        if weight is None:
+            weight = WEIGHTS.get(kind, 0.0)
+        weight = float(np.float32(weight))
+        key = synonym or xxhash.xxh3_64_intdigest(_utf32(text))
+        self.tokens.append(Token(text, kind, weight, self.clause, flags, key))
+        self.fresh = True
+
+    def run(self) -> list[Token]:
+        """Return the tokens."""
+        text, keep, i = self.text, kept_brackets(self.text), 0
+        while i < len(text):
+            c, kind, end = text[i], class_of(text[i]), i + 1
+            if c == IMAGE:
+                self.put(next(self.images, ""), Kind.IMAGE)
+            elif c in (OPEN, CLOSE):
+                self.emphasised = c == OPEN
+            elif blank := blank_end(text, i):
+                self.put("＿", Kind.BLANK)
+                end = blank
+            elif kind == Class.DIGIT:
+                end = number_end(text, i)
+                numbering = self.clause and not self.fresh and end - i <= 2 and at(text, end) == "."
+                if not (numbering and is_han(at(text, skip(text, end + 1)))):
+                    self.put(plain_number(text[i:end]), Kind.NUMBER)
+            elif kind == Class.CIRCLED:
+                self.put(c, Kind.NUMBER, 3.0)
+            elif kind == Class.LETTER:
+                end = latin_end(text, i)
+                self.put_latin(text[i:end])
+            elif kind == Class.HAN:
+                while is_han(at(text, end)):
+                    end += 1
+                for word in jieba.cut(text[i:end]):
+                    self.put_han(word)
+            elif c in "()[]":
+                if i in keep:
+                    self.put(c, Kind.SYMBOL, 1.0)
+            elif kind == Class.SIGN and is_operator(text, i):
+                self.put(c, Kind.SYMBOL)
+            if c in CLAUSE_ENDS and self.fresh and end == i + 1 and not within(text, i):
+                self.clause += 1
+                self.fresh = False
+            i = end
+        return self.tokens
+
+    def put_latin(self, text: str) -> None:
+        """Add a word of letters."""
+        meaning = tables.words().get(text, (0, 0))[0]
+        if not self.han and meaning & Meaning.ENGLISH_FUNCTION:
+            self.put(text, Kind.FUNCTION)
+        elif len(text) == 1 or meaning & Meaning.FORMULA:
+            self.put(text, Kind.LETTER, flags=Flag.LATIN)
+        else:
+            self.put(text, Kind.WORD, tables.idf().get(text, 8.0), Flag.LATIN)
+
+    def put_han(self, text: str) -> None:
+        """Add a word of jieba's."""
+        flags = Flag.PROPER if text in tables.proper_nouns() else NO_FLAG
+        if tables.words().get(text, (0, 0))[0] & Meaning.FUNCTION:
+            self.put(text, Kind.FUNCTION, flags=flags)
+        else:
+            weight = tables.idf().get(text, 10.0 if len(text) > 1 else 7.0)
+            self.put(text, Kind.WORD, weight, flags)
+
+
+def blank_end(text: str, i: int) -> int:
+    """Return the place behind __ or ( ), or 0."""
+    if text[i] in "([":
+        j = skip(text, i + 1)
+        return j + 1 if at(text, j) == {"(": ")", "[": "]"}[text[i]] else 0
+    count, j = 0, i
+    while at(text, j) == "_":
+        count, end = count + 1, j + 1
+        j = skip(text, end)
+    return end if count > 1 else 0
+
+
+def within(text: str, i: int) -> bool:
+    """Tell whether a mark stands within a number or abbreviation, as in 3,4 and e.g here."""
+    behind = at(text, i + 1)
+    return (is_digit(at(text, i - 1)) and is_digit(behind)) or (
+        text[i] == "." and (is_plain(behind) or is_han(behind))
+    )
+
+
+def number_end(text: str, i: int) -> int:
+    """Return the place behind 1,234,567.8."""
+    n = digits(text, i)
+    end = i + n
+    while n <= 3 and at(text, end) == "," and digits(text, end + 1) == 3:
+        end += 4
+    decimals = digits(text, end + 1) if at(text, end) == "." else 0
+    return end + 1 + decimals if decimals else end
+
+
+def plain_number(text: str) -> str:
+    """Return 3 for 3.0 and 7 for 007."""
+    whole, point, decimals = text.replace(",", "").partition(".")
+    decimals = decimals.rstrip("0")
+    return (whole.lstrip("0") or "0") + (point + decimals if decimals else "")
+
+
+def latin_end(text: str, i: int) -> int:
+    """Return the place behind a word, and 's or n't behind it."""
+    while is_letter(at(text, i)):
+        i += 1
+    end = i
+    if at(text, i) == "'":
+        i += 1
+        while "a" <= at(text, i) <= "z":
+            i += 1
+        end = i if i > end + 1 else end
+    return end
+
+
+def kept_brackets(text: str) -> set[int]:
+    """Return the brackets that belong to formulas: (a+b), [2,6]."""
+    stack: list[int] = []
+    keep: set[int] = set()
+    for i, c in enumerate(text):
+        if c in "([":
+            stack.append(i)
+        elif c in ")]" and stack:
+            start = stack.pop()
+            if i - start <= 81 and is_formula(text[start + 1 : i]):
+                keep |= {start, i}
+        elif c == "\n":
+            stack.clear()
+    return keep
+
+
+def is_formula(text: str) -> bool:
+    """Tell whether it is letters or digits with a sign, without Han characters and words."""
+    signs = any(c in ",^" or (class_of(c) == Class.SIGN and c not in "_'!~%°·") for c in text)
+    word = longest = 0
+    for c in text:
+        word = word + 1 if "a" <= c <= "z" else 0
+        longest = max(longest, word)
+    return signs and longest < 5 and any(map(is_plain, text)) and not any(map(is_han, text))
+
+
+def is_operator(text: str, i: int) -> bool:
+    """Tell whether a sign has a meaning here: - in a-1, not in well-known."""
+    c, before, after = text[i], at(text, i - 1), at(text, i + 1)
+    if c == "-":
+        k = i + 1
+        while at(text, k) == " " and k < len(text):
+            k += 1
+        near = at(text, k)
+        if is_digit(near):
+            return not is_han(before)
+        single = near in "(⟨√" or (is_letter(near) and not is_letter(at(text, k + 1)))
+        return (
+            single
+            and (not is_letter(before) or not is_letter(at(text, i - 2)))
+            and not is_han(before)
+        )
+    if c in "<>":
+        return c not in (before, after)
+    if c == "|":
+        return is_side(before) or is_side(after)
+    if c == "_":
+        return before != "_" and after != "_" and is_side(before) and is_side(after)
+    if c == "!":
+        return is_digit(before) and not is_letter(after)
+    if c == "'":
+        return is_letter(before) and not is_letter(after) and not is_letter(at(text, i - 2))
+    if c == "/":
+        return is_side(before) and is_side(after)
+    if c in "·*~&":
+        return is_side(before) and is_side(after)
+    return True
+
+
+def is_side(c: str) -> bool:
+    return is_plain(c) or c in "()⟨⟩√|"
+
+
+# Forms
+
+
+@dataclass
+class Parts:
+    """A text in parts, folded; notes and answer are behind what they were taken from."""
+
+    stem: str
+    choices: list[str]
+    answer: str
+    notes: str
+    facts: Fact
+
+
+def parts_of(text: str) -> Parts:
+    """Return the parts of a text."""
+    text, notes = take_brackets(fold(text))
+    rest, more = take_sentences(text)
+    if letters(rest) >= 4:
+        text, notes = rest, notes + more
+    body, answer, lines, explained = split_notes(text)
+    body = strip_opening(body)
+    stem, choices = find_choices(body)
+    han = any(map(is_han, body))
+    facts = Fact.EXPLAINED * explained | Fact.HAN * han
+    return Parts(stem, choices, answer, notes + lines, Fact(facts))
+
+
+def form_of(text: str) -> Form:
+    """Return the form of a text."""
+    parts = parts_of(text)
+
+    def tokens(part: str) -> list[Token]:
+        return Tokenizer(part, bool(parts.facts & Fact.HAN)).run()
+
+    choices = [*map(tokens, parts.choices)]
+    return Form(tokens(parts.stem), choices, tokens(parts.answer), tokens(parts.notes), parts.facts)

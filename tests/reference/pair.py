@@ -1,0 +1,770 @@
+"""Differences, guards and features of two forms: the plain version, for comparison with the core.
+
+Everything is counted alike in both orders of the two: `compare` puts them into an order of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import groupby
+
+from dedup_job import _core
+from dedup_job.judgment.relations import relations
+from tests.reference.form import Flag, Form, Kind, Token
+
+FEATURES = tuple(name for name, _ in _core.FEATURES)
+GUARDS = _core.GUARDS
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What stands in one form at a place, and in the other; one of them may be empty.
+
+    choice: it is of a choice, not of the stem. edge: the part begins or ends with it. clauses: it
+    is of whole clauses, with no counterpart. moved: it is in both, at other places.
+    """
+
+    left: list[Token]
+    right: list[Token]
+    choice: bool
+    edge: bool
+    clauses: bool
+    moved: bool = False
+
+
+@dataclass
+class Alignment:
+    """Differences of two parts, and the weight of what is in both at other places."""
+
+    differences: list[Difference] = field(default_factory=list)
+    moved_clauses: float = 0.0
+    moved_within: float = 0.0
+    exchanged: bool = False
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What is known of a pair; features in the order of FEATURES."""
+
+    differences: list[Difference]
+    guards: list[str]
+    features: list[float]
+
+
+class Work:
+    """Bounds the steps spent on a pair: what would take more is taken as altogether different."""
+
+    MOST = 1 << 22
+    MATRIX = 1 << 20
+
+    def __init__(self) -> None:
+        self.left = self.MOST
+
+    def suffices(self, steps: int, most: int = MOST) -> bool:
+        """Take the steps, if there are so many left."""
+        if steps > min(self.left, most):
+            return False
+        self.left -= steps
+        return True
+
+
+def compare(a: Form, b: Form) -> Comparison:
+    """Return the differences of two forms, the guards that hold, and the features."""
+    work = Work()
+    turned = _order(b) < _order(a)
+    if turned:
+        a, b = b, a
+    stem = align(a.stem, b.stem, work)
+    changes = [Change(one, work) for one in stem.differences if not one.moved]
+    real = [one for one in changes if not one.null]
+    alone = [one.difference for one in real if not one.replaced and not one.clauses]
+    left, right = ([t for one in alone for t in getattr(one, side)] for side in ("left", "right"))
+    lone = Change(Difference(left, right, choice=False, edge=False, clauses=False), work)
+    if len(alone) > 4:
+        lone.numbers_differ = lone.opposite = False
+    choices = Choices(a, b, work)
+    features = _stem_features(a, b, stem, changes) | _choice_features(choices)
+    assert tuple(features) == FEATURES
+    differences = stem.differences + choices.differences
+    if turned:
+        differences = [replace(one, left=one.right, right=one.left) for one in differences]
+    return Comparison(
+        differences,
+        [
+            name
+            for name, holds in _guards(a, b, stem, real, lone, choices, features).items()
+            if holds
+        ],
+        [float(value) for value in features.values()],
+    )
+
+
+def _order(form: Form) -> tuple[object, ...]:
+    tokens = [*_asked(form), *form.answer]
+    parts = [len(form.stem), *map(len, form.choices)]
+    return len(tokens), [(list(map(ord, t.text)), t.clause, t.flags) for t in tokens], parts
+
+
+# --- alignment
+
+
+def align(a: Sequence[Token], b: Sequence[Token], work: Work, *, choice: bool = False) -> Alignment:
+    """Align two parts: clauses that both have, in order and then elsewhere; then tokens between."""
+    found = Alignment()
+    clauses_a, clauses_b = _clauses(a), _clauses(b)
+    x, y = [_keys(content(c)) for c in clauses_a], [_keys(content(c)) for c in clauses_b]
+    same = lcs_pairs(x, y, work)
+    found.exchanged = _exchanged(text(a), text(b))
+    gone_a, gone_b = set(), set()
+    for i, j, _ in _runs(x, y, same, longest=1):
+        if len(x[i]) >= 2:
+            gone_a.add(i)
+            gone_b.add(j)
+            found.moved_clauses += weight(clauses_a[i])
+            found.differences.append(
+                Difference(clauses_a[i], clauses_b[j], choice, edge=False, clauses=True, moved=True)
+            )
+    at_a = at_b = 0
+    for i, j in [*same, (len(x), len(y))]:
+        left = [t for k in range(at_a, i) if k not in gone_a for t in clauses_a[k]]
+        right = [t for k in range(at_b, j) if k not in gone_b for t in clauses_b[k]]
+        if left or right:
+            ends = (at_a == 0 and at_b == 0, i == len(x) and j == len(y))
+            _align_tokens(left, right, choice, ends, work, found)
+        at_a, at_b = i + 1, j + 1
+    return found
+
+
+def _align_tokens(
+    a: list[Token],
+    b: list[Token],
+    choice: bool,
+    ends: tuple[bool, bool],
+    work: Work,
+    found: Alignment,
+) -> None:
+    """Add what differs between two lists of tokens; ends: whether the part begins, ends there."""
+    x, y = _keys(a), _keys(b)
+    found.exchanged |= _exchanged(x, y)
+    same = lcs_pairs(x, y, work)
+    gone_a, gone_b = set(), set()
+    for i, j, count in _runs(x, y, same, longest=len(x)):
+        run = a[i : i + count]
+        least = 5 if count == 1 else 8
+        if any(t.kind == Kind.WORD for t in run) and weight(run) > least:
+            gone_a.update(range(i, i + count))
+            gone_b.update(range(j, j + count))
+            found.moved_within += weight(run)
+            found.differences.append(
+                Difference(run, b[j : j + count], choice, edge=False, clauses=False, moved=True)
+            )
+    at_a = at_b = 0
+    for i, j in [*same, (len(a), len(b))]:
+        left = [a[k] for k in range(at_a, i) if k not in gone_a]
+        right = [b[k] for k in range(at_b, j) if k not in gone_b]
+        if left or right:
+            first, last = at_a == 0 and at_b == 0, i == len(a) and j == len(b)
+            edge = (ends[0] and first) or (ends[1] and last)
+            found.differences.append(Difference(left, right, choice, edge, not (a and b)))
+        at_a, at_b = i + 1, j + 1
+
+
+def _clauses(tokens: Iterable[Token]) -> list[list[Token]]:
+    return [list(clause) for _, clause in groupby(tokens, key=lambda t: t.clause)]
+
+
+def _runs(
+    x: Sequence[Hashable], y: Sequence[Hashable], same: list[tuple[int, int]], longest: int
+) -> list[tuple[int, int, int]]:
+    """Return runs that what is left of both has, each from its first place on."""
+    rest_x = set(range(len(x))) - {i for i, _ in same}
+    rest_y = set(range(len(y))) - {j for _, j in same}
+    places = defaultdict(deque)
+    for j in sorted(rest_y):
+        places[y[j]].append(j)
+    found = []
+    for i in range(len(x)):
+        if i not in rest_x:
+            continue
+        while places[x[i]] and places[x[i]][0] not in rest_y:
+            places[x[i]].popleft()
+        if not places[x[i]]:
+            continue
+        j, count = places[x[i]][0], 0
+        while count < longest and {i + count} <= rest_x and {j + count} <= rest_y:
+            if x[i + count] != y[j + count]:
+                break
+            rest_x.remove(i + count)
+            rest_y.remove(j + count)
+            count += 1
+        found.append((i, j, count))
+    return found
+
+
+def _exchanged(x: Sequence[Hashable], y: Sequence[Hashable]) -> bool:
+    """Return whether two words have changed places and nothing else has: 甲比乙大, 乙比甲大."""
+    if len(x) != len(y):
+        return False
+    changed = [
+        (i, one, other) for i, (one, other) in enumerate(zip(x, y, strict=True)) if one != other
+    ]
+    if not changed:
+        return False
+    first, one, other = changed[0]
+    back = any((p, q) == (other, one) and i > first + 1 for i, p, q in changed)
+    return back and all((p, q) in ((one, other), (other, one)) for _, p, q in changed)
+
+
+# --- longest common subsequences, by bits (Hyyrö, "Bit-parallel LCS-length computation revisited")
+
+
+def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable], work: Work) -> list[tuple[int, int]]:
+    """Return the places of a longest common subsequence.
+
+    Where there is too much to do, those of the equal beginning and end alone.
+    """
+    begin, end = _frame(x, y)
+    i, j = len(x) - end, len(y) - end
+    inner: list[tuple[int, int]] = []
+    if work.suffices(_steps(i - begin, j - begin), Work.MATRIX):
+        rows = list(_rows(x[begin:i], y[begin:j]))
+        column, row = i - begin, j - begin
+        while column and row:
+            if rows[row - 1] >> (column - 1) & 1:
+                column -= 1
+            elif row > 1 and not rows[row - 2] >> (column - 1) & 1:
+                row -= 1
+            else:
+                column, row = column - 1, row - 1
+                inner.append((begin + column, begin + row))
+    return [
+        *((k, k) for k in range(begin)),
+        *reversed(inner),
+        *((i + k, j + k) for k in range(end)),
+    ]
+
+
+def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable], work: Work) -> int:
+    """Return the length of a longest common subsequence."""
+    begin, end = _frame(x, y)
+    i, j = len(x) - end, len(y) - end
+    if not work.suffices(_steps(i - begin, j - begin)):
+        return begin + end
+    row = -1
+    for row in _rows(x[begin:i], y[begin:j]):  # noqa: B007 - the last one counts
+        pass
+    return begin + end + (i - begin - (row & (1 << (i - begin)) - 1).bit_count())
+
+
+def _frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
+    """Return the lengths of the beginning and then of the end that are equal."""
+    most = min(len(x), len(y))
+    begin = 0
+    while begin < most and x[begin] == y[begin]:
+        begin += 1
+    end = 0
+    while end < most - begin and x[-1 - end] == y[-1 - end]:
+        end += 1
+    return begin, end
+
+
+def _steps(x: int, y: int) -> int:
+    return (x + 63) // 64 * y
+
+
+def _rows(x: Sequence[Hashable], y: Sequence[Hashable]) -> Iterable[int]:
+    """Yield after each of y the bits of x; a 0 is a place where the subsequence grew."""
+    masks = defaultdict(int)
+    for i, one in enumerate(x):
+        masks[one] |= 1 << i
+    every = (1 << len(x)) - 1
+    row = every
+    for one in y:
+        matched = row & masks[one]
+        row = ((row + matched) | (row - matched)) & every
+        yield row
+
+
+# --- one difference
+
+
+class Change:
+    """What is known of one difference."""
+
+    def __init__(self, one: Difference, work: Work) -> None:
+        left, right = one.left, one.right
+        both = left + right
+        words_left, words_right = content(left), content(right)
+        known = relations()
+        self.difference = one
+        self.edge, self.clauses = one.edge, one.clauses
+        p, q = plain(text(left)), plain(text(right))
+        x, y = text(words_left), text(words_right)
+        self.opposite = p != q and _opposite(p, q, left, right)
+        self.null = not self.opposite and (p == q or not (words_left or words_right))
+        self.replaced = bool(words_left and words_right)
+
+        m, n = numbers(p), numbers(q)
+        wordless = not any(t.kind == Kind.WORD for t in both)
+        circled = all(t.text in CIRCLED for t in both if t.kind == Kind.NUMBER)
+        notation = _same_notation(p, q)
+        self.numbers_differ = not notation and bool(m and n) and m != n
+        self.number_alone = not notation and bool(m) != bool(n) and wordless and not circled
+        self.unit = p != q and p in known.unit_symbols and q in known.unit_symbols
+        self.formula = _signs(left) != _signs(right) and wordless and not notation
+        self.blanks = (_blanks(left) - _blanks(right)) if words_left or words_right else 0
+        denied = _negations(left) - _negations(right)
+        self.negation = (1 if denied > 0 else -1) if denied % 2 else 0
+        if self.opposite:
+            words = _groups("opposites")
+            self.negation = 0
+            self.opposite = _negations(t for t in both if t.text not in words) % 2 == 0
+
+        latin = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
+        self.alike = _alike(x, y) or _alike(p, q) or (latin and _close(x, y, work))
+        self.replaced = self.replaced or self.alike
+        self.slip = self.alike and len(left) != len(right)
+        self.unlike = self.replaced and not (self.alike or notation) and sorted(x) != sorted(y)
+        common = lcs_length(x, y, work) if self.unlike else 0
+        self.ratio = common / max(len(x), len(y)) if self.unlike else 1.0
+        self.contained = self.unlike and common == min(len(x), len(y))
+
+        words = _words(both)
+        self.weight_left, self.weight_right = weight(words_left), weight(words_right)
+        self.least = min(self.weight_left, self.weight_right)
+        self.most = max(self.weight_left, self.weight_right)
+        self.heaviest = max((t.weight for t in words), default=0.0)
+        words_a, words_b = _words(left), _words(right)
+        self.names = (
+            _any(words_a, Flag.PROPER)
+            and _any(words_b, Flag.PROPER)
+            and abs(len(words_left) - len(words_right)) <= 1
+        )
+        single = len(words_left) == len(words_right) == 1 and words_a and words_b
+        self.single = (words_a[0].key, words_b[0].key) if single else None
+        self.latins = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
+        self.limits = _any(both, Flag.LIMITS)
+
+    def in_tail(self, last_a: int, last_b: int) -> bool:
+        """Return whether it is in the last clause of one of two stems."""
+        left, right = self.difference.left, self.difference.right
+        return any(t.clause == last_a for t in left) or any(t.clause == last_b for t in right)
+
+
+def _same_notation(p: str, q: str) -> bool:
+    """Return whether two texts are the same but for notation, or how a machine reads it."""
+    if bool(re.search(r"[\^_]", p)) != bool(re.search(r"[\^_]", q)):  # but 3^2 is not 32
+        p, q = (re.sub(r"(?:(?<![0-9])|(?<=10))[\^_]", "", one) for one in (p, q))
+    groups = _groups("alike")
+    return len(p) == len(q) and all(
+        c == d or (max(c, d) < "\u3000" and groups.get(c, set()) & groups.get(d, set()))
+        for c, d in zip(p, q, strict=True)
+    )
+
+
+def _words(tokens: Iterable[Token]) -> list[Token]:
+    return [t for t in tokens if t.kind == Kind.WORD]
+
+
+def _any(tokens: Iterable[Token], flag: Flag) -> bool:
+    return any(t.flags & flag for t in tokens)
+
+
+def _signs(tokens: Iterable[Token]) -> list[Hashable]:
+    return [t.key for t in tokens if t.kind in (Kind.SYMBOL, Kind.LETTER) and t.text != "_"]
+
+
+def _blanks(tokens: Iterable[Token]) -> int:
+    return sum(t.kind == Kind.BLANK for t in tokens)
+
+
+def _negations(tokens: Iterable[Token]) -> int:
+    return sum(bool(t.flags & Flag.NEGATES) for t in tokens)
+
+
+def _opposite(p: str, q: str, left: list[Token], right: list[Token]) -> bool:
+    """Return whether words that exclude each other stand on the two sides.
+
+    They are words there, or all that the two texts differ by.
+    """
+    groups = _groups("opposites")
+    one, other = {t.text for t in left}, {t.text for t in right}
+    groups_a, groups_b = (
+        {group for word in side for group in groups.get(word, ())}
+        for side in (one - other, other - one)
+    )
+    begin, end = _frame(p, q)
+    u, v = p[begin : len(p) - end], q[begin : len(q) - end]
+    return bool(groups_a & groups_b or groups.get(u, set()) & groups.get(v, set()))
+
+
+@cache
+def _groups(name: str) -> dict[str, set[int]]:
+    found = defaultdict(set)
+    for number, group in enumerate(getattr(relations(), name)):
+        for one in group:
+            found[one].add(number)
+    return dict(found)
+
+
+def _close(x: str, y: str, work: Work) -> bool:
+    """Return whether two words differ by one letter, of six at least."""
+    longer = max(len(x), len(y))
+    if longer < 6 or longer > min(len(x), len(y)) + 1 or x == y:
+        return False
+    letters = all("a" <= c <= "z" for c in x + y)
+    return letters and lcs_length(x, y, work) + 1 == longer
+
+
+def _alike(x: str, y: str) -> bool:
+    """Return whether two texts differ by one or two characters that look or sound alike."""
+    if len(x) != len(y):
+        return False
+    groups = _groups("alike")
+    changed = [(c, d) for c, d in zip(x, y, strict=True) if c != d]
+    return 1 <= len(changed) <= 2 and all(
+        groups.get(c, set()) & groups.get(d, set()) for c, d in changed
+    )
+
+
+# --- texts of tokens
+
+CIRCLED = frozenset(map(chr, range(0x2460, 0x249C)))
+_NUMBERS = re.compile(r"[0-9]+(?:\.[0-9]+)?|[\u2460-\u249b]")
+_DIGITS = {c: i for i, c in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_SCALES = {"十": 10, "百": 100, "千": 1000, "万": 10**4, "亿": 10**8}
+_LARGEST = 10**15
+_N = "[零〇一二两三四五六七八九十百千万亿]+"
+_NUMERALS = re.compile(
+    rf"(?P<below>{_N})分之(?P<above>{_N})|百分之(?P<percent>[0-9]+(?:\.[0-9]+)?)|(?P<han>{_N})"
+    r"|(?P<digits>[0-9]+(?:\.[0-9]+)?)(?P<scale>[万亿]?)"
+)
+
+
+def text(tokens: Iterable[Token]) -> str:
+    """Return the texts of tokens, one after the other."""
+    return "".join(t.text for t in tokens)
+
+
+def weight(tokens: Iterable[Token]) -> float:
+    """Return their weight. Sums of float32 in float64 are exact here, in any order."""
+    return float(sum(t.weight for t in tokens))
+
+
+def content(tokens: Iterable[Token]) -> list[Token]:
+    """Return those that carry a meaning."""
+    return [t for t in tokens if t.kind not in (Kind.FUNCTION, Kind.BLANK)]
+
+
+def _keys(tokens: Iterable[Token]) -> tuple[Hashable, ...]:
+    return tuple(t.key for t in tokens)
+
+
+def numbers(plain_text: str) -> Counter[str]:
+    """Return the numbers of a text that `plain` returned."""
+    return Counter(_NUMBERS.findall(plain_text))
+
+
+def plain(written: str) -> str:
+    """Return a text with its numerals in digits, and units behind them as symbols."""
+    known = relations()
+    if written in known.whole:
+        return known.whole[written]
+    return _unit_pattern().sub(lambda m: known.units[m[0]], _NUMERALS.sub(_numeral, written))
+
+
+@cache
+def _unit_pattern() -> re.Pattern[str]:
+    units = sorted(relations().units, key=len, reverse=True)
+    return re.compile(rf"(?<=[0-9])(?:{'|'.join(map(re.escape, units))})")
+
+
+def _numeral(m: re.Match[str]) -> str:
+    if m["below"]:
+        below = "%" if m["below"] == "百" else "/" + _han_value(m["below"])
+        return _han_value(m["above"]) + below
+    if m["percent"]:
+        return m["percent"] + "%"
+    return _han_value(m["han"]) if m["han"] else _scaled(m["digits"], m["scale"])
+
+
+def _han_value(run: str) -> str:
+    """Return a Chinese numeral in digits: 二〇二四, 一百零五, 三万; itself where it is none."""
+    if not any(c in _SCALES for c in run):
+        return "".join(str(_DIGITS[c]) for c in run)
+    if not any(c in _DIGITS or c == "十" for c in run):
+        return run
+    total = section = number = 0
+    for c in run:
+        if c in _DIGITS:
+            number = _DIGITS[c]
+            continue
+        scale = _SCALES[c]
+        if scale < 10**4:
+            section += (number or 1) * scale
+        elif total + section + number > _LARGEST // scale:
+            return run
+        else:
+            total, section = (total + section + number) * scale, 0
+        number = 0
+    return str(total + section + number)
+
+
+def _scaled(digits: str, scale: str) -> str:
+    """Return 1.5 and 万 as 15000: the point moves."""
+    if not scale:
+        return digits
+    whole, _, part = digits.partition(".")
+    places = 4 if scale == "万" else 8
+    part = part.ljust(places, "0")
+    whole, part = (whole + part[:places]).lstrip("0") or "0", part[places:].rstrip("0")
+    return f"{whole}.{part}" if part else whole
+
+
+# --- features
+
+
+def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> dict[str, float]:
+    real = [one for one in changes if not one.null]
+    inserted = [one for one in real if not one.replaced and not one.clauses]
+    edge = [one for one in real if not one.replaced and one.clauses]
+    replaced = [one for one in real if one.replaced]
+    unlike = [one for one in replaced if one.unlike]
+    total = max(weight(a.stem), weight(b.stem), 1.0)
+    moved = stem.moved_clauses
+    whole_a, whole_b = text(a.stem), text(b.stem)
+    all_shared, all_a, all_b = _shared(_asked(a), _asked(b))
+    all_shared += sum(one.least for one in changes if one.null or one.alike)
+    all_shared = min(all_shared, all_a, all_b)
+    letters = _letters(_asked(a), _asked(b))
+    begins = list(zip(_keys(a.stem[:8]), _keys(b.stem[:8]), strict=False))
+    m, n = numbers(plain(whole_a)), numbers(plain(whole_b))
+    han = sum("\u3400" <= c < "\ua000" for c in whole_a + whole_b)
+    han_share = _share(han, len(whole_a) + len(whole_b), 0.0)
+    notation = sum(t.kind in (Kind.SYMBOL, Kind.LETTER, Kind.NUMBER) for t in a.stem + b.stem)
+    return {
+        "pieces": min(len(real), 10),
+        "forms": min(len(changes) - len(real), 6),
+        "begin": next((k for k, (x, y) in enumerate(begins) if x != y), len(begins)),
+        "edge_share": sum(one.weight_left + one.weight_right for one in edge) / total,
+        "inserted_max": _most(one.heaviest for one in inserted),
+        "replaced": min(len(replaced), 6),
+        "replaced_min": _most(one.least for one in replaced),
+        "replaced_share": sum(one.most for one in replaced) / total,
+        "unlike": min(len(unlike), 6),
+        "unlike_max": _most(one.heaviest for one in unlike),
+        "unlike_min": _most(one.least for one in unlike),
+        "unlike_ratio": min((one.ratio for one in unlike), default=1.0),
+        "contained": sum(one.contained for one in unlike),
+        "alike": sum(one.alike for one in replaced),
+        "slips": sum(one.slip for one in replaced),
+        "moved": moved / total,
+        "moved_within": min(stem.moved_within, 40.0),
+        "length": max(len(whole_a), len(whole_b)),
+        "all_shared": _share(all_shared, all_a + all_b - all_shared, 1.0),
+        "letters_min": min(letters),
+        "letters_max": max(letters),
+        "han": han_share,
+        "notation": notation / max(1, len(a.stem) + len(b.stem)),
+        "numbers": min((m & n).total(), 10),
+    }
+
+
+def _most(values: Iterable[float]) -> float:
+    return max(values, default=0.0)
+
+
+def _share(part: float, whole: float, of_none: float) -> float:
+    return part / whole if whole else of_none
+
+
+def _last_clause(tokens: Iterable[Token]) -> int:
+    return max((t.clause for t in tokens if t.kind != Kind.SYMBOL), default=0)
+
+
+def _asked(form: Form) -> list[Token]:
+    return [t for part in (form.stem, *form.choices) for t in part]
+
+
+def _shared(a: Iterable[Token], b: Iterable[Token]) -> tuple[float, float, float]:
+    """Return the weight of the words that both have, and of those of each, repeats apart."""
+    of_a, of_b = ({}, {})
+    for tokens, weights in ((a, of_a), (b, of_b)):
+        for t in content(tokens):
+            weights[t.key] = max(weights.get(t.key, 0.0), t.weight)
+    shared = sum(min(one, of_b[key]) for key, one in of_a.items() if key in of_b)
+    return float(shared), float(sum(of_a.values())), float(sum(of_b.values()))
+
+
+def _letters(a: Iterable[Token], b: Iterable[Token]) -> tuple[int, int]:
+    """Return how many characters of each the other lacks."""
+    x, y = Counter(text(content(a))), Counter(text(content(b)))
+    return (x - y).total(), (y - x).total()
+
+
+# --- choices
+
+
+class Choices:
+    """The choices of two forms as sets: equal ones are matched first, then the most similar."""
+
+    def __init__(self, a: Form, b: Form, work: Work) -> None:
+        self.a, self.b = a.choices, b.choices
+        self.differences: list[Difference] = []
+        self.opposite = self.negated = self.stated = self.alike = 0
+        self.matches: list[tuple[float, int, int]] = []  # similarity, places
+        if not (self.a and self.b):
+            return
+        self.x, self.y = ([plain(text(content(c))) for c in part] for part in (self.a, self.b))
+        self._match([_keys(content(c)) for c in self.a], [_keys(content(c)) for c in self.b], work)
+        for ratio, i, j in self.matches:
+            if 0.5 <= ratio < 1:
+                says = ratio >= 0.85 and min(len(self.x[i]), len(self.y[j])) >= 12
+                self._look_into(align(self.a[i], self.b[j], work, choice=True), says, work)
+
+    def _match(self, keys_a: list[object], keys_b: list[object], work: Work) -> None:
+        free = list(range(len(self.b)))
+        rest = []
+        for i, x in enumerate(self.x):
+            equal = [j for j in free if self.y[j] == x or keys_b[j] == keys_a[i]]
+            if equal:
+                free.remove(equal[0])
+                self.matches.append((1.0, i, equal[0]))
+            else:
+                rest.append(i)
+        found = []
+        for i in rest:
+            for j in free:
+                x, y = self.x[i], self.y[j]
+                found.append((2 * lcs_length(x, y, work) / (len(x) + len(y)), i, j))
+        taken_a, taken_b = set(), set()
+        for ratio, i, j in sorted(found, key=lambda f: (-f[0], abs(f[1] - f[2]), f[1], f[2])):
+            if i not in taken_a and j not in taken_b:
+                taken_a.add(i)
+                taken_b.add(j)
+                self.matches.append((ratio, i, j))
+
+    def _look_into(self, alignment: Alignment, says: bool, work: Work) -> None:
+        self.differences += alignment.differences
+        changes = [Change(one, work) for one in alignment.differences if not one.moved]
+        real = [one for one in changes if not one.null]
+        self.alike += bool(real) and all(one.alike for one in real)
+        self.stated += says and any(one.numbers_differ for one in real)
+        self.opposite += any(one.opposite and not one.names for one in real)
+        self.negated += sum(one.negation for one in real) % 2
+
+
+def _choice_features(choices: Choices) -> dict[str, float]:
+    a, b = choices.a, choices.b
+    names = FEATURES[FEATURES.index("choices_any") :]
+    features = dict.fromkeys(names, 0.0)
+    features["choices_any"] = bool(a or b)
+    if not (a and b):
+        return features
+    count = max(len(a), len(b))
+    ratios = sorted([ratio for ratio, _, _ in choices.matches] + [0.0] * abs(len(a) - len(b)))
+    mean = 0.0
+    for ratio in ratios:
+        mean += ratio
+    apart = 0.0
+    for ratio, i, j in choices.matches:
+        apart += (1 - ratio) * (len(choices.x[i]) + len(choices.y[j])) / 2
+    bad = sum(ratio < 0.6 for ratio in ratios)
+    letters = _letters(*([t for choice in part for t in choice] for part in (a, b)))
+    return features | {
+        "choices_equal": sum(ratio == 1 for ratio in ratios) / count,
+        "choices_mean": mean / count,
+        "choices_least": ratios[0],
+        "choices_second": ratios[1] if count > 1 else 1.0,
+        "choices_bad": bad,
+        "choices_unmatched": bad / count,
+        "choices_order": any(i != j for _, i, j in choices.matches),
+        "choices_weight": sum(weight(a[i]) for ratio, i, _ in choices.matches if ratio == 1),
+        "choices_length": sum(map(len, choices.x + choices.y)) / (len(a) + len(b)),
+        "choices_apart": apart,
+        "choices_letters_min": min(letters),
+        "choices_letters_max": max(letters),
+        "choices_alike": choices.alike,
+    }
+
+
+# --- guards
+
+
+def _guards(
+    a: Form,
+    b: Form,
+    stem: Alignment,
+    real: list[Change],
+    lone: Change,
+    choices: Choices,
+    features: dict[str, float],
+) -> dict[str, bool]:
+    marked_a, marked_b = _emphasised(a), _emphasised(b)
+    han = features["han"] > 0.3
+    keys_a, keys_b = set(_keys(content(_asked(a)))), set(_keys(content(_asked(b))))
+    tail_a, tail_b = _last_clause(a.stem), _last_clause(b.stem)
+    return {
+        "number": lone.numbers_differ
+        or choices.stated > 0
+        or any(one.numbers_differ or (one.number_alone and not one.edge) for one in real),
+        "name": any(
+            one.names and one.unlike and not one.contained and one.ratio <= 0.5 for one in real
+        ),
+        "blanks": any(one.blanks > 0 for one in real) and any(one.blanks < 0 for one in real),
+        "unit": any(one.unit for one in real),
+        "formula": any(
+            (one.formula and not one.numbers_differ)
+            or (han and one.latins and one.unlike and one.ratio < 0.8)
+            for one in real
+        ),
+        "negation": sum(
+            one.negation
+            for one in real
+            if not one.clauses or one.in_tail(tail_a, tail_b) or one.limits
+        )
+        != 0,
+        "opposite": any(one.opposite for one in [*real, lone]),
+        "exchanged": stem.exchanged
+        or any(
+            one.single
+            and one.in_tail(tail_a, tail_b)
+            and one.unlike
+            and not one.contained
+            and one.single[0] in keys_b
+            and one.single[1] in keys_a
+            for one in real
+        ),
+        "image": _images(a) != _images(b),
+        "emphasis": bool(marked_a and marked_b) and marked_a != marked_b,
+        "answer": bool(a.answer and b.answer) and _keyed(a) != _keyed(b),
+        "choice_negation": choices.negated > 0,
+        "choice_opposite": choices.opposite > 0,
+    }
+
+
+def _images(form: Form) -> list[str]:
+    return sorted(t.text for t in _asked(form) if t.kind == Kind.IMAGE)
+
+
+def _emphasised(form: Form) -> list[str]:
+    """Return the words that are marked, each with its neighbours."""
+    tokens = _asked(form)
+    return [
+        text(tokens[max(0, i - 1) : i + 2])
+        for i, t in enumerate(tokens)
+        if t.flags & Flag.EMPHASISED
+    ]
+
+
+def _keyed(form: Form) -> list[str]:
+    """Return the choices that an answer names; the answer itself where it names none."""
+    letters = text(form.answer)
+    if not form.choices or not re.fullmatch("[a-h]+", letters):
+        return [letters]
+    named = [ord(letter) - ord("a") for letter in letters]
+    return sorted(text(form.choices[k]) for k in named if k < len(form.choices))
