@@ -1,0 +1,253 @@
+"""A model for one collection, learnt from what people said of its pairs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands.labels import exported_lines
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.decision.settings import DecisionSettings, Judging
+from dedup_job.errors import UsageError
+from dedup_job.judgment import Judge
+from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
+from dedup_job.mongo.maintenance.label_store import LabelStore
+from dedup_job.printing import command_line, counted
+from dedup_job.runs.asked_pairs import Label
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.settings import Settings
+
+_LABELS = {
+    "S": Label.SAME,
+    "D": Label.DIFFERENT,
+    "U": Label.UNSURE,
+    **{str(label): label for label in Label},
+}
+_LETTERS = {Label.SAME: "S", Label.DIFFERENT: "D"}
+_NAMED = 10  # problems in a message
+_BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
+NEEDED = LEAST
+"""Labels of each class from which trees are grown."""
+
+
+class Said(NamedTuple):
+    """What someone said of a pair of texts. where: as a person finds it; bank: of the file."""
+
+    texts: tuple[str, str]
+    label: Label
+    where: str
+    bank: str
+    when: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What was learnt, and from how many labels; settings: to run with, but for the model's place.
+
+    gone: labels of which a text is gone or both are equal; contradictions: in words, labels that
+    another one took the place of; extra: LightGBM is installed.
+    """
+
+    source: str
+    target: str
+    learnt: Learnt
+    settings: Settings
+    same: int
+    different: int
+    unsure: int
+    gone: int
+    extra: bool
+    contradictions: Sequence[str] = field(default_factory=tuple)
+
+    def file(self) -> str:
+        """Return the model as its file holds it."""
+        return json.dumps(self.learnt.document, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    def settings_file(self, model: Path) -> str:
+        """Return the settings of the target with this model, as --config takes them."""
+        decision = self.settings.decision.model_copy(
+            update={
+                "judge": Judging.DIFFERENCES,
+                "model": model,
+                "confidence": self.learnt.confidence,
+            }
+        )
+        found = self.settings.model_copy(update={"decision": decision}).model_dump(
+            mode="json", exclude={"connection", "run"}, exclude_defaults=True
+        )
+        found["decision"]["confidence"] = decision.confidence  # also where it is the default
+        lines = ["# Written by dedup learn."]
+        for section, values in found.items():
+            named = {name: value for name, value in values.items() if value is not None}
+            lines += [f"\n[{section}]"] if named else []
+            lines += [f"{k} = {json.dumps(v, ensure_ascii=False)}" for k, v in named.items()]
+        return "\n".join(lines) + "\n"
+
+
+def learn_target(
+    settings: Settings,
+    target: str,
+    files: Mapping[str, str] | None = None,
+    progress: Progress = QUIET,
+) -> Lesson:
+    """Learn from the labels of a target, and from files of labelled pairs, JSON lines by name.
+
+    UsageError names lines that are no labelled pairs, and says what is missing.
+    """
+    given = [one for name, text in (files or {}).items() for one in _read(text, name)]
+    with opened(settings, target, progress) as on:
+        progress.stage("reading the labels")
+        stored = _read("\n".join(exported_lines(on, LabelStore(on.target).rows())))
+        return _lesson(on, [*stored, *given])
+
+
+def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
+    known = _cleaned(on, [one for one in said if one is not None and one.label in _LETTERS])
+    latest, contradictions = _latest(known)
+    same = sum(one.label is Label.SAME for one in latest)
+    _check(on.target.name, same, len(latest) - same)
+    on.progress.stage("learning")
+    sources = Counter((one.bank or on.target.name, _LETTERS[one.label]) for one in latest)
+    extra = _can_grow()
+    learnt = learn(
+        _labels(on.settings.decision, on, latest),
+        on.settings.decision.confidence,
+        [
+            {"bank": bank, "label": label, "pairs": n}
+            for (bank, label), n in sorted(sources.most_common(_BANKS))
+        ],
+        grows=extra,
+    )
+    unsure = sum(one is not None and one.label is Label.UNSURE for one in said)
+    return Lesson(
+        on.target.source.full_name,
+        on.target.name,
+        learnt,
+        on.settings,
+        same,
+        len(latest) - same,
+        unsure,
+        len(said) - unsure - len(known),
+        extra,
+        contradictions,
+    )
+
+
+def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
+    """Return what the judge says of labelled pairs, whatever model the target has."""
+    judge = Judge(on.models.lexicon, decision.confidence, None, decision.words)
+    rows = np.arange(len(said))
+    one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
+    return Labels(
+        *judge.facts(one, rows, other, rows),
+        np.array([pair.label is Label.SAME for pair in said]),
+        np.array([_number(pair.texts[0]) for pair in said], dtype=np.int64),
+    )
+
+
+def _number(text: str) -> int:
+    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
+
+
+def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
+    """Return pairs with cleaned texts, in one order; without those of which there is but one."""
+    clean = Cleaner(on.settings.cleaning).clean_all
+    sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
+    return [
+        pair._replace(texts=(min(one, other), max(one, other)))
+        for pair, one, other in zip(said, *sides, strict=True)
+        if one and other and one != other
+    ]
+
+
+def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
+    """Return the last label of each pair, and in words those that say something else."""
+    latest: dict[tuple[str, str], Said] = {}
+    contradictions = []
+    for one in sorted(said, key=lambda one: (one.when, one.name)):
+        former = latest.get(one.texts)
+        if former is not None and former.label is not one.label:
+            contradictions.append(
+                f"{former.where}: {former.label}; {one.where}: {one.label}, which counts"
+            )
+        latest[one.texts] = one
+    return [*latest.values()], contradictions
+
+
+def _check(target: str, same: int, different: int) -> None:
+    """Refuse labels that nothing can be learnt from, with UsageError."""
+    review = command_line("review", "--target", target)
+    more = f"label pairs with `{review}`, or give a file with --pairs"
+    if not same + different:
+        raise UsageError(f"{target} has no labels to learn from: {more}.")
+    if not same or not different:
+        all_, none = ("same", "different") if same else ("different", "same")
+        raise UsageError(
+            f"{counted(same + different, 'label')} say{'s' * (same + different == 1)} {all_}, none "
+            f"{none}: nothing tells one from the other. {more[0].upper()}{more[1:]}; a larger "
+            "--sample shows more kinds."
+        )
+
+
+def _can_grow() -> bool:
+    try:
+        import lightgbm  # noqa: F401  # an extra, with a library of the system
+    except (ImportError, OSError):
+        return False
+    return True
+
+
+def _read(text: str, file: str = "") -> list[Said | None]:
+    """Return the labelled pairs of lines of JSON, None for one of which a text is gone."""
+    found: list[Said | None] = []
+    wrong: list[str] = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            try:
+                found.append(_said_of(line, f"{file}, line {number:,}" if file else "", file))
+            except ValueError as e:
+                wrong.append(f"{file}, line {number:,}: {e}")
+    if wrong:
+        raise UsageError("\n".join(_problems(wrong)))
+    return found
+
+
+def _problems(wrong: Sequence[str]) -> Iterator[str]:
+    yield f"{len(wrong):,} lines are no labelled pairs; nothing was learnt:"
+    yield from wrong[:_NAMED]
+    if len(wrong) > _NAMED:
+        yield f"... and {len(wrong) - _NAMED:,} more"
+
+
+def _said_of(line: str, where: str, file: str) -> Said | None:
+    """Read a line; ValueError says what is wrong."""
+    try:
+        values: Any = json.loads(line)
+    except (ValueError, RecursionError) as e:
+        raise ValueError(f"it is not JSON ({e})") from e
+    if not isinstance(values, dict):
+        raise ValueError("it is not an object")  # noqa: TRY004  # of the line's form, as all here
+    texts, said = [values.get("a"), values.get("b")], values.get("label")
+    label = _LABELS.get(said) if isinstance(said, str) else None
+    if label is None:
+        raise ValueError(f"label is {said!r:.40}, expected S, D or U (same, different, unsure)")
+    if not {"a", "b"} <= values.keys() or not all(isinstance(t, str | None) for t in texts):
+        raise ValueError("a and b are the two texts of the pair")
+    a, b = texts
+    bank, when, name = (str(values.get(key) or "") for key in ("bank", "when", "name"))
+    if not where:
+        where = f"{name} of _id {values.get('id_b')} and {values.get('id_a')}"
+    if a is None or b is None:
+        return None
+    if any("\ud800" <= character <= "\udfff" for character in a + b + bank):
+        raise ValueError("it holds half a character, a surrogate")
+    return Said((a, b), label, where, (bank or file)[:_BANK], when, name)
