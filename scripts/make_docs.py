@@ -1,11 +1,12 @@
-"""Fill the generated parts of the pages: options of commands, settings, presets.
+"""Fill the generated parts of the pages: options of commands, settings, presets, guards.
 
     python scripts/make_docs.py            write them
     python scripts/make_docs.py --check    only tell which pages are stale; exit code 1
 
 A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
-come from the command line and from the settings themselves. On a Chinese page (`*.zh.md`) each
-sentence is looked up in `docs/zh.toml`; one that is not found there stays English.
+come from the command line, the settings and the guards themselves. On a Chinese page (`*.zh.md`)
+each sentence is looked up in `docs/zh.toml`; one that is not found there stays English. Guards
+bring their Chinese along.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job.cli import app
+from dedup_job.judgment.guards import GUARDS
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
@@ -271,6 +273,17 @@ def _preset(name: str, _: Translate) -> str:
     return f"```toml\n{text}\n```"
 
 
+def _guards(_: str, translate: Translate) -> str:
+    """Return the guards; a Chinese page has sentences and examples of its own."""
+    is_chinese = translate is chinese
+    rows: list[tuple[str, ...]] = []
+    for guard in GUARDS:
+        why, pair = (guard.why_zh, guard.example_zh) if is_chinese else (guard.why, guard.example)
+        one, other = (f"`{_cell(' '.join(text.split()))}`" for text in pair)
+        rows.append((f"`{guard.name}`", _cell(why), f"{one}<br>{other}"))
+    return _table(("Guard", "What it says", "Two texts that it keeps apart"), rows, translate)
+
+
 _KINDS = {
     str: "string",
     int: "whole number",
@@ -284,6 +297,7 @@ _WORDS = (
     *("list of names", "list of texts", "all", "required", "none", "no limit", "warn", "by cores"),
     "20 in a table or at random, else all",
     *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
+    *("Guard", "What it says", "Two texts that it keeps apart"),
     *("that of its last run", "environment DEDUP_PING", "The connection, as for dedup run."),
 )
 _MAKERS: dict[str, Callable[[str, Translate], str]] = {
@@ -291,6 +305,7 @@ _MAKERS: dict[str, Callable[[str, Translate], str]] = {
     "options": _options,
     "settings": _settings,
     "preset": _preset,
+    "guards": _guards,
 }
 
 

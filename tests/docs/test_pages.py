@@ -154,7 +154,9 @@ def test_contributing_says_why_each_dependency_is_there() -> None:
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     text = read(ROOT / "CONTRIBUTING.md")
     rows = re.findall(
-        r"^\| ([a-z][\w, -]*?)(?: \((?:dev|extra `(?:embedded|docs|ray|review)`)\))? \|", text, re.M
+        r"^\| ([a-z][\w, -]*?)(?: \((?:dev|extra `(?:embedded|docs|learn|ray|review)`)\))? \|",
+        text,
+        re.M,
     )
     assert {name for row in rows for name in row.split(", ")} == {
         re.split(r"[\[<>=;]", requirement)[0].strip() for group in groups for requirement in group
