@@ -1,6 +1,5 @@
-# An image of `dedup`: no compiler, no root. Compiled code and the dictionary's tables are made here (the
-# build takes a compiler along), for any processor of the architecture, so a container compiles nothing and needs no file system
-# that can be written to but the volume of the index.
+# An image of `dedup`: no compiler, no root. Compiled code and the tables are made here (the build takes a compiler
+# along), so a container makes nothing and needs no file system that can be written to but the volume of the index.
 #
 #     docker build --tag dedup .
 #     docker run --rm --read-only --user 1234 dedup inspect 水是生命之源。
@@ -11,10 +10,7 @@ COPY configs /source/configs
 COPY src /source/src
 COPY dedup_job /source/dedup_job
 RUN /opt/dedup/bin/pip install --no-cache-dir --disable-pip-version-check /source
-ENV NUMBA_CPU_NAME=generic \
-    NUMBA_CACHE_DIR=/opt/dedup/made/native \
-    XDG_CACHE_HOME=/opt/dedup/made/cache
-# Code is a pickle: it is read from folders alone to which nobody but root and oneself can write.
+ENV XDG_CACHE_HOME=/opt/dedup/made/cache
 RUN /opt/dedup/bin/python -m dedup_job.commands.prepare && chmod -R a+rX,go-w /opt/dedup
 
 FROM python:3.12-slim
@@ -22,10 +18,8 @@ COPY --from=built /opt/dedup /opt/dedup
 RUN groupadd --gid 10001 dedup \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent dedup \
     && install --directory --owner=10001 --group=10001 /var/lib/dedup
-# The same as above: code is looked for under the name of the processor.
+# The same place of the tables as above.
 ENV PATH=/opt/dedup/bin:$PATH \
-    NUMBA_CPU_NAME=generic \
-    NUMBA_CACHE_DIR=/opt/dedup/made/native \
     XDG_CACHE_HOME=/opt/dedup/made/cache \
     DEDUP_INDEX__FOLDER=/var/lib/dedup
 VOLUME /var/lib/dedup

@@ -246,7 +246,7 @@ Holding = Callable[[BytesColumn], NDArray[np.bool_]]
 
 
 class Names(NamedTuple):
-    """What numbers in decisions stand for: classes that keep texts apart by code; richer by bit."""
+    """What numbers in decisions stand for: what keeps texts apart by code; richer by bit."""
 
     kinds: tuple[str, ...] = ()
     richer: tuple[str, ...] = ()
@@ -264,7 +264,8 @@ class Decisions(Sequence[Decision]):
     the pair with the kept document, of a kept one with its nearest candidate, see Pair: of: n byte
     strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
     NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
-    codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage.
+    codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
+    probabilities: float64 (n,), NaN where the model does not say.
 
     By row, where there are some: differences, missing; refusals: of all without a text.
     """
@@ -282,6 +283,7 @@ class Decisions(Sequence[Decision]):
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
+    probabilities: NDArray[np.float64]
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
@@ -308,6 +310,7 @@ class Decisions(Sequence[Decision]):
             kinds=bytes_[3],
             richer=bytes_[4],
             left_out=bytes_[5],
+            probabilities=np.full(n, np.nan),
             names=names,
         )
 
@@ -348,6 +351,7 @@ class Decisions(Sequence[Decision]):
             self.differences.get(row, ()),
             names_of(int(self.richer[row]), self.names.richer),
             int(self.left_out[row]) / 100,
+            None if np.isnan(probability := float(self.probabilities[row])) else probability,
         )
 
     def part(self, rows: slice) -> Decisions:

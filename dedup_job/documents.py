@@ -34,9 +34,10 @@ class Reason(StrEnum):
 
 
 class Difference(NamedTuple):
-    """A difference between a document and a kept one: its class, the words of each."""
+    """A difference between a document and a kept one: its kind, the part, the words of each."""
 
     kind: str
+    place: str
     of: str
     text: str
 
@@ -46,9 +47,10 @@ class Pair(NamedTuple):
 
     of: key of the kept document; distance: in bits, 0-64; similarity: 0-1, None where texts are not
     compared; found_by: the channels that proposed the kept document; kind: what keeps the two
-    apart, the class of a difference or "similarity", "" of duplicates; differences: the first ones
-    that the judge found; richer: what the document has that the kept one lacks, such as an image;
-    left_out: share of the text that was not compared, of the two texts the larger one.
+    apart, a guard, "unlikely" or "similarity", "" of duplicates; differences: the first ones that
+    the judge found; richer: what the document has that the kept one lacks, such as an image;
+    left_out: share of the text that was not compared, of the two texts the larger one; probability:
+    that an editor would keep only one, None where the model did not say.
     """
 
     of: bytes
@@ -59,6 +61,12 @@ class Pair(NamedTuple):
     differences: tuple[Difference, ...] = ()
     richer: tuple[str, ...] = ()
     left_out: float = 0
+    probability: float | None = None
+
+    @property
+    def measure(self) -> float | None:
+        """What a threshold decides by: the probability where the model says it, or similarity."""
+        return self.similarity if self.probability is None else self.probability
 
 
 class Candidates(NamedTuple):

@@ -47,7 +47,10 @@ _GONE = {
     "index.snapshot_from": "an index in index.folder is always kept, elsewhere from 100,000 "
     "documents on",
     "decision.compare": 'write decision.judge = "none" where no texts are to be compared',
-    "decision.most_left_out": "a fifth of a text at most is left out of a comparison",
+    "decision.most_left_out": "notes of a text are left out of a comparison, and a ledger row says "
+    "how much that is",
+    "decision.harmless": "decision.confidence says how sure the judge has to be; dedup learn "
+    "teaches it what is the same to you",
     "brakes.window": "abort_if.near_rate counts 10,000 documents at a time",
     "brakes.without_text_from": "abort_if.without_text counts 1,000 documents at a time",
     "brakes.candidates": "the report counts documents with too many candidates",

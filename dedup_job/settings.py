@@ -42,6 +42,7 @@ FILES = (  # settings that name a file; its content decides
     ("fingerprint", "stop_words"),
     ("fingerprint", "idf"),
     ("decision", "words"),
+    ("decision", "model"),
 )
 _LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
@@ -153,7 +154,7 @@ class Settings(BaseModel):
                 values[section][name] = _content(path, f"{section}.{name}")
         if not self.decision.judges:
             of_the_form = () if self.decision.compares else ("words",)
-            for name in ("harmless", "on_more_content", *of_the_form):
+            for name in ("confidence", "model", "on_more_content", *of_the_form):
                 del values["decision"][name]
         return {**values, "rules": RULES}
 

@@ -28,5 +28,3 @@ PATH="$(cd "$venv/bin" && pwd):$PATH"
 # Processes by the hundred start in the tests; none should compile the package's modules again.
 unset PYTHONDONTWRITEBYTECODE
 export PYTHONPYCACHEPREFIX="$(cd "$venv" && pwd)/pycache"
-# Native code is kept where nobody else can write; the tree may belong to another user.
-export NUMBA_CACHE_DIR="$(cd "$venv" && pwd)/numba"

@@ -51,6 +51,7 @@ def decisions_of(values: Sequence[Decision]) -> Decisions:
     for row, pair in pairs.items():
         made.distances[row], made.kinds[row] = pair.distance, kinds.index(pair.kind)
         made.similarities[row] = np.nan if pair.similarity is None else pair.similarity
+        made.probabilities[row] = np.nan if pair.probability is None else pair.probability
         made.channels[row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
         made.richer[row] = sum(1 << richer.index(name) for name in pair.richer)
         made.differences[row] = pair.differences

@@ -143,11 +143,11 @@ def assert_each_source_id_is_in_one_place(
     assert not kept & ledger
 
 
-# Processes that are `dedup`, forked from one that has loaded and compiled everything.
+# Processes that are `dedup`, forked from one that has loaded its modules.
 
 
 def starter() -> ForkServerContext:
-    """Return what starts processes that have loaded and compiled everything: in 0.1 s, not 3."""
+    """Return what starts processes that have loaded all modules: in 0.1 s, not 1."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.warm"])
     return context

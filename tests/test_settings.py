@@ -97,7 +97,7 @@ def test_a_file_that_is_nested_deep_is_refused_in_a_short_message(
 def test_a_variable_that_is_nested_deep_is_refused(
     levels: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "DEDUP_DECISION__HARMLESS"
+    name = "DEDUP_INDEX__CANDIDATE_GENERATORS"
     deep = '{"a":' * levels + "1" + "}" * levels
     monkeypatch.setenv(name, deep)
     with pytest.raises(ConfigurationError) as refused:

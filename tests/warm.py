@@ -1,9 +1,9 @@
-"""Imported once by the process that the runs are forked from: loads and compiles what they need."""
+"""Imported once by the process that the runs are forked from: loads the modules that they need."""
 
-from dedup_job.decision import GreedyDeduplicator
+from dedup_job.cli import run as cli
+from dedup_job.commands import run
 from dedup_job.settings import load
 from tests import running
 
-_settings = load({}).settings
-GreedyDeduplicator.compile(_settings.index, _settings.decision, _settings.models())
-__all__ = ["running"]
+_ = load({}).settings.models().judge
+__all__ = ["cli", "run", "running"]

@@ -21,7 +21,7 @@ from dedup_job.renamed import COMMANDS
 if TYPE_CHECKING:
     from rich.text import Text
 
-_GC_THRESHOLDS = (50_000, 20, 100)  # numba alone makes a million objects, and none is garbage
+_GC_THRESHOLDS = (50_000, 20, 100)  # tables and modules make many objects, none of them garbage
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
@@ -33,6 +33,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "report": ("report.report", "Write a page that shows what was kept and dropped, with samples."),
     "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
     "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
+    "learn": ("learn.learn", "Make a model that judges as the labels of dedup review do."),
     "status": ("status.status", "Show how a target stands: run at work, progress, last success."),
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),

@@ -67,14 +67,14 @@ def marked_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
 
 
 def table_of_differences(
-    names: tuple[str, str], rows: Iterable[tuple[object, bool, object, object]]
+    names: tuple[str, str], rows: Iterable[tuple[object, object, object, object]]
 ) -> Table:
-    """Return the table of classes, whether they are harmless, and the words of the two texts."""
-    table = new_table("difference", "harmless", *(Column(name, overflow="fold") for name in names))
-    for kind, harmless, *words in rows:
+    """Return the table of kinds, parts of the text, and the words of the two texts."""
+    table = new_table("difference", "in", *(Column(name, overflow="fold") for name in names))
+    for kind, place, *words in rows:
         sides = (visible(str(side)) for side in words)
         cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in sides)
-        table.add_row(str(kind), "yes" if harmless else "no", *map(Text, cut))
+        table.add_row(str(kind), str(place), *map(Text, cut))
     return table
 
 

@@ -16,6 +16,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
+from dedup_job.judgment.guards import why_of
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from dedup_job.commands.inspect import Inspected, Item, Near
+    from dedup_job.decision import DecisionSettings
     from dedup_job.decision.pair import PairView
+    from dedup_job.judgment import Weighed
     from dedup_job.settings import Settings
 
 _STDIN = "-"
@@ -205,7 +208,7 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
             console.say(f"{of}: {_beginning(side.text, full=full)}")
     decided = found.items[0].decided
     if decided and decided.pair.differences:
-        rows = ((one.kind, True, one.text, one.of) for one in decided.pair.differences)
+        rows = ((one.kind, one.place, one.text, one.of) for one in decided.pair.differences)
         console.say()
         console.table(pairs.table_of_differences(_DROPPED, rows))
 
@@ -227,7 +230,7 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
         console.table(pairs.side_by_side(pieces, console, names, whole=full))
     if view.differences:
         console.say()
-        differing = ((one.kind, one.harmless, one.text, one.other) for one in view.differences)
+        differing = ((one.kind, one.place, one.text, one.other) for one in view.differences)
         console.table(pairs.table_of_differences(names, differing))
     console.say()
     console.rows(_measures(found, view))
@@ -248,14 +251,23 @@ def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
     if view.agreement is not None:
         yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
     yield "found by", ", ".join(view.channels) or "none"
-    if view.differences:
-        harmful = dict.fromkeys(str(one.kind) for one in view.differences if not one.harmless)
-        told = f"not harmless: {', '.join(harmful)}" if harmful else "all harmless"
-        yield "differences", told if decision.judges else f"{told} (the judge is off)"
+    if view.weighed is not None:
+        yield from _weighed(view.weighed, decision)
     if found.original and (decided := found.items[0].decided):
         then = decided.pair
         by = f"found by {', '.join(then.found_by)}"
         yield "then", f"distance {then.distance}, similarity {then.similarity}, {by}"
+
+
+def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
+    """Yield what the judge makes of a pair: its probability, guards, the heaviest features."""
+    off = "" if decision.judges else " (the judge is off)"
+    yield "probability", f"{weighed.probability:.3f}, least {decision.confidence}{off}"
+    for guard in weighed.guards:
+        yield f"guard {guard}", why_of(guard)
+    for side, named in (("for", weighed.reasons(1)), ("against", weighed.reasons(-1))):
+        if named:
+            yield side, "; ".join(named)
 
 
 def _verdict(found: Inspected, view: PairView) -> str:

@@ -50,8 +50,8 @@ Class = Annotated[
     typer.Option(
         "--class",
         metavar="CLASS",
-        help="Only pairs with a difference of this class; for `refused`: the class that separates "
-        "the pair.",
+        help="Only pairs with a difference of this kind; for `refused`: pairs that this keeps "
+        "apart, a guard or unlikely.",
     ),
 ]
 Run = Annotated[
@@ -108,8 +108,9 @@ def list_(
     """List what was dropped, what nearly was, groups and others.
 
     A table shows pairs side by side with their differences marked: of duplicates those with the
-    largest part left out of the comparison first, then the least similar; of refused pairs the most
-    similar first, with the class of the difference that keeps them apart. The other formats list
+    largest part left out of the comparison first, then the least likely; of refused pairs the
+    likeliest first, with the guard that keeps them apart, or "unlikely"; where similarity decides,
+    it takes the place of the probability. The other formats list
     all in the order of _id, groups with the most duplicates first, and take the same memory however
     long the list is. With --random all pairs have the same chance, so the share of wrong ones among
     them is about that of all; the same seed draws the same pairs, while no more are added. Nothing
@@ -231,15 +232,19 @@ def _head(one: DecidedDocument) -> str:
     if one.duplicates is not None:
         return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
     if one.decision == "kept" and one.of:
-        return f"similarity {one.pair.similarity or 0:.3f}, kept apart by {one.reason}"
+        return f"kept apart by {one.reason}{_measures(one)}"
     if one.decision == "kept":
         return f"kept by run {one.run}" if one.run else "kept"
     if not one.reason:
         return f"{one.decision} in the source, found by run {one.run}"
-    similarity = "" if one.pair.similarity is None else f", similarity {one.pair.similarity:.3f}"
     share = one.pair.left_out
     left_out = f", {share:.0%} of a text not compared" if share else ""
-    return f"{one.reason}{similarity}{left_out}{f': {one.detail}' if one.detail else ''}"
+    return f"{one.reason}{_measures(one)}{left_out}{f': {one.detail}' if one.detail else ''}"
+
+
+def _measures(one: DecidedDocument) -> str:
+    named = {"probability": one.pair.probability, "similarity": one.pair.similarity}
+    return "".join(f", {name} {value:.3f}" for name, value in named.items() if value is not None)
 
 
 def _show_pair(

@@ -109,6 +109,8 @@ _FILES = (
     "--html",
     "--metrics-file",
     "--ping-file",
+    "--pairs",
+    "--out",
 )
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 

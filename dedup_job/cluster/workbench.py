@@ -13,7 +13,6 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
 from dedup_job.commands.opened import form_of
 from dedup_job.commands.run import package_versions
-from dedup_job.decision import GreedyDeduplicator
 from dedup_job.decision.compared import LocalPairs, Rows
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.job.preparing import Preparation
@@ -79,7 +78,6 @@ class Workbench:
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}
         self._places: TextPlaces | None = None
-        GreedyDeduplicator.compile(settings.index, settings.decision, models)
 
     def begin(self) -> Worker:
         """Look at the target, and at the files that settings name; say who writes here."""

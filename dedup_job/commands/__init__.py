@@ -1,6 +1,6 @@
 """The use cases: functions over settings that return values. They know no terminal.
 
-A module is loaded when it is first used, since most need numba and pymongo.
+A module is loaded when it is first used, since most need numpy and pymongo.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         index,
         inspect,
         labels,
+        learn,
         lease,
         listing,
         restore,
@@ -32,6 +33,7 @@ __all__ = [
     "index",
     "inspect",
     "labels",
+    "learn",
     "lease",
     "listing",
     "restore",

@@ -19,6 +19,7 @@ from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Run
 from dedup_job.runs.survey import (
     BINS,
+    BY_THRESHOLD,
     EXTREME,
     OTHERS,
     RANDOM,
@@ -49,7 +50,7 @@ class LowestPairs:
 
 
 class Drawing:
-    """Draws from pairs of one decision as they come; nearest: the sign of the similarity's rank."""
+    """Draws from pairs of one decision as they come; nearest: the sign of the measure's rank."""
 
     def __init__(self, nearest: int) -> None:
         self._nearest, self._bins = nearest, [0] * BINS
@@ -58,9 +59,9 @@ class Drawing:
 
     def add(self, rank: float, pair: Pair, make: Callable[[], DecidedDocument]) -> None:
         """Take a pair; rank: its place in a random order."""
-        if pair.similarity is not None:
-            self._bins[min(int(pair.similarity * BINS), BINS - 1)] += 1
-        self._extreme.add(self._nearest * (pair.similarity or 0.0), make)
+        if pair.measure is not None and (not pair.kind or pair.kind in BY_THRESHOLD):
+            self._bins[min(int(pair.measure * BINS), BINS - 1)] += 1
+            self._extreme.add(self._nearest * pair.measure, make)
         self._random.add(rank, make)
         if pair.left_out:
             self._left_out.add(-pair.left_out, make)
@@ -105,7 +106,9 @@ class SurveyCollector:
             counts=counts,
             kept=counts.kept,
             ledger=counts.scanned - counts.kept,
-            threshold=None if judged else decision.get("similarity"),
+            threshold=decision.get("confidence" if judged else "similarity"),
+            judged=judged,
+            dial=about.dial,
             seed=self._seed,
             dry_run=True,
             near=near.changed(found),

@@ -61,7 +61,8 @@ def sample_pairs(
     """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
 
     The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
-    out of the comparison, then the least similar, and refused pairs that are most similar.
+    out of the comparison, then the least likely, and the likeliest of refused pairs; where no model
+    decided, by similarity.
     """
     if seed is not None and wanted.what not in PAIRS:
         raise UsageError(f"{wanted.what} are not drawn at random; {', '.join(PAIRS)} are.")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.fingerprint.lexicon_cache import list_problems
+from dedup_job.judgment.model import load_model
 from dedup_job.judgment.words import Words
 from dedup_job.settings import Settings
 
@@ -17,7 +18,7 @@ def check_files(settings: Settings) -> None:
         *_of_connection(settings),
         *list_problems(settings.fingerprint),
         *_of_index(settings),
-        *_of_words(settings),
+        *_of_judge(settings),
     ]
     if problems:
         raise ConfigurationError(problems)
@@ -41,8 +42,13 @@ def _of_index(settings: Settings) -> Iterator[str]:
         yield f"index.folder: {folder} cannot be written to; name a folder of this user's own"
 
 
-def _of_words(settings: Settings) -> Iterator[str]:
-    try:
-        Words.load(settings.decision.words)
-    except ConfigurationError as e:
-        yield from (f"decision.words: {problem}" for problem in e.problems)
+def _of_judge(settings: Settings) -> Iterator[str]:
+    decision = settings.decision
+    for name, path, load in (
+        ("words", decision.words, Words.load),
+        ("model", decision.model, load_model),
+    ):
+        try:
+            load(path)
+        except ConfigurationError as e:
+            yield from (f"decision.{name}: {problem}" for problem in e.problems)

@@ -30,12 +30,13 @@ from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
-_PACKAGES = ("dedup-job", "jieba", "numba", "numpy", "pymongo", "xxhash")
+_PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +123,7 @@ def run_job(
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage("loading the dictionary")
-        GreedyDeduplicator.compile(settings.index, settings.decision, models)
+        _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory)
         watch.begun()
@@ -151,9 +152,10 @@ def _job(
     if request.yes:  # --yes confirms the field as well
         limits = limits.model_copy(update={"without_text": 1.0})
     index = KeptIndex(settings.index)
-    recorded = settings.recorded()
+    recorded, decision = settings.recorded(), settings.decision
+    dial = Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, dry_run=request.dry_run),
+        about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,

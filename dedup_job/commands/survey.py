@@ -13,10 +13,12 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
+from dedup_job.judgment.model import load_model
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, recorded_run, with_checkpoint
 from dedup_job.runs.counts import Counts
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import Status
@@ -64,6 +66,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         if row["status"] in BY_HAND:
             by_hand[row["status"]] += row.get("documents", 1)
     last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
+    decision = on.settings.decision
     return Survey(
         target=on.target.name,
         source=on.target.source.full_name,
@@ -75,7 +78,9 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         ledger=on.target.retry(on.target.ledger.estimated_document_count),
         restored=by_hand[str(Status.RESTORED)],
         requeued=by_hand[str(Status.REQUEUED)],
-        threshold=None if on.settings.decision.judges else on.settings.decision.similarity,
+        threshold=decision.confidence if decision.judges else decision.similarity,
+        judged=decision.judges,
+        dial=Dial.of(load_model(decision.model), decision.confidence) if decision.judges else None,
         seed=seed,
         runs=lines[-_RUNS:],
         runs_left_out=max(0, len(lines) - _RUNS),

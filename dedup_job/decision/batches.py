@@ -70,6 +70,7 @@ def choose(
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
     of = _enter_pairs(found, pairs, outcome, numbers, verdicts, columns, decisions)
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
+    decisions.probabilities[exact] = np.nan
     near = np.flatnonzero(outcome.state == rounds.NEAR)
     named = pairs.differences(near, found.candidates.numbers[outcome.chosen[near]])
     differences = dict(zip(near.tolist(), named, strict=True))
@@ -130,6 +131,7 @@ def _enter_pairs(
     decisions.outcomes[:], decisions.candidates[:] = _OUTCOMES[outcome.state], outcome.totals
     decisions.distances[rows] = found.candidates.distances[places]
     decisions.similarities[rows] = pairs.similarities(rows, numbers, verdicts.cost[places])
+    decisions.probabilities[rows] = -verdicts.cost[places]
     decisions.kinds[rows] = verdicts.kinds[places]
     decisions.richer[rows] = verdicts.richer[places]
     decisions.left_out[rows] = verdicts.left_out[places]

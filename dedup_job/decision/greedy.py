@@ -13,18 +13,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import NEAR, Batch, Decisions, Documents
+from dedup_job.columns import NEAR, Batch, Decisions
 from dedup_job.decision.batches import choose
 from dedup_job.decision.compared import LocalTexts, Texts
-from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.texts import Fetch, by_key
-from dedup_job.decision.weighing import NAMES, SimilarityThreshold
-from dedup_job.documents import Document
-from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.decision.texts import Fetch
+from dedup_job.decision.weighing import SimilarityThreshold
+from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
+from dedup_job.judgment.names import NAMES
 from dedup_job.native.allocator import give_back
 from dedup_job.native.growable_array import GrowableArray
 
@@ -40,7 +39,7 @@ class GreedyDeduplicator:
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
-        self._compares = settings.compares
+        self._compares, self._judges = settings.compares, settings.judges
         self._texts = texts
         self.arrived = texts.arrived
         self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
@@ -55,23 +54,6 @@ class GreedyDeduplicator:
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
         return cls(kept, settings, LocalTexts(kept, settings, fetch, judge))
-
-    @staticmethod
-    def compile(index: IndexSettings, decision: DecisionSettings, models: Models) -> None:
-        """Compile the native code of the comparison, or load what was compiled.
-
-        Decides two texts that are alike, and a third with those in the index.
-        """
-        texts = ["".join(chr(0x4E00 + i * k % 5000) for i in range(60)) for k in (7, 7, 11)]
-        texts[1] += "。"
-        prints = models.fingerprinter.fingerprint(texts)
-        held = {bytes([i]): text for i, text in enumerate(texts)}
-        kept, fetch = KeptIndex(index), by_key(lambda keys: {k: held[k] for k in keys})
-        engine = GreedyDeduplicator.fetching(kept, decision, fetch, models.judge)
-        for part in (slice(0, 2), slice(2, 3), slice(1, 2)):
-            documents = [Document(i, bytes([i]), b"", texts[i]) for i in range(3)[part]]
-            engine.decide(Batch(Documents.of(documents), prints[part]))
-            engine.arrived()
 
     def end(self) -> None:
         """Give back the memory of texts; nothing is decided after this."""
@@ -116,6 +98,8 @@ class GreedyDeduplicator:
         decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
+        if not self._judges:
+            decisions.probabilities[:] = np.nan
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         self._clusters.grow(len(self._kept))
         decisions.clusters[duplicates] = self._counted(numbers[duplicates])

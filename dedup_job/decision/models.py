@@ -12,7 +12,6 @@ from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge, ReadTexts
-from dedup_job.native.code_cache import is_compiled, mark_compiled
 
 
 class Models:
@@ -48,26 +47,21 @@ class Models:
     @cached_property
     def any_judge(self) -> Judge:
         """The judge, whether or not texts are compared."""
-        return Judge(self.lexicon, self._decision.harmless, self._decision.words)
+        decision = self._decision
+        return Judge(self.lexicon, decision.confidence, decision.model, decision.words)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:
         """The fingerprinter, with the sketches that the index needs."""
-        made = Fingerprinter(
+        return Fingerprinter(
             self._settings,
             self._notify,
             channels=self._channels,
             form=self._form,
             lexicon=self.lexicon,
         )
-        if self._form is not None:  # the judge's part of it is compiled here
-            if not is_compiled():
-                self._notify("compiling native code, once (a minute or two)")
-            made.fingerprint([""])
-            mark_compiled()
-        return made
 
     def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
-        """Return what sketches are made of: of the gist, or of what tells the similarity."""
+        """Return what sketches are made of, and what was read."""
         read = self.any_judge.read(texts)
-        return (self.any_judge.gist(read) if self._decision.judges else read.main), read
+        return read.main, read

@@ -12,11 +12,12 @@ from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import NAMES, PairScorer, TextPairs
+from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Found
+from dedup_job.judgment import Found, Weighed
+from dedup_job.judgment.names import NAMES
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -28,9 +29,9 @@ class PairView:
     distance: in bits; None where either is short, which has no simhash. similarity: of their
     canonical forms; required: the least where similarity decides. agreement, least_agreement:
     equal bits of the sketches, and how many a candidate has at least; None without sketches.
-    channels: those that find the pair. differences: what the judge finds, whether or not it
-    decides. refused_by: the first thing that keeps the pair apart (channels, sketch, similarity or
-    the class of a difference); None where the pair are duplicates.
+    channels: those that find the pair. differences, weighed: what the judge finds, whether or not
+    it decides; None of equal texts. refused_by: the first thing that keeps the pair apart
+    (channels, sketch, a guard, "unlikely" or similarity); None where the pair are duplicates.
     """
 
     equal: bool
@@ -41,6 +42,7 @@ class PairView:
     least_agreement: int | None
     channels: tuple[Channel, ...]
     differences: Sequence[Found]
+    weighed: Weighed | None
     refused_by: str | None
 
 
@@ -97,6 +99,7 @@ class PairRecheck:
             least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
             differences=() if text == other else next(judge.each_differences(*pair)),
+            weighed=None if text == other else judge.weigh(text, other),
             refused_by=None if text == other else refused_by,
         )
 
@@ -111,6 +114,7 @@ class PairRecheck:
         prints, theirs = map(self._models.fingerprinter.fingerprint, (texts, originals))
         pairs, verdicts, alike = self._scored(texts, originals)
         named = self._scorer.differences(pairs)
+        likely = self._scorer.probabilities(verdicts.cost)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []
@@ -130,19 +134,29 @@ class PairRecheck:
                     differences=named[i],
                     richer=names_of(int(verdicts.richer[i]), NAMES.richer),
                     left_out=int(verdicts.left_out[i]) / 100,
+                    probability=None if np.isnan(likely[i]) else float(likely[i]),
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided
 
     def keep_apart(
         self, texts: Sequence[str], others: Sequence[str]
-    ) -> list[tuple[str | None, float]]:
-        """Return what keeps each pair apart, None where nothing does, and how alike they are."""
+    ) -> list[tuple[str | None, float, float | None]]:
+        """Return what keeps each pair apart, None where nothing does, how alike and how likely.
+
+        The last is the probability that they are the same, None where the model does not say.
+        """
         if not texts:
             return []
         _, verdicts, alike = self._scored(texts, others)
-        told = zip(verdicts.joined.tolist(), verdicts.kinds.tolist(), alike.tolist(), strict=True)
-        return [(None if joined else self._scorer.kind(code), how) for joined, code, how in told]
+        likely = [
+            None if np.isnan(p) else float(p) for p in self._scorer.probabilities(verdicts.cost)
+        ]
+        kinds = [
+            None if joined else self._scorer.kind(code)
+            for joined, code in zip(verdicts.joined.tolist(), verdicts.kinds.tolist(), strict=True)
+        ]
+        return list(zip(kinds, alike.tolist(), likely, strict=True))
 
     def _scored(
         self, texts: Sequence[str], others: Sequence[str]

@@ -1,17 +1,16 @@
-"""Whether two texts are duplicates: by their differences, or by their similarity."""
+"""Whether two texts are duplicates: as the judge says, or by their similarity."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Names
 from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings, OnMoreContent
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.judgment import CLASSES, Judge, Judged
-from dedup_job.judgment import RICHER as RICHER_NAMES
+from dedup_job.judgment import Judge, Judged
+from dedup_job.judgment.names import NAMES, RICHER, SIMILARITY
 from dedup_job.judgment.similarity import jaccard
 
 # A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
@@ -24,12 +23,6 @@ _SPREADS = 3.5  # standard deviations of the estimate that a true duplicate may 
 # order, share three grams in five; less alike ones are rarely joined.
 _LEAST_ALIKE, _JUDGED_SPREADS = 0.6, 2.0
 _MAX_NAMED, _MAX_LENGTH = 8, 40  # differences of a pair, characters of each side
-SIMILARITY = "similarity"
-"""What keeps texts apart that are not alike enough; of others it is the class of a difference."""
-RICHER = "richer"
-"""What keeps texts apart because the second has more content, where both are wanted."""
-NAMES = Names((*map(str, CLASSES), RICHER, SIMILARITY), RICHER_NAMES)
-"""What keeps a pair apart by its code, and what a text has more by its bit."""
 _RICHER_CODE, _SIMILARITY_CODE = map(NAMES.kinds.index, (RICHER, SIMILARITY))
 
 TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
@@ -106,13 +99,16 @@ class PairScorer:
         if self._keeps_richer:
             apart = joined & (said.richer > 0)
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
-        cost = said.differences.astype(np.float64)
         verdicts = np.where(joined, JOINED, REFUSED)
-        return PairVerdicts(verdicts, cost, kinds, said.richer, said.left_out)
+        return PairVerdicts(verdicts, -said.probabilities, kinds, said.richer, said.left_out)
 
     def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
         """Return how alike c judged pairs are, (c,); where that decides, their cost says it."""
         return self.alike(pairs)[0] if self._decides else -cost
+
+    def probabilities(self, cost: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return how likely c judged pairs are the same, (c,); NaN where the model does not say."""
+        return -cost if self._decides else np.full(len(cost), np.nan)
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
@@ -124,7 +120,9 @@ class PairScorer:
             return [()] * len(pairs[1])
         return [
             tuple(
-                Difference(str(one.kind), one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH])
+                Difference(
+                    str(one.kind), one.place, one.other[:_MAX_LENGTH], one.text[:_MAX_LENGTH]
+                )
                 for one in found[:_MAX_NAMED]
             )
             for found in self._judge.each_differences(*pairs)

@@ -10,6 +10,7 @@ from rich.text import Text
 from dedup_job.printing import command_line, on_one_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.counts import Counts
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import Run, Status
 from dedup_job.runs.stages import Profile, Stage
 
@@ -35,6 +36,9 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
                 f"{report.unindexed:,} index entries were skipped: 128 documents already share the "
                 "key, or 16 the fingerprint"
             )
+        console.say()
+    if about.dial is not None:
+        console.say(_meaning(about.dial))
         console.say()
     if report.clusters:
         console.table(_clusters(report))
@@ -93,6 +97,16 @@ def _candidates(counts: Counts) -> str:
         gone = f"{counts.missing_originals:,} candidates were gone"
         line += f"\n{gone}: someone removes documents from the target"
     return line
+
+
+def _meaning(dial: Dial) -> str:
+    """Say what the confidence means."""
+    return (
+        "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen\n"
+        "and an editor would keep apart, {different} are joined (95 % interval "
+        "{different_low}-{different_high}); of\nthose that he would join, {same} % are "
+        "({same_low}-{same_high} %)."
+    ).format(**dial.figures())
 
 
 def _clusters(report: Run) -> Table:

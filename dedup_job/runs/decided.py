@@ -20,7 +20,7 @@ class DecidedDocument:
     key: its `_id` field; id, of: the `_id` of the document and of the kept one, as restore and
     inspect read it; written: `_id` as a command to be copied has it, whole and unmistakable; ""
     where no form was asked for. decision: `duplicate`, `kept`, `skipped` and so on, "" where it is
-    not known; reason: of a kept document the class that separates the pair. run: 0 where it is not
+    not known; reason: of a kept document what keeps the pair apart. run: 0 where it is not
     said. text, other: cleaned text of the document and of the kept one, None where it is gone or
     was not asked for. detail: why it was quarantined. duplicates: of a kept document in a list of
     groups.
@@ -55,10 +55,12 @@ class DecidedDocument:
             "reason": self.reason or None,
             "of": self.of or None,
             "similarity": self.pair.similarity,
+            "probability": self.pair.probability,
             "left_out": self.pair.left_out or None,
             "run": self.run or None,
             "differences": [
-                {"class": one.kind, "of": one.of, "text": one.text} for one in self.pair.differences
+                {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
+                for one in self.pair.differences
             ],
             "detail": self.detail or None,
         }

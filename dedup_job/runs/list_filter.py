@@ -32,7 +32,7 @@ class ListFilter:
     """Which documents are listed.
 
     what: a value of `What`; of: of pairs, the `_id` of the kept document, as a person writes it;
-    kind: of pairs, the class of a difference, or for `refused` also "similarity"; run: only what
+    kind: of pairs, the kind of a difference, for `refused` what keeps them apart; run: only what
     this run decided, or found to have changed.
     """
 
@@ -43,7 +43,8 @@ class ListFilter:
 
     def check(self) -> None:
         """Raise UsageError for what does not exist or does not go together."""
-        from dedup_job.judgment.classes import CLASSES  # here: --help should not wait for it
+        from dedup_job.judgment import DifferenceKind  # here: --help should not wait for it
+        from dedup_job.judgment.names import NAMES
 
         if self.what not in [*What]:
             raise UsageError(f"what is {self.what!r}, expected one of {', '.join(What)}.")
@@ -52,6 +53,6 @@ class ListFilter:
                 f"{self.what} are listed without a second text, so neither --of nor --class "
                 f"applies; they do to {', '.join(PAIRS)}."
             )
-        kinds = [*map(str, CLASSES), *(["similarity"] if self.what == What.REFUSED else [])]
+        kinds = NAMES.kinds if self.what == What.REFUSED else [*DifferenceKind]
         if self.kind is not None and self.kind not in kinds:
             raise UsageError(f"--class is {self.kind!r}, expected one of {', '.join(kinds)}.")

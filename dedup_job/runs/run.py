@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from dedup_job.runs.counts import Counts
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
 
 
@@ -72,13 +73,17 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a report says besides figures: names, settings, versions."""
+    """What a report says besides figures: names, settings, versions.
+
+    dial: what the confidence means, None where no model decides or where a run was read back.
+    """
 
     source: str
     target: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     dry_run: bool
+    dial: Dial | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from dedup_job.native.unlocked import unlocked_time
+from dedup_job import _core
 
 T = TypeVar("T")
 
@@ -56,12 +56,12 @@ class Stopwatch:
     @contextmanager
     def timing(self, stage: Stage, documents: int = 0, size: int = 0) -> Iterator[None]:
         """Count the time of the block for a stage, and so many documents and bytes."""
-        start, processor, unlocked = time.perf_counter(), time.thread_time(), unlocked_time()
+        start, processor, unlocked = time.perf_counter(), time.thread_time(), _core.unlocked_time()
         try:
             yield
         finally:
             seconds, processor = time.perf_counter() - start, time.thread_time() - processor
-            locked = max(processor - (unlocked_time() - unlocked), 0.0)
+            locked = max(processor - (_core.unlocked_time() - unlocked), 0.0)
             self.add(stage, Work(seconds, processor, locked, documents, size))
 
     def passed(self, stage: Stage, documents: int, size: int) -> None:

@@ -12,10 +12,13 @@ from typing import Any
 
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import Run
 
-BINS = 50
-"""Bins of a similarity histogram: each holds 0.02, the last one 1 as well."""
+BINS = 100
+"""Bins of a histogram of probabilities or similarities: the last one holds 1 as well."""
+BY_THRESHOLD = ("unlikely", "similarity")
+"""What keeps pairs apart that another threshold may join; others are kept apart at any."""
 EXTREME, RANDOM, OTHERS = 12, 300, 4
 """How many are drawn for a page: of each end, at random, and of each reason without a pair."""
 
@@ -37,11 +40,11 @@ class Stratum(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Near duplicates or refused pairs that were drawn; `BINS` counts of all by similarity.
+    """Near duplicates or refused pairs that were drawn; `BINS` counts of all by their measure.
 
     extreme: those nearest to the other decision, the nearest first; random: others, in random
     order; by_class: one for each class of difference; left_out: those with the largest part left
-    out of the comparison.
+    out of the comparison. Refused pairs are in `bins` and `extreme` if a threshold may join them.
     """
 
     bins: Sequence[int] = (0,) * BINS
@@ -55,6 +58,11 @@ class Drawn:
         """All that were drawn, some of them several times."""
         return [*self.extreme, *self.random, *self.by_class, *self.left_out]
 
+    @property
+    def to_label(self) -> list[DecidedDocument]:
+        """Those that a person may be asked about, random ones first."""
+        return [*self.random, *self.extreme, *self.by_class]
+
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
         """Return the same with what is found by the key of each; what is not found is left out."""
         parts = (self.extreme, self.random, self.by_class, self.left_out)
@@ -64,22 +72,22 @@ class Drawn:
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
     """Return up to `number` pairs, near duplicates and pairs that were kept apart by turns.
 
-    Half of each are those at the boundary, the nearest first; the others are random ones. What one
-    kind lacks, the other has more.
+    Half of each are those of which the judge is least sure, the nearest to the threshold first; a
+    quarter one of each class of difference or guard; the others random ones. What one kind lacks,
+    the other has more.
     """
-    sizes = [len({pair.keys for pair in (*d.extreme, *d.random)}) for d in (near, refused)]
+    sizes = [len({pair.keys for pair in d.to_label}) for d in (near, refused)]
     of_near = max(number - number // 2, number - sizes[1])
     of_refused = number - min(of_near, sizes[0])
-    turns = zip_longest(_halves(near, of_near), _halves(refused, of_refused))
+    turns = zip_longest(_some(near, of_near), _some(refused, of_refused))
     return [pair for pair in chain.from_iterable(turns) if pair is not None]
 
 
-def _halves(drawn: Drawn, number: int) -> list[DecidedDocument]:
-    """Return the pairs at the boundary, then others at random."""
+def _some(drawn: Drawn, number: int) -> list[DecidedDocument]:
+    """Return the pairs at the threshold, then some by class, then others at random."""
     first = drawn.extreme[: number - number // 2]
-    named = {pair.keys for pair in first}
-    others = [pair for pair in drawn.random if pair.keys not in named]
-    return [*first, *others[: number - len(first)]]
+    chosen = [*first, *drawn.by_class[: number // 4], *drawn.to_label]
+    return [*{pair.keys: pair for pair in chosen}.values()][:number]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,8 @@ class Survey:
 
     counts: of all runs that were not taken back. kept, ledger: documents in the collections now.
     restored, requeued: documents that a person put back, or had decided again. threshold: of the
-    similarity, None where differences decide. seed: of the samples. source_gone: nothing could be
+    similarity, or where the model decides (judged) of the probability. dial: what that means, if
+    its file says so. seed: of the samples. source_gone: nothing could be
     read from the source. dry_run: nothing was written; kept and ledger are what they would be.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
     duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
@@ -122,6 +131,8 @@ class Survey:
     restored: int = 0
     requeued: int = 0
     threshold: float | None = None
+    judged: bool = False
+    dial: Dial | None = None
     seed: int = 0
     source_gone: bool = False
     dry_run: bool = False

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dedup_job.native.jit import native
 
 INNOCENT = 0.5
 _POINT_BITS = np.uint64(21)  # three code points make a 3-gram of 63 bits: no hash, no collision
@@ -61,39 +60,28 @@ def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
     return Pairs(len(sets), later, earlier, similarity)
 
 
-@native
 def _join(
     grams: NDArray[np.int64], offsets: NDArray[np.int64], least: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Count common grams over an inverted index; set i is grams[offsets[i]:offsets[i + 1]]."""
-    n, kinds = offsets.shape[0] - 1, np.int64(0)
-    for gram in grams:
-        kinds = max(kinds, gram + 1)
-    start = np.zeros(kinds + 1, dtype=np.int64)  # of each gram's sets in `holders`
-    for gram in grams:
-        start[gram + 1] += 1
-    for gram in range(kinds):
-        start[gram + 1] += start[gram]
-    end = start[:-1].copy()
-    holders = np.empty(grams.shape[0], dtype=np.int64)
-    common = np.zeros(n, dtype=np.int64)
-    later, earlier, similarity = [], [], []
-    for i in range(n):
-        size = offsets[i + 1] - offsets[i]
-        for gram in grams[offsets[i] : offsets[i + 1]]:
-            for place in range(start[gram], end[gram]):
-                common[holders[place]] += 1
-            holders[end[gram]] = i
-            end[gram] += 1
-        for j in range(i):
-            if common[j] > 0:
-                share = common[j] / (size + offsets[j + 1] - offsets[j] - common[j])
-                if share >= least:
-                    later.append(i)
-                    earlier.append(j)
-                    similarity.append(share)
-                common[j] = 0
-    return np.array(later, np.int64), np.array(earlier, np.int64), np.array(similarity, np.float64)
+    sizes = np.diff(offsets)
+    order = np.argsort(grams, kind="stable")
+    holders = np.repeat(np.arange(len(sizes)), sizes)[order]  # of each gram one after the other
+    starts = np.searchsorted(grams[order], grams)
+    counts = np.empty_like(starts)  # of earlier holders, of each gram of each set
+    counts[order] = np.arange(len(order))
+    counts -= starts
+    found = [(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))]
+    for i, (begin, end) in enumerate(pairwise(offsets.tolist())):
+        count = counts[begin:end]
+        before = np.cumsum(count) - count
+        places = np.arange(count.sum()) + np.repeat(starts[begin:end] - before, count)
+        common = np.bincount(holders[places], minlength=i)
+        share = common / (sizes[i] + sizes[:i] - common)
+        earlier = np.flatnonzero((share >= least) & (common > 0))
+        found.append((np.full(len(earlier), i), earlier, share[earlier]))
+    later, earlier, similarity = (np.concatenate(one) for one in zip(*found, strict=True))
+    return later, earlier, similarity
 
 
 def perfect(pairs: Pairs, threshold: float) -> NDArray[np.bool_]:

@@ -204,7 +204,7 @@ print((after - before) / 1e6, sum(a.nbytes for a in stage.lexicon) / 1e6)
 def start(_: argparse.Namespace) -> None:
     """Print the seconds of a first start and of later ones, and the memory they take."""
     with tempfile.TemporaryDirectory() as folder:
-        empty = {"HOME": folder, "XDG_CACHE_HOME": folder, "NUMBA_CACHE_DIR": f"{folder}/numba"}
+        empty = {"HOME": folder, "XDG_CACHE_HOME": folder}
         runs = [
             processes.run([sys.executable, "-c", STARTED], {**os.environ, **empty})
             for _ in range(6)

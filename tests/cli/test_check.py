@@ -229,5 +229,5 @@ def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made: Db) -> 
 
 
 def test_help_does_not_wait_for_native_code() -> None:
-    code = "import sys, dedup_job.cli; sys.exit('numba' in sys.modules or 'pymongo' in sys.modules)"
+    code = "import sys, dedup_job.cli; sys.exit('numpy' in sys.modules or 'pymongo' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True, env=environment_for(None))

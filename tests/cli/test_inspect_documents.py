@@ -22,9 +22,9 @@ TEXT = (
     "叶绿体是进行光合作用的细胞器。"
 )
 OID = ObjectId("65a0a0a0a0a0a0a0a0a0a0a0")
-HARMLESS = ["layout", "width", "punctuation", "numbering"]
-SETTINGS = {"DEDUP_DECISION__HARMLESS": json.dumps(HARMLESS)}
-ALL = json.dumps(DecisionSettings().harmless)
+CONFIDENCE = 0.9
+SETTINGS = {"DEDUP_DECISION__CONFIDENCE": str(CONFIDENCE)}
+DEFAULT = str(DecisionSettings().confidence)
 DOCUMENTS: list[dict[str, Any]] = [
     {"_id": 1, "text": f"1998年的考题：{TEXT}"},
     {"_id": 2, "text": f"1998年的考题：{TEXT}"},
@@ -45,7 +45,7 @@ DOCUMENTS: list[dict[str, Any]] = [
 def decided(database: Db, tmp_path: Path) -> Db:
     """Return a database with a target made by the judge."""
     database.source.insert_many(DOCUMENTS)
-    run_here(database, index__folder=str(tmp_path), decision__harmless=HARMLESS)
+    run_here(database, index__folder=str(tmp_path), decision__confidence=CONFIDENCE)
     return database
 
 
@@ -84,13 +84,14 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     assert value(output, "found by") == by
     then = f"distance {row['distance']}, similarity {row['similarity']}, found by {by}"
     assert value(output, "then") == then
-    assert value(output, "differences") == "all harmless"
+    assert value(output, "probability") == f"{row['probability']:.3f}, least {CONFIDENCE}"
+    assert row["differences"]
     for one in row["differences"]:
-        assert re.search(rf"^{one['class']} +yes ", output, re.M)
+        assert re.search(rf"^{one['class']} +{one['in']} ", output, re.M)
     assert "光合作用" in value(output, "keywords of both")
     assert value(output, "only of 3") == "none"
     assert "With today's texts: still duplicates (near)." in output
-    assert f"harmless = {json.dumps(HARMLESS)}" in output
+    assert f"confidence = {CONFIDENCE}" in output
 
 
 def test_the_source_is_cleaned_as_by_a_run_and_an_equal_text_shown_once(decided: Db) -> None:
@@ -148,7 +149,7 @@ def test_of_what_was_skipped_or_quarantined_the_reason_is_told(
 def test_two_documents_are_compared_whatever_was_decided_about_them(decided: Db) -> None:
     output = inspected(decided, "3", "4")
     assert re.findall(r"^decision +(.*?) *$", output, re.M) == ["duplicate: near", "kept"]
-    assert re.search(r"^number +no +1998 +2007", output, re.M)
+    assert re.search(r"^replaced +stem +1998 +2007", output, re.M)
     assert "\nnot duplicates: number." in output
     assert "\nduplicates (exact)." in inspected(decided, "1", "2")
     assert "5: nothing is left of it after cleaning" in inspected(decided, "4", "5")
@@ -190,7 +191,7 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
     assert "3: the source no longer holds it" in output
     assert f"text of 1: {DOCUMENTS[0]['text']}" in output
     for one in decided["target.ledger"].find_one({"_id": 3})["differences"]:
-        assert re.search(rf"^{one['class']} +yes ", output, re.M)
+        assert re.search(rf"^{one['class']} +{one['in']} ", output, re.M)
     decided.target.delete_one({"_id": 1})
     output = inspected(decided, "2")
     assert "1: the target no longer holds it" in output
@@ -199,7 +200,7 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
 
 def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
     decided.source.update_one({"_id": 3}, {"$set": {"text": DOCUMENTS[7]["text"]}})
-    decided.source.update_one({"_id": 2}, {"$set": {"text": f"{TEXT}又"}})
+    decided.source.update_one({"_id": 2}, {"$set": {"text": DOCUMENTS[3]["text"]}})
     assert "not duplicates: no candidate generator finds the pair. The source" in inspected(
         decided, "3"
     )
@@ -207,16 +208,16 @@ def test_a_text_that_changed_since_is_no_duplicate_now(decided: Db) -> None:
 
 
 def test_without_settings_those_of_the_last_run_are_used(decided: Db) -> None:
-    output = inspected(decided, "4", DEDUP_DECISION__HARMLESS="[]")
+    output = inspected(decided, "4", DEDUP_DECISION__CONFIDENCE="0.5")
     assert "settings, those of run 1:" in output
-    assert f"harmless = {json.dumps(HARMLESS)}" in output
+    assert f"confidence = {CONFIDENCE}" in output
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
 def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: str) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
     run_here(database, index__folder=str(tmp_path), output__document=form)
-    environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__HARMLESS": ALL}
+    environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__CONFIDENCE": DEFAULT}
     assert "[-（3分）-]" in inspected(database, "3", **environment)
     assert value(inspected(database, "8", **environment), "decision") == "kept"
 
@@ -224,7 +225,7 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
 def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path: Path) -> None:
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2]])
     run_here(database, index__folder=str(tmp_path), decision__judge="none", index__distance=7)
-    output = inspected(database, "3", DEDUP_DECISION__HARMLESS=ALL)
+    output = inspected(database, "3", DEDUP_DECISION__CONFIDENCE=DEFAULT)
     assert "not compared (decision.judge = none)" in value(output, "similarity")
 
 
@@ -262,7 +263,8 @@ def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -
     assert (own["id"], own["decision"], own["of"]) == ("3", "duplicate", "1")
     assert (original["name"], original["text"]) == ("1", DOCUMENTS[0]["text"])
     assert found["pair"]["refused_by"] is None
-    assert {one["harmless"] for one in found["pair"]["differences"]} == {True}
+    weighed = found["pair"]["weighed"]
+    assert (weighed["probability"], weighed["guards"]) == (1.0, [])
     kept = json.loads(inspected(decided, "4", "--json"))
     own = kept["items"][0]["decided"]
     assert (own["decision"], own["of"]) == ("kept", "1")

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
-from dedup_job.judgment import HARMLESS
+from dedup_job.judgment import DifferenceKind
 from dedup_job.mongo.bson.extended_json import shown_value
 from tests.deciding import PLAIN
 from tests.proving import stored
@@ -52,10 +53,10 @@ def found(command: list[str], where: dict[str, str]) -> dict[str, Any]:
     return values
 
 
-def classes(output: str) -> dict[str, str]:
-    """Return the classes in the table of differences, each with whether it is harmless."""
-    table = output[output.index("harmless") :]
-    return dict(re.findall(r"^([a-z_]+) +(yes|no) ", table, re.M))
+def kinds(output: str) -> list[tuple[str, str]]:
+    """Return the kinds in the table of differences, each with its place."""
+    table = output[output.index("\ndifference ") : output.index("\ndistance ")]
+    return re.findall(rf"^({'|'.join(DifferenceKind)}) +([a-z]+) ", table, re.M)
 
 
 @pytest.mark.parametrize(("k", "with_snapshot"), [(0, False), (3, True), (7, False)])
@@ -94,6 +95,7 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
         would = {**row, "of": shown_value(row["of"])}  # as the ledger has it
         for name in ("decision", "of", "reason", "distance", "similarity", "found_by"):
             assert item["decided"][name] == would[name]
+        assert item["decided"]["probability"] == row.get("probability")
         assert item["decided"]["differences"] == row.get("differences", [])
         assert item["decided"]["richer"] == row.get("richer", [])
         assert told["near"][0]["id"].strip('"') == str(row["of"])
@@ -107,7 +109,7 @@ def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) ->
     output = invoke(*arguments(filled, text), **where).stdout
     assert re.search(r"^text, a run decides +kept$", output, re.M)
     assert re.search(
-        r'^nearest +_id "long", similarity 0\.\d+, kept apart by content', output, re.M
+        r'^nearest +_id "long", similarity 0\.\d+, kept apart by unlikely', output, re.M
     )
     assert "[-氢-]{+氧+}" in output
     output = invoke(*arguments(filled, f"<div> {LONG} </div>"), **where).stdout
@@ -243,32 +245,37 @@ def test_standard_input_that_is_not_a_text_is_refused() -> None:
 
 def test_the_same_question_with_a_number_before_it_is_a_duplicate() -> None:
     output = invoke("inspect", QUESTION, f"5．{QUESTION}").stdout
-    assert set(classes(output)) <= set(HARMLESS)
-    assert set(classes(output).values()) == {"yes"}
-    assert re.search(r"^differences +all harmless$", output, re.M)
+    assert kinds(output) == [("layout", "stem")]
+    assert re.search(rf"^probability +1\.000, least {CONFIDENCE}$", output, re.M)
+    assert not re.search(r"^guard ", output, re.M)
     assert "\nduplicates (near)." in output
 
 
-def test_another_number_makes_another_question_of_that_class() -> None:
+def test_another_number_makes_another_question_and_the_guard_says_so() -> None:
     output = invoke("inspect", QUESTION, OTHER).stdout
-    assert classes(output) == {"number": "no"}
-    assert re.search(r"^differences +not harmless: number$", output, re.M)
+    assert kinds(output) == [("replaced", "stem")]
+    assert re.search(r"^guard number +Another number", output, re.M)
+    assert re.search(r"^for +\w", output, re.M)
+    assert re.search(r"^against +\w", output, re.M)
     assert "\nnot duplicates: number." in output
 
 
 def test_where_similarity_decides_the_differences_are_named_all_the_same() -> None:
-    output = invoke("inspect", QUESTION, OTHER, DEDUP_DECISION__JUDGE="similarity").stdout
-    assert "no" in classes(output).values()
+    texts = LONG + QUESTION, LONG + OTHER
+    output = invoke("inspect", *texts, DEDUP_DECISION__JUDGE="similarity").stdout
+    assert kinds(output) == [("replaced", "stem")]
+    assert re.search(r"^guard number +Another number", output, re.M)
     assert "(the judge is off)" in output
     assert ", least 0.8" in output
     assert "\nduplicates (near)." in output
-    assert "(the judge is off)" in invoke("inspect", QUESTION, OTHER, "--config", "classic").stdout
+    assert "(the judge is off)" in invoke("inspect", *texts, "--config", "classic").stdout
 
 
 def test_equal_texts_have_no_differences() -> None:
     output = invoke("inspect", QUESTION, f"<p>{QUESTION}</p>").stdout
     assert "\nduplicates (exact)." in output
-    assert "harmless" not in output
+    assert "\ndifference " not in output
+    assert "\nprobability " not in output
     assert output.count(QUESTION) == 1
 
 

@@ -37,18 +37,20 @@ def filled(database: Db) -> Db:
     return database
 
 
-def test_it_shows_both_texts_with_class_and_similarity_the_most_similar_first(filled: Db) -> None:
+def test_it_shows_both_texts_with_what_keeps_them_apart_the_likeliest_first(filled: Db) -> None:
     stored = {d["_id"]: d["dedup"].get("refused") for d in filled.target.find()}
     assert stored[0] is None
     assert stored[1]["of"] == 0
     output = command(filled, "list", "--what", "refused")
-    assert output.index("1. similarity") < output.index("2. similarity")
-    assert f"kept apart by {stored[1]['class']}" in output
+    assert output.index("1. kept apart") < output.index("2. kept apart")
+    assert f"kept apart by {stored[1]['class']}, similarity" in output  # a guard says no more
     assert "[-360-]" in output.replace("\n", "")
     assert "shown: 2." in output
-    best = max(one["similarity"] for one in stored.values() if one)
-    assert f"1. similarity {best:.3f}" in output
-    assert "2. similarity" not in command(filled, "list", "--what", "refused", "--limit", "1")
+    (best,) = (one for one in stored.values() if one and "probability" in one)
+    likely, alike = best["probability"], best["similarity"]
+    assert f"1. kept apart by {best['class']}, probability {likely:.3f}" in output
+    assert f", similarity {alike:.3f}" in output
+    assert "2. kept apart" not in command(filled, "list", "--what", "refused", "--limit", "1")
 
 
 def test_a_kept_document_that_is_gone_is_said_to_be(filled: Db) -> None:
@@ -88,13 +90,14 @@ def decided(database: Db) -> Db:
     return database
 
 
-def test_near_duplicates_are_shown_beside_the_kept_text_the_least_similar_first(
+def test_near_duplicates_are_shown_beside_the_kept_text_the_least_likely_first(
     decided: Db,
 ) -> None:
-    rows = list(decided["target.ledger"].find({"reason": "near"}).sort("similarity", 1))
+    rows = list(decided["target.ledger"].find({"reason": "near"}))
+    rows.sort(key=lambda row: (row["probability"], row["similarity"]))
     assert len(rows) == 2
     output = command(decided, "list", "--what", "near")
-    assert f"1. near, similarity {rows[0]['similarity']:.3f}" in output
+    assert f"1. near, probability {rows[0]['probability']:.3f}, similarity" in output
     assert output.index(f"_id  {rows[0]['_id']}") < output.index(f"_id  {rows[1]['_id']}")
     assert "[-！-]" in output
     assert "{+。+}" in output
@@ -179,7 +182,7 @@ def test_of_and_class_and_run_choose(decided: Db) -> None:
     kind = (ledger.find_one({"reason": "near"}) or {})["differences"][0]["class"]
     one = [str(row["_id"]) for row in ledger.find({"differences.class": kind}).sort("_id", 1)]
     assert ids_of(decided, "--what", "dropped", "--class", kind) == one
-    assert ids_of(decided, "--what", "near", "--class", "emphasis") == []
+    assert ids_of(decided, "--what", "near", "--class", "moved") == []
     assert len(ids_of(decided, "--what", "dropped", "--of", "0")) == 3
     assert len(ids_of(decided, "--what", "near", "--of", "0", "--limit", "1")) == 1
     assert ids_of(decided, "--what", "dropped", "--run", "2") == []
@@ -201,7 +204,7 @@ def test_refused_ones_are_chosen_by_class_and_by_the_other_document(filled: Db) 
     ("words", "told"),
     [
         (["--what", "skipped", "--of", "0"], "neither --of nor --class"),
-        (["--what", "near", "--class", "similarity"], "expected one of layout, width"),
+        (["--what", "near", "--class", "similarity"], "expected one of layout, notation"),
         (["--what", "near", "--of", "1"], "_id 1 is not kept"),
         (["--what", "near", "--of", "nobody"], "decided an _id 'nobody'"),
         (["--what", "near", "--run", "0"], "--run is 0"),

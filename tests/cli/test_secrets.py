@@ -272,6 +272,8 @@ def test_an_id_that_looks_alike_is_no_password() -> None:
         '[connection]\nurl = "mongodb://someone:geheim@host"',
         '[source]\nfield = "mongodb://someone:geheim@host"',
         '[decision]\nharmless = ["mongodb://someone:geheim@host"]',
+        '[decision]\nconfidence = "mongodb://someone:geheim@host"',
+        '[index]\ncandidate_generators = ["mongodb://someone:geheim@host"]',
         '[source]\n"mongodb://someone:geheim@host" = 1',
         '["mongodb://someone:geheim@host"]\na = "mongodb://someone:geheim@host"',
     ],

@@ -30,7 +30,7 @@ def in_a_finalizer(number: signal.Signals) -> None:
 
 
 def in_a_callback(number: signal.Signals) -> None:
-    """As when LLVM asks for what was compiled."""
+    """As when compiled code calls Python."""
     ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), number))()
 
 

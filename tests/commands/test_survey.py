@@ -7,7 +7,10 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.commands.dry_survey import SurveyCollector
+from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.commands.survey import survey_target
+from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.runs.survey import Stratum, Survey
@@ -34,12 +37,19 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
     assert found.adds_up
     assert found.counts.scanned == 800
     assert sum(found.near.bins) == found.counts.near
-    assert sum(found.refused.bins) == sum(found.counts.refused.values())
+    assert sum(found.refused.bins) == found.counts.refused["unlikely"]
     by_stratum = {layer.stratum: layer.pairs for layer in found.layers}
-    least = [one.pair.similarity or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
+    least = [one.pair.probability or 0 for one in by_stratum[Stratum.LEAST_SIMILAR]]
     assert least == sorted(least)
     rows = filled["target.ledger"].find({"reason": "near"})
-    assert least[0] == min(row["similarity"] for row in rows)
+    assert least[0] == min(row["probability"] for row in rows)
+    assert found.threshold is not None
+    assert least[0] >= found.threshold == CONFIDENCE
+    most = by_stratum[Stratum.MOST_SIMILAR]
+    likely = [one.pair.probability or 0 for one in most]
+    assert likely == sorted(likely, reverse=True)
+    assert {one.reason for one in most} == {"unlikely"}
+    assert likely[0] < found.threshold
     for layer in found.layers:
         for one in layer.pairs:
             if layer.stratum is Stratum.CLASS:
@@ -51,6 +61,31 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
                 assert one.other is not None
     named = {layer.name for layer in found.layers if layer.stratum is Stratum.WITHOUT_TEXT}
     assert named == set(found.counts.reasons)
+
+
+def test_a_dry_run_counts_the_same_pairs(filled: Db):
+    collector = SurveyCollector()
+    settings = load({"connection.uri": uri_of(filled)}).settings
+    request = Request(f"{filled.name}.source", f"{filled.name}.other", dry_run=True, yes=True)
+    run_job(settings, request, Watch(collector=collector))
+    dry, found = collector.survey, survey(filled)
+    assert dry is not None
+    assert (dry.near.bins, dry.refused.bins) == (found.near.bins, found.refused.bins)
+    assert [one.key for one in dry.near.extreme] != []
+    assert {one.reason for one in dry.refused.extreme} == {"unlikely"}
+    assert (dry.threshold, dry.judged, dry.dial) == (found.threshold, True, found.dial)
+    assert dry.dial is not None
+
+
+def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database: Db):
+    database.source.insert_many(make_corpus(800, seed=5))
+    run_here(database, decision__judge="similarity", decision__similarity=0.97)
+    found = survey(database)
+    assert (found.threshold, found.judged, found.dial) == (0.97, False, None)
+    assert sum(found.refused.bins) == sum(found.counts.refused.values()) > 0
+    (least, *_) = found.near.extreme
+    assert least.pair.probability is None
+    assert least.pair.measure == least.pair.similarity
 
 
 def test_the_same_seed_shows_the_same_pairs_and_another_one_others(filled: Db):

@@ -117,11 +117,11 @@ def told(decision):
     assert len(missing) == len(tried["void"])
     if isinstance(decision, Kept):
         near = decision.nearest
-        refused = None if near is None else (_number(near.of), near.similarity, near.kind)
+        refused = near and (_number(near.of), near.similarity, near.probability, near.kind)
         return NaiveDecision(**tried, refused=refused)
-    of, distance, similarity, found_by, *_ = decision.pair
-    reason = str(decision.reason)
-    return NaiveDecision(_number(of), distance, similarity, found_by, reason, **tried)
+    pair, reason = decision.pair, str(decision.reason)
+    said = pair.distance, pair.similarity, pair.probability, pair.found_by
+    return NaiveDecision(_number(pair.of), *said, reason, **tried)
 
 
 def _number(key):
@@ -203,11 +203,11 @@ def assert_all_kinds_took_part(decisions, options):
     assert {d.reason for d in decisions} == {"", "exact", "near"}
     by = {channel for d in decisions for channel in d.found_by}
     assert by == {str(channel) for channel in channels_of(options)} | {"text"}
-    refused = {d.refused[2] for d in decisions if d.refused}
+    refused = {d.refused[-1] for d in decisions if d.refused}
     if options.get("judge") == Judging.NONE:
         assert refused == set()
     else:
-        assert refused == ({"number", "content"} if judges(options) else {"similarity"})
+        assert refused == ({"number", "unlikely"} if judges(options) else {"similarity"})
         assert any(d.similarity is not None and 0 < d.similarity < 1 for d in decisions)
     if judges(options):
         assert any(d.cut for d in decisions)

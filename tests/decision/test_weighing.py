@@ -11,7 +11,7 @@ from dedup_job.decision import DecisionSettings, GreedyDeduplicator
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Difference, names_of
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import RICHER, DifferenceClass, Found
+from dedup_job.judgment import RICHER, DifferenceKind, Found
 from tests.judging import DigitJudge
 
 FIRST = np.zeros(1, dtype=np.int64)
@@ -19,12 +19,13 @@ TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "�
 ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
 
 
-def test_with_a_judge_the_number_of_differences_is_the_cost():
+def test_with_a_judge_the_likelier_pair_costs_less():
     scorer = PairScorer(DecisionSettings(), DigitJudge())
     found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
     assert found.joined.tolist() == [True, False, False]
-    assert found.cost.tolist()[0] == 1.0
-    assert [scorer.kind(code) for code in found.kinds.tolist()][1:] == ["number", "content"]
+    assert found.cost.tolist() == [-1 / 2, -1, -1 / 8]
+    assert scorer.probabilities(found.cost).tolist() == [1 / 2, 1, 1 / 8]
+    assert [scorer.kind(code) for code in found.kinds.tolist()][1:] == ["number", "unlikely"]
 
 
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
@@ -33,6 +34,7 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     alike, required = scorer.alike((TEXTS, ROWS, OTHERS, OTHER_ROWS))
     assert found.joined.tolist() == (alike >= required).tolist() == [True, True, False]
     assert found.cost.tolist() == (-alike).tolist()
+    assert np.isnan(scorer.probabilities(found.cost)).all()
     assert {scorer.kind(code) for code in found.kinds.tolist()} == {"similarity"}
     assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
@@ -40,14 +42,15 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
         def each_differences(self, *pairs):
-            for text, other in self._pairs(*pairs):
+            for text, other in self._texts(*pairs):
                 yield [
-                    Found(DifferenceClass.TYPO, text * 30 + str(i), other, True) for i in range(12)
+                    Found(DifferenceKind.REPLACED, "choice", text * 30 + str(i), other)
+                    for i in range(12)
                 ]
 
     (found,) = PairScorer(DecisionSettings(), Wordy()).differences((["𠀀乙"], FIRST, ["丙"], FIRST))
     assert len(found) == 8
-    assert found[0] == Difference("typo", "丙", "𠀀乙" * 20)
+    assert found[0] == Difference("replaced", "choice", "丙", "𠀀乙" * 20)
 
 
 def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
@@ -74,7 +77,7 @@ def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(treated, joined):
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     more = scorer.verdicts(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     assert more.joined.tolist() == [joined]
-    assert names_of(int(more.richer[0]), RICHER) == ("rest",)
+    assert names_of(int(more.richer[0]), RICHER) == ("sentence",)
     if not joined:
         assert scorer.kind(int(more.kinds[0])) == "richer"
     less = scorer.verdicts(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)

@@ -18,7 +18,7 @@ from tests.running import starter
 
 pytestmark = pytest.mark.faults
 _GIANT = 16 * 1024 * 1024
-_WARM = ["<p>这是一份普通的文件。&amp;</p>" * 20] * 9  # native code is compiled or loaded by these
+_WARM = ["<p>这是一份普通的文件。&amp;</p>" * 20] * 9  # what is needed is loaded by these
 _LONGEST_SECONDS = 60.0  # for one text of 16 MB; half of that where nothing else runs
 _MOST_MEGABYTES = 1000.0  # the text included, at 4 bytes a character
 

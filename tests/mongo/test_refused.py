@@ -6,7 +6,7 @@ from typing import Any
 
 from pymongo.database import Database
 
-from dedup_job.judgment import CLASSES, HARMLESS
+from dedup_job.judgment import PLACES, DifferenceKind
 from tests.proving import good
 from tests.running import outcome, run_here
 
@@ -37,16 +37,19 @@ def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_wa
     assert refused[5] is None
     assert refused[2]["of"] == 1
     assert 0.5 < refused[2]["similarity"] < 1
-    assert refused[2]["class"] in {*CLASSES} - {*HARMLESS}
+    assert refused[2]["class"] == "number"
+    assert "probability" not in refused[2]  # a guard keeps it apart, whatever it were
     near, exact = ledger
     assert (near["_id"], near["of"], near["reason"]) == (3, 1, "near")
+    assert near["probability"] == 1
     assert near["differences"]
     for one in near["differences"]:
-        assert set(one) == {"class", "of", "text"}
-        assert one["class"] in HARMLESS
+        assert set(one) == {"class", "in", "of", "text"}
+        assert one["class"] in {*DifferenceKind}
+        assert one["in"] in PLACES
         assert max(len(one["of"]), len(one["text"])) <= 40
     assert exact["_id"] == 4
-    assert "differences" not in exact
+    assert {"differences", "probability"} & {*exact} == set()
     counts = report.checkpoint.counts
     assert counts.refused == {refused[2]["class"]: 1}
     row = any_database["target.runs"].find_one({}) or {}
@@ -56,11 +59,12 @@ def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_wa
 
 
 def test_by_similarity_a_kept_document_names_what_was_not_alike_enough(database):
-    database.source.insert_many([{"_id": 1, "text": TEXTS[1]}, {"_id": 2, "text": TEXTS[1][:30]}])
+    database.source.insert_many([{"_id": 1, "text": TEXTS[1]}, {"_id": 2, "text": TEXTS[1][:33]}])
     run_here(database, decision__judge="similarity")
     kept, ledger = outcome(database)
     assert ledger == []
     assert kept[1]["dedup"]["refused"]["class"] == "similarity"
+    assert "probability" not in kept[1]["dedup"]["refused"]
 
 
 def test_an_id_too_long_to_be_named_is_left_out(database):

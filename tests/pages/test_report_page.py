@@ -12,8 +12,10 @@ import pytest
 
 from dedup_job.documents import Difference, Pair
 from dedup_job.pages.render import report_page
+from dedup_job.runs.asked_pairs import Share
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Checkpoint, Machine, Run, Scope, Status
 from dedup_job.runs.survey import Drawn, Group, Survey
 
@@ -54,7 +56,7 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
             3,
             0.9,
             ("simhash",),
-            differences=(Difference("numbering", text[:40], text[:40]),),
+            differences=(Difference("replaced", "stem", text[:40], text[:40]),),
             richer=("image",),
             left_out=0.12,
         ),
@@ -146,6 +148,20 @@ def test_the_charts_have_the_same_figures_as_the_tables():
     charts = json.loads(data[1])
     assert charts["similarities"]["near"] == list(survey.near.bins)
     assert charts["runs"] == [[1, 0.5]]
+
+
+def test_the_page_says_what_the_confidence_means_in_both_languages():
+    plain = report_page(survey_with("t"))
+    dial = Dial(0.95, Share(8, 1592), Share(463, 1123))
+    page = report_page(replace(survey_with("t"), threshold=0.95, judged=True, dial=dial))
+    english = "decision.confidence 0.95: of 1,000 labelled pairs that the model had not seen and"
+    assert english in page
+    assert "5 are joined (95 % interval 3-10); of those that he would join, 41 % are" in page
+    assert "每 1000 对有 5 对被判为重复（95% 区间 3-10）" in page
+    assert 'max="0.99" step="0.01" value="0.95"' in page
+    assert english not in plain
+    assert "slightly below it" in plain
+    assert "slightly below it" not in page
 
 
 @pytest.mark.parametrize(("kept", "good"), [(2, True), (3, False)])

@@ -11,7 +11,9 @@ from rich.cells import cell_len
 
 from dedup_job.report.output import Output
 from dedup_job.report.terminal import show
+from dedup_job.runs.asked_pairs import Share
 from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
 from dedup_job.runs.stages import Profile, Stage, Work
 
@@ -139,6 +141,17 @@ def test_of_candidates_nothing_is_said_where_there_were_none():
     assert "candidates per document" in few
     assert "only" not in few
     assert "gone" not in few
+
+
+def test_what_the_confidence_means_is_said_where_a_model_decides():
+    assert "decision.confidence" not in shown(report())
+    about = About("db.in", "db.out", {}, {}, False, Dial(0.95, Share(8, 1592), Share(463, 1123)))
+    told = " ".join(shown(replace(report(), about=about)).split())
+    assert (
+        "decision.confidence 0.95: of 1,000 labelled pairs that the model had not seen and an "
+        "editor would keep apart, 5 are joined (95 % interval 3-10); of those that he would join, "
+        "41 % are (38-44 %)."
+    ) in told
 
 
 def test_the_largest_clusters_have_a_line_each_whatever_they_hold():

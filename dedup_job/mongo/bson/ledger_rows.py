@@ -36,6 +36,7 @@ _NO_ORIGINAL = bson_edit.fields({"of": None})
 _NO_SIMILARITY = bson_edit.fields({"similarity": None})
 _NOT_COMPARED = bson_edit.fields({"distance": None, "similarity": None})
 _SIMILARITY = b"\x01similarity\0"
+_PROBABILITY = b"\x01probability\0"
 _DIGEST = b"\x12digest\0"
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
@@ -134,7 +135,8 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     """Return the fields that say what a document is a duplicate of, in parts."""
     n, outcomes = len(rows), decisions.outcomes[rows]
     same = (outcomes == EXACT) | (outcomes == NEAR)
-    similarities = decisions.similarities[rows]
+    similarities, likely = decisions.similarities[rows], decisions.probabilities[rows]
+    judged = same & ~np.isnan(likely)
     unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
     return [
         assembly.one_of(_DECISIONS, _DECISION_OF[outcomes]),
@@ -144,6 +146,8 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
         repeated(_SIMILARITY, n).where(measured),
         elements_of(similarities).where(measured),
         repeated(_NO_SIMILARITY, n).where(unknown),
+        repeated(_PROBABILITY, n).where(judged),
+        elements_of(likely).where(judged),
         repeated(_NOT_COMPARED, n).where(~same),
     ]
 
@@ -170,7 +174,8 @@ def _more(decisions: Decisions, row: int) -> bytes:
     values: dict[str, Any] = {}
     if differences := decisions.differences.get(row):
         values["differences"] = [
-            {"class": one.kind, "of": one.of, "text": one.text} for one in differences
+            {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
+            for one in differences
         ]
     if richer := int(decisions.richer[row]):
         values["richer"] = [*names_of(richer, decisions.names.richer)]

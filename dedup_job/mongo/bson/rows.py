@@ -244,11 +244,15 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
     own = rows[there]
+    likely = decisions.probabilities[own]
+    judged = ~np.isnan(likely)
     values = assembly.documents(
         *assembly.renamed(keys.take(there), "of"),
         repeated(b"\x01similarity\0", len(there)),
         elements_of(decisions.similarities[own]),
         assembly.one_of(classes, decisions.kinds[own]),
+        repeated(b"\x01probability\0", len(there)).where(judged),
+        elements_of(likely).where(judged),
     )
     return [part.spread(there, n) for part in assembly.field("refused", values)]
 

@@ -62,12 +62,13 @@ class KeptRow:
         element = bson_edit.find(refused, b"of")
         return element and bson_edit.renamed(refused[element.start : element.end], b"_id")
 
-    def forged(self, kind: str | None, similarity: float) -> list[str]:
+    def forged(self, kind: str | None, similarity: float, probability: float | None) -> list[str]:
         """Return what it says of that one that is not as the texts say."""
         own = self.mark.own["refused"] if self.mark else {}
         right = {
             "class": own.get("class") == kind,
-            "similarity": math.isclose(own.get("similarity", -1), similarity, abs_tol=1e-9),
+            "similarity": _alike(own.get("similarity"), similarity),
+            "probability": _alike(own.get("probability"), probability),
         }
         return [f"dedup.refused.{name}" for name, is_right in right.items() if not is_right]
 
@@ -169,8 +170,8 @@ class KeptChecker:
         said = self.on.recheck.keep_apart([d.text or "" for d in pairs], others)
         wrong = [
             named(shown(document.key), names)
-            for document, (kind, similarity) in zip(pairs, said, strict=True)
-            if (names := document.forged(kind, similarity))
+            for document, now in zip(pairs, said, strict=True)
+            if (names := document.forged(*now))
             and self._is_as_stored(document.key)
             and self._is_as_stored(of[document.key])
         ]
@@ -398,13 +399,18 @@ def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
         "reason": str(now.reason),
         "distance": pair.distance,
         "found_by": [name for name in pair.found_by if name in found_by] or None,
-        "differences": [{"class": d.kind, "of": d.of, "text": d.text} for d in pair.differences],
+        "differences": [
+            {"class": d.kind, "in": d.place, "of": d.of, "text": d.text} for d in pair.differences
+        ],
         "richer": list(pair.richer),
         "left_out": pair.left_out,
     }
     wrong = [name for name, value in expected.items() if said[name] != value]
-    if not _alike(row["similarity"], pair.similarity):
-        wrong.append("similarity")
+    wrong += [
+        name
+        for name in ("similarity", "probability")
+        if not _alike(row.get(name), getattr(pair, name))
+    ]
     return [f"{name} {row.get(name)!r}" for name in wrong]
 
 

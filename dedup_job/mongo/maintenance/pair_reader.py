@@ -82,7 +82,13 @@ class PairReader:
                 row.key,
                 KEPT,
                 str(one.get("class", "")),
-                Pair(key, 0, number(one.get("similarity")), ()),
+                Pair(
+                    key,
+                    0,
+                    number(one.get("similarity")),
+                    (),
+                    probability=number(one.get("probability")),
+                ),
                 run=_run(mark),
                 text=self.target.rows.read(row)[0] if texts else None,
                 other=others.get(key),
@@ -121,6 +127,7 @@ def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:
         differences=_differences(row.get("differences")),
         richer=_names(row.get("richer")),
         left_out=number(row.get("left_out")) or 0,
+        probability=number(row.get("probability")),
     )
 
 
@@ -134,7 +141,9 @@ def _names(stored: object) -> tuple[str, ...]:
 
 def _differences(stored: object) -> tuple[Difference, ...]:
     return tuple(
-        Difference(str(one.get("class")), str(one.get("of")), str(one.get("text")))
+        Difference(
+            str(one.get("class")), str(one.get("in", "")), str(one.get("of")), str(one.get("text"))
+        )
         for one in (stored if isinstance(stored, list) else ())
         if isinstance(one, dict)
     )

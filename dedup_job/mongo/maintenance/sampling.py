@@ -27,7 +27,7 @@ from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
-from dedup_job.runs.survey import BINS, Drawn
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
 
 _CHANGED = (What.CHANGED, What.DELETED)
 _FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
@@ -110,7 +110,8 @@ class Sampler:
         """Return some: by seed at random, else those first that were decided most narrowly.
 
         The same seed draws the same ones. Of duplicates those with the largest part left out of
-        the comparison come first, then the least similar; refused ones the most similar first.
+        the comparison come first, then the least likely; refused ones the likeliest first. Where
+        no model decided, similarity counts.
         """
         if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
@@ -139,15 +140,19 @@ class Sampler:
         if self._of_target:
             own, order = "dedup.refused.", -1
             fields: dict[str, Any] = {"d": KEPT, "r": f"${own}class", "c": [f"${own}class"]}
+            counted: Any = {"$in": [f"${own}class", [*BY_THRESHOLD]]}
         else:
             own, order = "", 1
             classes = "$differences.class"
             fields = {"d": "$decision", "r": "$reason", "c": classes, "l": "$left_out"}
-        values = {"of": f"${own}of", "s": f"${own}similarity", "k": self._at_random(seed)}
+            counted = True
+        likely, alike = f"${own}probability", f"${own}similarity"
+        measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
+        values = {"of": f"${own}of", "s": alike, "p": likely, "k": self._at_random(seed)}
         steps: list[dict[str, Any]] = [
             {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
-            {"$project": {**fields, **values}},
-            {"$facet": _facets({"s": order, "k": 1, "_id": 1}, extreme, random)},
+            {"$project": {**fields, **values, "m": measure}},
+            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random)},
         ]
         (found,) = self._aggregate(steps)
         bins = [0] * BINS
@@ -172,9 +177,9 @@ class Sampler:
     @property
     def _narrowest(self) -> Mapping[str, int]:
         if self.wanted.what == What.REFUSED:
-            return {"dedup.refused.similarity": -1}
+            return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
         narrow = self.wanted.what in (What.DROPPED, What.NEAR)
-        return {"left_out": -1, "similarity": 1} if narrow else {}
+        return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
         """Return a number that orders rows at random, the same with each seed.
@@ -260,21 +265,21 @@ _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
 def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str, Any]:
     """Return what draws from rows in one pass.
 
-    A row has the other document (of), decision (d), reason (r), similarity (s), classes (c), the
-    share left out (l), if any, and its place in a random order (k).
+    A row has the other document (of), decision (d), reason (r), similarity (s), probability (p),
+    the one of them that a threshold decides by (m), classes (c), the share left out (l), if any,
+    and its place in a random order (k).
     """
-    pair = {"of": 1, "d": 1, "r": 1, "s": 1}
-    place = {"$min": [{"$floor": {"$multiply": ["$s", BINS]}}, BINS - 1]}
+    pair = {"of": 1, "d": 1, "r": 1, "s": 1, "p": 1}
+    place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
+    decided = {"$match": {"m": {"$type": "number"}}}
     return {
-        "bins": [
-            {"$match": {"s": {"$type": "number"}}},
-            {"$group": {"_id": place, "n": {"$sum": 1}}},
-        ],
-        "extreme": [{"$sort": order}, {"$limit": extreme}, {"$project": pair}],
+        "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
+        "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "by_class": [
             {"$unwind": "$c"},
             {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
+            {"$sort": {"_id": 1}},
             {"$replaceRoot": {"newRoot": "$first.row"}},
             {"$project": pair},
         ],
@@ -291,7 +296,7 @@ def _pair(row: bytes) -> DecidedDocument:
     values, of = bson.decode(row, bson_edit.LENIENT), bson_edit.find(row, b"of")
     assert of is not None  # it was asked for
     of_key = bson_edit.renamed(row[of.start : of.end], b"_id")
-    pair = Pair(of_key, 0, number(values.get("s")), ())
+    pair = Pair(of_key, 0, number(values.get("s")), (), probability=number(values.get("p")))
     return DecidedDocument(
         bson_edit.id_element(row), str(values.get("d")), str(values.get("r")), pair
     )

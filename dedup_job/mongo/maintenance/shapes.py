@@ -77,7 +77,7 @@ _STAGE = Annotated[str, _one_of([*Stage])]
 
 _ANY_ROW = {"_id": Any, "decision": str, "run": Count}
 _STORED = {"document": Annotated[Any, fits(_is_stored)]}
-_DIFFERENCE = _shape({"class": str, "of": str, "text": str})
+_DIFFERENCE = _shape({"class": str, "of": str, "text": str}, {"in": str})
 _NO_PAIR = dict.fromkeys(("of", "distance", "similarity", "found_by"), None)
 _DUPLICATE = {
     "of": Any,
@@ -90,6 +90,7 @@ _SOME_DUPLICATES = {
     "differences": _list_of(_DIFFERENCE),
     "richer": list[str],
     "left_out": _SHARE,
+    "probability": _SHARE,
     "void": _KEYS,
 }
 
@@ -104,7 +105,7 @@ _LEDGER: Mapping[Any, type[BaseModel]] = {
     "skipped": _ledger("skipped", _NO_PAIR),
     "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
 }
-_REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str})
+_REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE})
 DEDUP = _shape({"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS})
 """What a kept document has under `dedup`."""
 CLASSIC = _shape({"old_id": Any, "hash_value": _LONG})

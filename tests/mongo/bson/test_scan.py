@@ -200,9 +200,17 @@ NEAR = st.builds(
         similarity=st.none() | st.floats(0, 1),
         found_by=st.sampled_from([("simhash",), ("minhash",), ("simhash", "minhash")]),
         differences=st.lists(
-            st.builds(Difference, st.sampled_from(["typo", "order"]), UTF8, UTF8), max_size=3
+            st.builds(
+                Difference,
+                st.sampled_from(["inserted", "moved"]),
+                st.sampled_from(["stem", "choice"]),
+                UTF8,
+                UTF8,
+            ),
+            max_size=3,
         ).map(tuple),
         richer=st.just(()) | st.just(("image",)),
+        probability=st.none() | st.floats(0, 1),
     ),
     cluster=st.integers(1, 9),
     candidates=st.builds(
@@ -229,17 +237,20 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
     content = "一段文字" if is_text else Skipped(Reason.EMPTY)
     document = Document(id_, raw.fields({"_id": id_}), b"", content)
     row: dict[str, Any] = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
-    row |= {"distance": None, "similarity": None, "found_by": None}
+    row |= {"distance": None, "similarity": None}
     pair = decision.pair if isinstance(decision, Duplicate) else None
     if pair:
         row |= {"of": raw.id_value(pair.of), "distance": pair.distance}
-        row |= {"similarity": pair.similarity, "found_by": list(pair.found_by)}
+        row |= {"similarity": pair.similarity}
+        row |= {} if pair.probability is None else {"probability": pair.probability}
+    row |= {"found_by": list(pair.found_by) if pair else None}
     row |= {"reason": str(decision.reason), "run": run}
     if isinstance(decision, Quarantined):
         row["detail"] = decision.detail
     if pair and pair.differences:
         row["differences"] = [
-            {"class": one.kind, "of": one.of, "text": one.text} for one in pair.differences
+            {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
+            for one in pair.differences
         ]
     if pair and pair.richer:
         row["richer"] = list(pair.richer)

@@ -31,8 +31,9 @@ class Fake:
 
 
 def refused(i: int) -> dict[str, Any]:
-    """Return what a kept document says of its nearest candidate."""
-    return {"of": i, "similarity": i / 100, "class": "number"}
+    """Return what a kept document says of its nearest candidate; a guard counts for none."""
+    kind = ("unlikely", "number")[i % 2]
+    return {"of": i, "similarity": 0.5, "probability": i / 100, "class": kind}
 
 
 @pytest.fixture
@@ -50,7 +51,9 @@ def filled(database: Db) -> Db:
                 "decision": "duplicate",
                 "reason": "near",
                 "of": -i - 1,
-                "similarity": i / 200,
+                "similarity": 0.5,
+                "probability": i / 200,
+                "differences": [{"class": ("moved", "replaced")[i % 2]}],
                 "digest": bits(),
             }
             for i in range(200)
@@ -89,9 +92,10 @@ def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> Non
     assert len(pairs) == len({pair.keys for pair in pairs}) == 40
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
     assert ids(pairs[:20:2]) == [*range(10)]
-    assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(99, 89, -1)]
+    assert ids(pairs[1:20:2]) == [f"k{i}" for i in range(98, 78, -2)]
+    assert {pair.reason for pair in pairs[21:25:2]} == {"unlikely", "number"}
     assert [edit.id_value(one.pair.of) for one in pairs[:4:2]] == [-1, -2]
-    assert pairs[1].reason == "number"
+    assert pairs[1].pair.probability == 0.98
 
 
 def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled: Db) -> None:
