@@ -45,7 +45,7 @@ _APART = {
 
 _CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
     "index": {"candidate_generators", "distance"},
-    "decision": {"similarity", "judge"},
+    "decision": {"judge", "confidence"},
 }
 
 

@@ -200,7 +200,7 @@ def test_while_a_run_is_at_work_labels_are_taken_and_a_restore_is_refused(page, 
 
 
 def test_hostile_texts_are_shown_as_texts(database):
-    nasty = "<script>alert(1)</script>{{ 7919*7907 }}</p>\u202e\x1b[31m" + "水分子由氢和氧组成。" * 20
+    nasty = "<script>alert(1)</script>{{ 79*83 }}</p>\u202e\x1b[31m" + "水分子由氢和氧组成。" * 20
     database.source.insert_many(
         [{"_id": 1, "text": nasty}, {"_id": "<b>'\"", "text": nasty + "！"}]
     )
@@ -218,7 +218,7 @@ def test_hostile_texts_are_shown_as_texts(database):
         assert "<b>'" not in text
         assert "\u202e" not in text
         assert "\x1b" not in text
-        assert "62615533" not in re.sub(r"data-pair.*?>|value=.*?>|pair=\w+", "", text)
+        assert "6557" not in re.sub(r"data-pair.*?>|value=.*?>|pair=\w+", "", text)
 
 
 def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
