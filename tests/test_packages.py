@@ -21,7 +21,8 @@ ROOT = Path(__file__).parent.parent
 DEPENDENCIES = Path(pydantic.__file__).parents[1]
 PARTS = {
     *(f"dedup_job/configs/{name}.toml" for name in ("articles", "classic", "questions")),
-    *(f"dedup_job/judgment/{name}.txt" for name in ("alike", "words")),
+    *(f"dedup_job/judgment/{name}.txt" for name in ("alike", "form_words", "relations")),
+    "dedup_job/judgment/model.json",
     *(f"dedup_job/pages/{name}" for name in ("review.html.j2", "page.css", "words.toml")),
     *(f"dedup_job/pages/assets/htmx.{name}" for name in ("min.js", "LICENSE")),
     *("dedup_job/demo/phrases.toml", "dedup_job/py.typed", "dedup_job/__main__.py"),
