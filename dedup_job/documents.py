@@ -41,6 +41,10 @@ class Difference(NamedTuple):
     of: str
     text: str
 
+    def as_row(self) -> dict[str, str]:
+        """Return it as a row of the ledger and a line of a listing hold it."""
+        return {"class": self.kind, "in": self.place, "of": self.of, "text": self.text}
+
 
 class Pair(NamedTuple):
     """A document and the kept one that it was compared with.

@@ -53,8 +53,8 @@ class Said(NamedTuple):
 class Lesson:
     """What was learnt, and from how many labels; settings: to run with, but for the model's place.
 
-    gone: labels of which a text is gone or both are equal; contradictions: in words, labels that
-    another one took the place of; extra: LightGBM is installed.
+    gone: labels without one of their texts, or with equal ones; contradictions: in words, labels
+    that a later one replaces; extra: LightGBM is installed.
     """
 
     source: str
@@ -159,7 +159,7 @@ def _number(text: str) -> int:
 
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
-    """Return pairs with cleaned texts, in one order; without those of which there is but one."""
+    """Return pairs with cleaned texts, in one order, without those with a text gone or equal."""
     clean = Cleaner(on.settings.cleaning).clean_all
     sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
@@ -207,7 +207,7 @@ def _can_grow() -> bool:
 
 
 def _read(text: str, file: str = "") -> list[Said | None]:
-    """Return the labelled pairs of lines of JSON, None for one of which a text is gone."""
+    """Return the labelled pairs of lines of JSON, None for a pair that lacks a text."""
     found: list[Said | None] = []
     wrong: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -24,7 +24,7 @@ RULES: Final = 3
 """Version of the rules: of forms, differences, guards and features."""
 
 UNLIKELY: Final = "unlikely"
-"""What keeps a pair apart that no guard does: the model says that they are hardly the same."""
+"""What keeps a pair apart that no guard does: the model finds the same unlikely."""
 APART: Final = (*(guard.name for guard in GUARDS), UNLIKELY)
 """What keeps a pair apart, by code: guards, then the model."""
 

@@ -58,10 +58,7 @@ class DecidedDocument:
             "probability": self.pair.probability,
             "left_out": self.pair.left_out or None,
             "run": self.run or None,
-            "differences": [
-                {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
-                for one in self.pair.differences
-            ],
+            "differences": [one.as_row() for one in self.pair.differences],
             "detail": self.detail or None,
         }
         return {**row, "text": self.text, "other": self.other} if texts else row

@@ -72,7 +72,7 @@ class Drawn:
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
     """Return up to `number` pairs, near duplicates and pairs that were kept apart by turns.
 
-    Half of each are those of which the judge is least sure, the nearest to the threshold first; a
+    Half of each are the pairs nearest to the threshold, where the judge is least sure; a
     quarter one of each class of difference or guard; the others random ones. What one kind lacks,
     the other has more.
     """

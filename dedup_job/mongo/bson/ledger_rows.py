@@ -173,10 +173,7 @@ def _more(decisions: Decisions, row: int) -> bytes:
     """Return what only some rows have."""
     values: dict[str, Any] = {}
     if differences := decisions.differences.get(row):
-        values["differences"] = [
-            {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
-            for one in differences
-        ]
+        values["differences"] = [one.as_row() for one in differences]
     if richer := int(decisions.richer[row]):
         values["richer"] = [*names_of(richer, decisions.names.richer)]
     if left_out := int(decisions.left_out[row]):

@@ -399,9 +399,7 @@ def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
         "reason": str(now.reason),
         "distance": pair.distance,
         "found_by": [name for name in pair.found_by if name in found_by] or None,
-        "differences": [
-            {"class": d.kind, "in": d.place, "of": d.of, "text": d.text} for d in pair.differences
-        ],
+        "differences": [one.as_row() for one in pair.differences],
         "richer": list(pair.richer),
         "left_out": pair.left_out,
     }
