@@ -4,12 +4,16 @@
 // a short one stays in the cache, and it is emptied by the places that were taken. For a text of
 // millions of characters it grows with the keys that come.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 namespace dedup {
+
+// A key that is not 0, of any value; 0 and the largest one share it.
+inline std::uint64_t key_of(std::uint64_t value) { return std::max<std::uint64_t>(value + 1, 1); }
 
 template <class Value>
 class HashTable {
@@ -30,7 +34,7 @@ public:
         bool is_new;
     };
     Entry operator[](std::uint64_t key) {
-        std::size_t place = (key * 0x9E3779B97F4A7C15 >> 20) & mask_;
+        std::size_t place = place_of(key);
         while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
         Slot& slot = slots_[place];
         if (slot.key == key) return {slot.value, false};
@@ -43,6 +47,13 @@ public:
         return {slot.value, true};
     }
 
+    // The value under a key that is not 0; Value{} where there is none.
+    Value find(std::uint64_t key) const {
+        std::size_t place = place_of(key);
+        while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
+        return slots_[place].key == key ? slots_[place].value : Value{};
+    }
+
     std::size_t size() const { return count_; }
 
 private:
@@ -52,6 +63,8 @@ private:
         std::uint64_t key = FREE;
         Value value{};
     };
+
+    std::size_t place_of(std::uint64_t key) const { return (key * 0x9E3779B97F4A7C15 >> 20) & mask_; }
 
     // Of a power of two slots a half is taken at most.
     void make_room(std::size_t size) {

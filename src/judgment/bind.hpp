@@ -56,7 +56,9 @@ public:
         const TextColumn names = texts_of(words, word_offsets);
         const auto flags = sized(word_flags, names.size(), "word_flags");
         const auto numbers = sized(word_numbers, names.size(), "word_numbers");
-        for (std::size_t i = 0; i < names.size(); i++) value.words[digest(names[i])] = {flags[i], numbers[i]};
+        value.words.reset(names.size());
+        for (std::size_t i = 0; i < names.size(); i++)
+            value.words[key_of(digest(names[i]))].value = {flags[i], numbers[i]};
     }
 
     FormTables value;
@@ -78,25 +80,29 @@ public:
                    In<std::uint32_t> alike_groups, In<std::uint64_t> spellings, In<std::uint8_t> uses,
                    In<std::uint32_t> points, In<std::int64_t> offsets, std::int64_t longest_unit,
                    In<std::uint32_t> unit_starts)
-        : held_(std::tuple(opposites, opposite_groups, alike, alike_groups, spellings, uses, points, offsets,
-                           unit_starts)) {
-        for (const auto& keys : {opposites, alike, spellings})
-            expect(std::ranges::is_sorted(view(keys)), "keys of relations do not ascend");
-        expect(opposites.size() == opposite_groups.size() && alike.size() == alike_groups.size(),
-               "there are not as many groups as keys");
-        value.opposites = {view(opposites), view(opposite_groups)};
-        value.alike = {view(alike), view(alike_groups)};
+        : value{groups_of(opposites, opposite_groups), groups_of(alike, alike_groups), {}},
+          held_(std::tuple(opposite_groups, alike_groups, points, unit_starts)) {
         expect(0 <= longest_unit && longest_unit <= 64, "longest_unit is out of range");
-        value.spellings = {view(spellings), view(uses), texts_of(points, offsets),
-                           static_cast<std::size_t>(longest_unit), view(unit_starts)};
         expect(std::ranges::is_sorted(view(unit_starts)), "unit_starts do not ascend");
-        expect(uses.size() == spellings.size() && value.spellings.texts.size() == spellings.size(),
+        const TextColumn texts = texts_of(points, offsets);
+        expect(uses.size() == spellings.size() && texts.size() == spellings.size(),
                "there are not as many texts as spellings");
+        value.spellings.longest_unit = static_cast<std::size_t>(longest_unit);
+        value.spellings.unit_starts = view(unit_starts);
+        value.spellings.words.reset(texts.size());
+        for (std::size_t i = 0; i < texts.size(); i++)
+            value.spellings.words[key_of(spellings(i))].value = {uses(i), texts[i]};
     }
 
     Relations value;
 
 private:
+    static Groups groups_of(const In<std::uint64_t>& keys, const In<std::uint32_t>& groups) {
+        expect(std::ranges::is_sorted(view(keys)), "keys of relations do not ascend");
+        expect(keys.size() == groups.size(), "there are not as many groups as keys");
+        return {view(keys), view(groups)};
+    }
+
     const std::any held_;
 };
 

@@ -148,9 +148,6 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
 double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
     auto& f = to.features;
     const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
-    const auto has = [](const Side& side, const Token& word) {
-        return std::ranges::binary_search(side.weighed, word.key, {}, &Weighed::key);
-    };
     const bool han = f["han"_f] > 0.3;
     double written_otherwise = 0;
     std::int64_t negations = 0;
@@ -198,7 +195,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         if (c.opposite) to.guards |= "opposite"_g;
         if (other && c.in_tail && c.word) {
             shared(a, b);
-            if (has(b_, *c.word) && has(a_, *c.other)) to.guards |= "exchanged"_g;
+            const bool both = weights_.find(key_of(c.word->key)).right >= 0;
+            if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
         if (is_stopped(to)) return 0;
     }
@@ -207,10 +205,28 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
     return written_otherwise;
 }
 
-// Made when it is asked for: few guards do.
-Comparer::Shared Comparer::shared(const Form& a, const Form& b) {
-    if (!shared_) shared_ = share(asked(a), asked(b));
-    return *shared_;
+// Made when it is asked for: few guards do. A word that is repeated counts once, with the greatest of its weights.
+const Comparer::Shared& Comparer::shared(const Form& a, const Form& b) {
+    if (shared_) return *shared_;
+    const auto x = asked(a), y = asked(b);
+    Shared found{0, 0, 0};
+    weights_.reset(x.size() + y.size());
+    const auto raise = [](double& weight, double to, double& sum) {  // exact in any order: the weights are floats
+        if (weight >= to) return;
+        sum += to - std::max(weight, 0.0);
+        weight = to;
+    };
+    for (const Token& token : x) {
+        if (has_content(token)) raise(weights_[key_of(token.key)].value.left, token.weight, found.left);
+    }
+    for (const Token& token : y) {
+        if (!has_content(token)) continue;
+        Weights& word = weights_[key_of(token.key)].value;
+        const double before = word.both();
+        raise(word.right, token.weight, found.right);
+        found.both += word.both() - before;
+    }
+    return shared_.emplace(found);
 }
 
 // Compares all that each side adds, since it may stand at different places: 正确的说法是, 说法错误的是
@@ -237,7 +253,7 @@ std::pair<double, double> Comparer::count_letters(const Form& a, Range of_a, con
     write_content(a, a.of(of_a), a_.text);
     write_content(b, b.of(of_b), b_.text);
     counts_.reset(std::max(a_.text.size(), b_.text.size()) / 2);
-    const auto count = [&](std::uint64_t point) -> std::int32_t& { return counts_[point + 1].value; };  // no key is 0
+    const auto count = [&](std::uint32_t point) -> std::int32_t& { return counts_[key_of(point)].value; };
     for (const std::uint32_t point : a_.text) count(point)++;
     double common = 0;
     for (const std::uint32_t point : b_.text) common += count(point)-- > 0;
@@ -384,28 +400,6 @@ void Comparer::compare_marks(const Form& a, const Form& b, Comparison& to) {
     if (differ(find_images)) to.guards |= "image"_g;
     if (differ(find_emphasised) && !a_.marks.empty() && !b_.marks.empty()) to.guards |= "emphasis"_g;
     if (a.answer.size() && b.answer.size() && differ(find_keyed)) to.guards |= "answer"_g;
-}
-
-// A word that is repeated counts once, with the greatest of its weights.
-Comparer::Shared Comparer::share(std::span<const Token> a, std::span<const Token> b) {
-    const auto weigh = [](std::span<const Token> tokens, std::vector<Weighed>& to) {
-        to.clear();
-        for (const Token& token : tokens) {
-            if (has_content(token)) to.push_back({token.key, token.weight});
-        }
-        std::ranges::sort(to, {}, [](const Weighed& one) { return std::tuple(one.key, -one.weight); });
-        const auto rest = std::ranges::unique(to, {}, &Weighed::key);
-        to.erase(rest.begin(), rest.end());
-        return weight_of(to);
-    };
-    Shared shared{0, weigh(a, a_.weighed), weigh(b, b_.weighed)};
-    auto other = b_.weighed.begin();
-    for (const Weighed& one : a_.weighed) {
-        other = std::ranges::lower_bound(other, b_.weighed.end(), one.key, {}, &Weighed::key);
-        if (other == b_.weighed.end()) break;
-        if (other->key == one.key) shared.both += std::min(one.weight, other->weight);
-    }
-    return shared;
 }
 
 }  // namespace dedup::judgment

@@ -66,9 +66,10 @@ private:
         double ratio;
         std::uint32_t left, right;
     };
-    struct Weighed {
-        std::uint64_t key;
-        float weight;
+    // The weight of a word in each text; less than 0 where it is not.
+    struct Weights {
+        double left = -1, right = -1;
+        double both() const { return std::max(std::min(left, right), 0.0); }
     };
     // The weight of the words that both texts have, and of those of each.
     struct Shared {
@@ -78,7 +79,6 @@ private:
     struct Side {
         Buffer text;
         std::vector<std::uint64_t> marks;  // digests
-        std::vector<Weighed> weighed;
         std::vector<Range> added;  // differences that only this side has words of
         Buffer choices;            // one after the other
         std::vector<std::size_t> ends;
@@ -98,14 +98,14 @@ private:
     double count_numbers(Points a, Points b);
     void read_choices(const Form& form, Side& side) const;
     void pair_choices(const Form& a, const Form& b, Work& work);
-    Shared share(std::span<const Token> a, std::span<const Token> b);
-    Shared shared(const Form& a, const Form& b);
+    const Shared& shared(const Form& a, const Form& b);
 
     const Relations& relations_;
     Differ differ_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     HashTable<std::int32_t> counts_;  // by character
+    HashTable<Weights> weights_;      // by word
     std::optional<Shared> shared_;
     std::uint32_t stop_ = 0;
 };

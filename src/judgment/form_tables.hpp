@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "core/hash.hpp"
+#include "core/hash_table.hpp"
 #include "fingerprint/lexicon.hpp"
 #include "judgment/token.hpp"
 
@@ -53,7 +53,7 @@ struct FormTables {
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // what a character becomes, 0 if several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character
-    std::unordered_map<std::uint64_t, Word> words;                              // by digest
+    HashTable<Word> words;                                                      // by digest
 
     // Sets of characters. Besides these, traits are the kinds of the phrases that begin with a character.
     enum Trait : std::uint32_t {
@@ -104,10 +104,7 @@ struct FormTables {
     }
 
     Word word(Points text) const { return word(digest(text)); }
-    Word word(std::uint64_t digest) const {
-        const auto found = words.find(digest);
-        return found == words.end() ? Word{} : found->second;
-    }
+    Word word(std::uint64_t digest) const { return words.find(key_of(digest)); }
 
     // The longest phrase of those kinds that begins a text.
     Found phrase(Points text, std::uint16_t wanted) const {

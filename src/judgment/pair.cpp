@@ -1,7 +1,6 @@
 #include "judgment/pair.hpp"
 
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 namespace dedup::judgment {
@@ -81,22 +80,17 @@ void Differ::find_runs(Keys x, Keys y, std::size_t longest, Take take) {
     b_.taken.assign(y.size(), 0);
     for (const auto [i, j] : same_) a_.taken[i] = b_.taken[j] = 1;
     if (same_.size() == x.size() || same_.size() == y.size()) return;
-    order_.clear();
-    for (std::uint32_t j = 0; j < y.size(); j++) {
-        if (!b_.taken[j]) order_.push_back(j);
+    places_.reset(x.size() + y.size());
+    next_.resize(y.size() + 1);
+    for (std::uint32_t j = y.size(); j > 0; j--) {  // places from 1 on
+        if (!b_.taken[j - 1]) next_[j] = std::exchange(places_[key_of(y[j - 1])].value, j);
     }
-    const auto key = [&](std::uint32_t j) { return y[j]; };
-    std::ranges::stable_sort(order_, {}, key);
-    heads_.resize(order_.size());  // of each key's places, at the first of them: the next to look at
-    std::iota(heads_.begin(), heads_.end(), 0);
     for (std::size_t i = 0; i < x.size(); i++) {
         if (a_.taken[i]) continue;
-        const auto first = std::ranges::lower_bound(order_, x[i], {}, key);
-        if (first == order_.end()) continue;
-        std::uint32_t& head = heads_[first - order_.begin()];
-        while (head < order_.size() && y[order_[head]] == x[i] && b_.taken[order_[head]]) head++;
-        if (head == order_.size() || y[order_[head]] != x[i]) continue;
-        const std::size_t j = order_[head];
+        std::uint32_t& place = places_[key_of(x[i])].value;
+        while (place && b_.taken[place - 1]) place = next_[place];
+        if (!place) continue;
+        const std::size_t j = place - 1;
         std::size_t count = 0;
         while (count < longest && i + count < x.size() && j + count < y.size() && !a_.taken[i + count] &&
                !b_.taken[j + count] && x[i + count] == y[j + count]) {
@@ -288,7 +282,7 @@ Change Differ::look_at(
     const Held x = hold(a, left, last.left, a_), y = hold(b, right, last.right, b_);
     const bool content = x.count || y.count, wordless = !x.words && !y.words;
     const bool same = a_.plain == b_.plain, notation = is_same_notation(a_.plain, b_.plain, relations_.alike);
-    const auto is_symbol = [&](const Side& side) { return relations_.spellings.is(side.plain, Spellings::SYMBOL); };
+    const auto is_symbol = [&](Points text) { return relations_.spellings.find(text).uses & Spellings::SYMBOL; };
 
     Change change{};
     change.opposite = !same && excludes();
@@ -301,7 +295,7 @@ Change Differ::look_at(
     const bool has_number = !a_.numbers.empty(), other_has = !b_.numbers.empty();
     change.numbers_differ = !notation && has_number && other_has && a_.numbers != b_.numbers;
     change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
-    change.unit = !same && is_symbol(a_) && is_symbol(b_);
+    change.unit = !same && is_symbol(a_.plain) && is_symbol(b_.plain);
     change.formula = a_.keys != b_.keys && wordless && !notation;
     change.blanks = content ? x.blanks - y.blanks : 0;
     change.latins = x.latin && y.latin;

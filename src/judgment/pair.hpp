@@ -104,7 +104,8 @@ private:
     const Relations& relations_;
     Subsequence subsequence_;
     std::vector<Match> same_;
-    std::vector<std::uint32_t> order_, heads_;
+    HashTable<std::uint32_t> places_;  // of each key, the first that is left, from 1 on
+    std::vector<std::uint32_t> next_;  // and the next one of the same key
     std::vector<std::uint64_t> buffer_;
     Side a_, b_;
 };

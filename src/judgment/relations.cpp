@@ -140,9 +140,9 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
     const Points starts = spellings.unit_starts;
     if (at == text.size() || !std::binary_search(starts.begin(), starts.end(), text[at])) return at;
     for (std::size_t size = std::min(spellings.longest_unit, text.size() - at); size > 0; size--) {
-        const Points word = text.subspan(at, size);
-        if (!spellings.is(word, Spellings::BEHIND_NUMBER)) continue;
-        append(to, spellings.texts[spellings.find(word)]);
+        const Spellings::Spelling unit = spellings.find(text.subspan(at, size));
+        if (!(unit.uses & Spellings::BEHIND_NUMBER)) continue;
+        append(to, unit.text);
         return at + size;
     }
     return at;
@@ -151,8 +151,7 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 }  // namespace
 
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
-    const std::size_t whole = spellings.find(text);
-    if (whole < spellings.keys.size() && !spellings.texts[whole].empty()) return append(to, spellings.texts[whole]);
+    if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
     for (std::size_t at = 0; at < text.size();) {
         if (may_be_numeral(text[at]) && end_of_numeral(text.first(at + 1), at) > at) {
             at = write_numeral(text, at, to);

@@ -6,44 +6,45 @@
 #include <vector>
 
 #include "core/hash.hpp"
+#include "core/hash_table.hpp"
 #include "judgment/token.hpp"
 
 namespace dedup::judgment {
 
-// Groups of keys: two keys are related if they share a group. Keys ascend; one that is in several groups is repeated.
-struct Groups {
-    std::span<const std::uint64_t> keys;
-    std::span<const std::uint32_t> groups;
-
-    std::span<const std::uint32_t> of(std::uint64_t key) const {
-        const auto [first, last] = std::equal_range(keys.begin(), keys.end(), key);
-        return groups.subspan(first - keys.begin(), last - first);
+// Groups of keys: two keys are related if they share a group.
+class Groups {
+public:
+    // Keys ascend; one that is in several groups is repeated.
+    Groups(std::span<const std::uint64_t> keys, std::span<const std::uint32_t> groups) : groups_(groups) {
+        ranges_.reset(keys.size());
+        for (std::size_t i = 0; i < keys.size(); i++) {
+            const auto [range, is_new] = ranges_[key_of(keys[i])];
+            range = range_of(is_new ? i : range.begin, i + 1);
+        }
     }
+    std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
     bool share(std::uint64_t one, std::uint64_t other) const {
         const auto a = of(one), b = of(other);
         return std::ranges::find_first_of(a, b) != a.end();
     }
+
+private:
+    std::span<const std::uint32_t> groups_;
+    HashTable<Range> ranges_;
 };
 
-// Digests of words that are written in another way as well, ascending.
+// Words that are written in another way as well.
 struct Spellings {
     enum Use : std::uint8_t { BEHIND_NUMBER = 1, SYMBOL = 2 };  // a unit behind a number; the symbol of one
-    std::span<const std::uint64_t> keys;
-    std::span<const std::uint8_t> uses;
-    TextColumn texts;  // how each is written plainly, empty: as it is
+    struct Spelling {
+        std::uint8_t uses = 0;
+        Points text;  // how it is written plainly, empty: as it is
+    };
+    HashTable<Spelling> words;  // by digest
     std::size_t longest_unit = 0;
     Points unit_starts;  // what units behind a number begin with, ascending
 
-    // Its number, or how many there are.
-    std::size_t find(Points word) const {
-        const std::uint64_t key = digest(word);
-        const auto at = std::lower_bound(keys.begin(), keys.end(), key);
-        return at != keys.end() && *at == key ? at - keys.begin() : keys.size();
-    }
-    bool is(Points word, Use use) const {
-        const std::size_t k = find(word);
-        return k < keys.size() && uses[k] & use;
-    }
+    Spelling find(Points word) const { return words.find(key_of(digest(word))); }
 };
 
 struct Relations {

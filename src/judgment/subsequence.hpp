@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "core/hash_table.hpp"
+
 namespace dedup::judgment {
 
 // Bounds the steps spent on a pair: what would take more is taken as altogether different.
@@ -97,20 +99,19 @@ private:
     // Calls `row` after each of y, when `bits_` holds a bit of each of x; a 0 is a place where it grew.
     template <class T, class Row>
     void fill(std::span<const T> x, std::span<const T> y, Row row) {
-        alphabet_.assign(y.begin(), y.end());
-        std::sort(alphabet_.begin(), alphabet_.end());
-        alphabet_.erase(std::unique(alphabet_.begin(), alphabet_.end()), alphabet_.end());
         const std::size_t words = (x.size() + 63) / 64;
-        const auto place = [&](std::uint64_t one) { return std::lower_bound(alphabet_.begin(), alphabet_.end(), one); };
-        masks_.assign(alphabet_.size() * words, 0);
-        for (std::size_t i = 0; i < x.size(); i++) {
-            const auto at = place(x[i]);
-            if (at != alphabet_.end() && *at == x[i])
-                masks_[(at - alphabet_.begin()) * words + i / 64] |= std::uint64_t{1} << i % 64;
+        rows_of_.reset(x.size() + y.size());
+        std::uint32_t count = 0;
+        for (const T one : y) {
+            const auto [row, is_new] = rows_of_[key_of(one)];
+            if (is_new) row = ++count;
         }
+        masks_.assign((count + 1) * words, 0);  // row 0: of what y has not
+        for (std::size_t i = 0; i < x.size(); i++)
+            masks_[rows_of_[key_of(x[i])].value * words + i / 64] |= std::uint64_t{1} << i % 64;
         bits_.assign(words, ~std::uint64_t{0});
         for (const T one : y) {
-            const std::uint64_t* mask = &masks_[(place(one) - alphabet_.begin()) * words];
+            const std::uint64_t* mask = &masks_[rows_of_[key_of(one)].value * words];
             std::uint64_t carry = 0;
             for (std::size_t w = 0; w < words; w++) {
                 const std::uint64_t matched = bits_[w] & mask[w], part = bits_[w] + carry, sum = part + matched;
@@ -121,7 +122,8 @@ private:
         }
     }
 
-    std::vector<std::uint64_t> alphabet_, masks_, bits_, rows_;
+    HashTable<std::uint32_t> rows_of_;  // the mask of each value
+    std::vector<std::uint64_t> masks_, bits_, rows_;
 };
 
 }  // namespace dedup::judgment
