@@ -47,11 +47,16 @@ public:
         return {slot.value, true};
     }
 
-    // The value under a key that is not 0; Value{} where there is none.
+    // The value under a key that is not 0; Value{} where there is none. Once it was made empty.
     Value find(std::uint64_t key) const {
         std::size_t place = place_of(key);
         while (slots_[place].key != FREE && slots_[place].key != key) place = (place + 1) & mask_;
         return slots_[place].key == key ? slots_[place].value : Value{};
+    }
+
+    // Calls take(key) for each key.
+    void each(auto take) const {
+        for (std::size_t i = 0; i < count_; i++) take(slots_[taken_[i]].key);
     }
 
     std::size_t size() const { return count_; }

@@ -261,7 +261,7 @@ Out<double> jaccard_of(In<std::uint32_t> points, In<std::int64_t> offsets, In<st
     std::vector<double> values(left.size());
     {
         Unlocked unlocked;
-        std::vector<std::uint64_t> a, b;
+        Grams a, b;
         for (std::size_t i = 0; i < values.size(); i++) {
             if (i == 0 || left[i] != left[i - 1]) find_grams(one[left[i]], a);
             find_grams(other[right[i]], b);

@@ -2,8 +2,6 @@
 
 #include <tuple>
 
-#include "judgment/jaccard.hpp"
-
 namespace dedup::judgment {
 namespace {
 
@@ -270,7 +268,15 @@ double Comparer::count_numbers(Points a, Points b) {
     };
     read(a, a_);
     read(b, b_);
-    return count_common(a_.marks, b_.marks);
+    const std::vector<std::uint64_t>&one = a_.marks, &other = b_.marks;
+    std::size_t common = 0;
+    for (std::size_t i = 0, j = 0; i < one.size() && j < other.size();) {
+        const bool left = one[i] <= other[j], right = other[j] <= one[i];
+        common += left && right;
+        i += left;
+        j += right;
+    }
+    return common;
 }
 
 void Comparer::read_choices(const Form& form, Side& side) const {
