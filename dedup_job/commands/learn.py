@@ -148,7 +148,7 @@ def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Lab
     rows = np.arange(len(said))
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
     return Labels(
-        *judge.facts(one, rows, other, rows),
+        *judge.features(one, rows, other, rows),
         np.array([pair.label is Label.SAME for pair in said]),
         np.array([_number(pair.texts[0]) for pair in said], dtype=np.int64),
     )

@@ -30,12 +30,6 @@ APART: Final = (*(guard.name for guard in GUARDS), UNLIKELY)
 
 _NAMED, _LEAST_WEIGHT = 3, 0.1  # features, log odds
 _ROW: Final = np.zeros(1, dtype=np.int64)
-_ZERO: Final = np.zeros(1)
-NEVER: Final = _core.Model(
-    np.full(1, -1, np.int32), _ZERO, _ROW.astype(np.int32), _ROW.astype(np.int32), _ZERO,
-    _ROW.astype(np.int32), _ZERO, _ZERO,
-)  # fmt: skip
-"""A model that says of each pair that it is different, but where nothing differs."""
 
 
 class ReadTexts(NamedTuple):
@@ -153,39 +147,27 @@ class Judge:
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return what the model is told of c pairs, float64 (c, f), and which are guarded."""
-        features, guards, _ = self.facts(left, left_rows, right, right_rows)
-        return features, guards & self._heeded != 0
-
-    def facts(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_]]:
         """Return what a model learns from: features of c pairs, float64 (c, f), guards, equals.
 
         guards: uint32 (c,), a bit for each of GUARDS, whether or not this model heeds it; equals:
         bool (c,), nothing differs, so they are the same whatever the model says.
         """
-        pairs = self._pairs(left, left_rows, right, right_rows)
-        features, guards = self._core.features(*pairs)
-        equals = self._core.judge(NEVER, 0, *pairs)[0] == 1
-        return features.reshape(len(left_rows), -1), guards, equals
+        features, guards, equal = self._core.features(
+            *self._pairs(left, left_rows, right, right_rows)
+        )
+        return features.reshape(len(left_rows), -1), guards, equal.astype(np.bool_)
 
     def weigh(self, text: str, other: str) -> Weighed:
         """Say why a pair of cleaned texts is judged so."""
-        pairs = self._pairs([text], _ROW, [other], _ROW)
-        features, guards = self._core.features(*pairs)
-        probability, *_ = self._core.judge(self.model.trees, 0, *pairs)
+        features, guards, equal = self._core.features(*self._pairs([text], _ROW, [other], _ROW))
+        _, probability = self.model.trees.evaluate(features)
         held = tuple(
             one.name for k, one in enumerate(GUARDS) if int(guards[0] & self._heeded) >> k & 1
         )
         names, weights = feature_names(), self.model.trees.weigh(features)
         return Weighed(
-            float(probability[0]),
+            1.0 if equal[0] else float(probability[0]),
             held,
             dict(zip(names, features.tolist(), strict=True)),
             dict(zip(names, weights.tolist(), strict=True)),

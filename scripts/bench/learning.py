@@ -84,7 +84,7 @@ def labels_of(judge: Judge, pairs: list[Pair]) -> Labels:
     rows = np.arange(len(pairs))
     groups = [xxhash.xxh3_64_intdigest(text.encode()) >> 1 for text in one]
     same = np.array([pair[2] for pair in pairs])
-    return Labels(*judge.facts(one, rows, other, rows), same, np.array(groups, dtype=np.int64))
+    return Labels(*judge.features(one, rows, other, rows), same, np.array(groups, dtype=np.int64))
 
 
 def said(model: Model, labels: Labels) -> NDArray[np.float64]:

@@ -126,17 +126,19 @@ public:
         return forms;
     }
 
-    std::tuple<Out<double>, Out<std::uint32_t>> features(
+    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>> features(
         const Outlines& one, In<std::int64_t> rows, const Outlines& other, In<std::int64_t> other_rows) const {
         std::vector<double> features;
         std::vector<std::uint32_t> guards;
+        std::vector<std::uint8_t> equal;
         features.reserve(rows.size() * std::size(FEATURES));
         guards.reserve(rows.size());
         compare({one, rows, other, other_rows}, [&](const Form&, const Form&, const Comparison& found) {
             features.insert(features.end(), found.features.begin(), found.features.end());
             guards.push_back(found.guards);
+            equal.push_back(are_same(found.features));
         });
-        return {give(std::move(features)), give(std::move(guards))};
+        return {give(std::move(features)), give(std::move(guards)), give(std::move(equal))};
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
@@ -346,7 +348,8 @@ void bind_judgment(nb::module_& m) {
              "Return what texts ask, whatever the order of choices: points and offsets.")
         .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "Return the features of c pairs, float64 (c * features,), and their guards, uint32 (c,).")
+             "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
+             "differs, uint8 (c,).")
         .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
              "other_rows"_a.noconvert(),
              "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")

@@ -66,7 +66,7 @@ def compared(texts):
     one, other = (judge().outlines(*pack([*side])) for side in zip(*texts, strict=True))
     rows = np.arange(len(texts))
     found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
-    return [(features.reshape(len(texts), -1), guards) for features, guards in found]
+    return [(features.reshape(len(texts), -1), guards) for features, guards, _ in found]
 
 
 def check(texts):
