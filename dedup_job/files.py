@@ -205,5 +205,14 @@ def write_whole(file: Path, text: str) -> None:
     if file.exists() and not file.is_file():  # a device or a pipe is written to, not replaced
         file.write_text(text, encoding="utf-8")
         return
-    with _replacing(file, ".dedup") as stream:  # a longer name might be too long
+    with writing_whole(file) as stream:
         stream.write(text.encode())
+
+
+@contextmanager
+def writing_whole(file: Path) -> Iterator[BinaryIO]:
+    """Write a file, whole or not at all, as `replacing` does, with usual rights. Raises OSError."""
+    file = file.resolve()
+    own = xxhash.xxh32_hexdigest(os.fsencode(file.name))  # the name itself might be too long
+    with _replacing(file, f".dedup-{own}") as stream:
+        yield stream

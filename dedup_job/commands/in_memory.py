@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from types import MappingProxyType
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.decision import GreedyDeduplicator, Models, by_key
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Skipped, content_of
+from dedup_job.documents import (
+    Decision,
+    Document,
+    Duplicate,
+    Kept,
+    Reason,
+    Refusal,
+    Skipped,
+    content_of,
+)
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings, expect_settings, load_settings
 
 _BATCH = 2000  # texts that are decided at once
 _KEY_BYTES = 8
+_MISSING = Skipped(Reason.MISSING)
+_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the classes of each library
+    {
+        "pandas": ("Series",),
+        "polars": ("Series",),
+        "pyarrow": ("ChunkedArray", "StringArray", "LargeStringArray", "StringViewArray"),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +56,49 @@ class Outcome:
     richer: tuple[str, ...] = ()
 
 
-def deduplicate(
-    texts: Iterable[str | tuple[Any, str]], settings: Settings | None = None
-) -> Iterator[Outcome]:
+def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
     """Decide texts, or (id, text) pairs, as a run does: the first of several is kept.
 
-    Yields an outcome for each, in order, as it goes: an iterator is read 2,000 texts at a time.
+    Yields an Outcome for each, in order, as it goes: an iterator is read 2,000 texts at a time.
+    A text that is None is skipped as missing. Of a column of pandas, polars or pyarrow the result
+    is a table of that library with a row for each text, by the names of an Outcome: with the index
+    of a pandas column, and `of` a label of it; else `of` is the number of the row, from 0.
+
     The kept texts are held in memory. settings: those of the environment where none are given;
     what concerns the database has no effect. Raises UsageError for what is no text.
     """
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise UsageError(f"texts are {type(texts).__name__}; give an iterable of str or (id, str).")
     chosen = load_settings() if settings is None else expect_settings(settings)
+    library = type(texts).__module__.partition(".")[0]
+    if library in _COLUMNS and type(texts).__name__ in _COLUMNS[library]:
+        return _table(library, texts, chosen)
     return _Texts(chosen).outcomes(texts)
+
+
+def _table(library: str, column: Any, settings: Settings) -> Any:
+    """Return what became of the texts of a column, as a table of its library."""
+    if library == "pandas":
+        ids = column.index.tolist()
+        values = column.astype(object).where(column.notna(), None).tolist()
+    else:
+        values = column.to_list() if library == "polars" else column.to_pylist()
+        ids = range(len(values))
+    texts = zip(ids, values, strict=True)
+    rows = [*_Texts(settings).outcomes(texts)]
+    names = ("decision", "of", "reason", "similarity", "text")
+    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    if library == "pandas":
+        import pandas as pd  # here: only who gives such a column has it
+
+        return pd.DataFrame(columns, index=column.index)
+    if library == "polars":
+        import polars as pl
+
+        return pl.DataFrame(columns)
+    import pyarrow as pa
+
+    return pa.table(columns)
 
 
 class _Texts:
@@ -66,15 +114,18 @@ class _Texts:
             KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._models.judge
         )
 
-    def outcomes(self, texts: Iterable[str | tuple[Any, str]]) -> Iterator[Outcome]:
+    def outcomes(self, texts: Iterable[Any]) -> Iterator[Outcome]:
         """Yield the outcome of each text."""
         left = enumerate(texts)
         while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
             yield from self._decide(page)
 
-    def _decide(self, page: Sequence[tuple[Any, str]]) -> Iterator[Outcome]:
-        cleaned = self._cleaner.clean_all([text for _, text in page])
-        contents = [content_of(text, self._most) for text in cleaned]
+    def _decide(self, page: Sequence[tuple[Any, str | None]]) -> Iterator[Outcome]:
+        cleaned = self._cleaner.clean_all([text or "" for _, text in page])
+        contents: list[str | Refusal] = [
+            _MISSING if given is None else content_of(text, self._most)
+            for (_, given), text in zip(page, cleaned, strict=True)
+        ]
         first = len(self._ids)
         self._ids += [id_ for id_, _ in page]
         documents = Documents.of(
@@ -111,11 +162,13 @@ class _Texts:
         return self._ids[int.from_bytes(key, "big")]
 
 
-def _pair(number: int, item: Any) -> tuple[Any, str]:
+def _pair(number: int, item: Any) -> tuple[Any, str | None]:
     """Return the id and the text of an item."""
-    if isinstance(item, str):
-        return number, item
     match item:
-        case (id_, str(text)):
+        case str() | None:
+            return number, item
+        case (id_, (str() | None) as text):
             return id_, text
+        case (_, text):
+            item = text
     raise UsageError(f"text {number} is {type(item).__name__}; expected a str or (id, str).")

@@ -79,7 +79,7 @@ class Log:
             about, run = now.report.about, now.report.checkpoint.run
             self._say(
                 "run_began",
-                f"run {run}: {about.source} -> {about.target}",
+                (f"run {run}: " if run else "") + f"{about.source} -> {about.target}",
                 run=run,
                 source=about.source,
                 target=about.target,
@@ -94,8 +94,8 @@ class Log:
         if not now.counted:
             self._say("stage_began", now.doing, stage=now.doing)
             return
-        many = "?" if now.total is None else f"{now.total:,}"
-        words = f"{now.doing} {many} documents"
+        many = "" if now.total is None else f"{now.total:,} "
+        words = f"{now.doing} {many}documents"
         self._say("work_counted", words, doing=now.doing, documents=now.total)
 
     def _advance(self, now: Moment) -> None:

@@ -21,7 +21,8 @@ _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character take
 def show(report: Run, console: Output, *, profile: bool = False) -> None:
     """Print the counts, rates and times of a run; profile: where the time went, too."""
     about, checkpoint = report.about, report.checkpoint
-    name = "dry run, nothing written" if about.dry_run else f"run {checkpoint.run}, {report.status}"
+    number = f"run {checkpoint.run}, " if checkpoint.run else ""  # a file's has none
+    name = "dry run, nothing written" if about.dry_run else f"{number}{report.status}"
     names = Text(f"\n{about.source} -> {about.target}", style="bold")
     console.say(names.append(f"  ({name})", style="not bold"))
     console.table(_documents(report))
@@ -61,7 +62,7 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
         )
     if report.status is Status.STOPPED:
         console.say("Stopped after a checkpoint: the same command goes on from there.")
-    if checkpoint.counts.quarantined and not about.dry_run:
+    if checkpoint.counts.quarantined and checkpoint.run and not about.dry_run:
         console.say(
             f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
             f"  {command_line('list', '--what', 'quarantined', '--target', about.target)}"

@@ -154,7 +154,8 @@ def test_contributing_says_why_each_dependency_is_there() -> None:
     groups = [project["dependencies"], *project["optional-dependencies"].values()]
     text = read(ROOT / "CONTRIBUTING.md")
     rows = re.findall(
-        r"^\| ([a-z][\w, -]*?)(?: \((?:dev|extra `(?:embedded|docs|learn|ray|review)`)\))? \|",
+        r"^\| ([a-z][\w, -]*?)(?: \((?:dev|extra `(?:embedded|docs|files|learn|ray|review)`)\))?"
+        r" \|",
         text,
         re.M,
     )

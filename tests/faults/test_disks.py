@@ -90,7 +90,7 @@ def test_a_full_disk_for_the_report_ends_with_1_and_leaves_the_former_one(subjec
     said = "The same values are printed above"
     run_on(subject, disk, "--report", str(file), code=1, said=said)
     assert file.read_text() == "the former report"
-    assert not list(disk.path.glob(".dedup.*"))
+    assert not list(disk.path.glob(".dedup-*"))
     assert subject.database["target.runs"].distinct("status") == ["done"]
 
 

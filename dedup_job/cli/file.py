@@ -1,0 +1,68 @@
+"""`dedup file`."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dedup_job import commands
+from dedup_job.cli.console import console, save
+from dedup_job.cli.options import Given, with_options
+from dedup_job.cli.run import QUARANTINED
+from dedup_job.cli.signals import StopSignals
+from dedup_job.errors import Interrupted
+from dedup_job.files import check_writable
+from dedup_job.printing import as_json, counted
+from dedup_job.report.progress import above, shown_progress
+from dedup_job.report.terminal import show
+
+_NOTHING = "ended; nothing was written."
+
+
+@with_options("threads", "max_rate", "field", "config")
+def file(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File to read.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File for the rows that are kept.")],
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Also write why each other row is not kept."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Continue even if --field seems absent.")
+    ] = False,
+    *,
+    options: Given,
+) -> None:
+    """Copy the unique rows of a file to another, without a database.
+
+    Both are JSON lines (.jsonl), CSV (.csv, .tsv), these also compressed (.gz, .zst), or Parquet
+    (.parquet). Rows are decided as documents are by dedup run, in the order of the file. A kept row
+    stays as it is, but for its text, which is cleaned. The files are written whole or not at all.
+    """
+    settings = options.load()
+    for name, path in (("OUT", out), ("--ledger", ledger), ("--report", report)):
+        if path is not None:
+            check_writable(name, path)
+    use = commands.file
+    with StopSignals() as stop, shown_progress() as progress:
+        try:
+            watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
+            outcome = use.deduplicate_file(settings, use.Files(source, out, ledger, yes), watch)
+        except KeyboardInterrupt:
+            raise Interrupted(_NOTHING, stop.received or signal.SIGINT) from None
+    if stop():
+        raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
+    show(outcome, console())
+    if report is not None:
+        instead = " The same values are printed above."
+        save(report, as_json(outcome.as_json()), "the rows are written, but the report", instead)
+    if quarantined := outcome.counts.quarantined:
+        see = "add --ledger FILE.jsonl to see them" if ledger is None else f"see {ledger}"
+        console().say(f"{counted(quarantined, 'row')} could not be processed; {see}")
+        raise typer.Exit(QUARANTINED)

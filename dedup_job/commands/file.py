@@ -1,0 +1,153 @@
+"""Rows of a file deduplicated among themselves, without a database."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Batch, Documents
+from dedup_job.commands.cores import preparing_threads
+from dedup_job.commands.run import Watch, package_versions
+from dedup_job.datafiles.formats import JSON_LINES, Named, Rows, named
+from dedup_job.datafiles.opened import opened
+from dedup_job.datafiles.source import FileSource, documents_of
+from dedup_job.datafiles.target import FileTarget
+from dedup_job.decision import AbortConditions, GreedyDeduplicator
+from dedup_job.errors import DedupError, UsageError
+from dedup_job.index import KeptIndex
+from dedup_job.job import pipeline
+from dedup_job.job.preparing import Preparation
+from dedup_job.judgment import RULES
+from dedup_job.runs.dial import Dial
+from dedup_job.runs.run import About, Machine, Run, Scope
+from dedup_job.runs.stages import Stopwatch
+from dedup_job.settings import Settings
+
+_NOBODY = Watch()
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """What is read and written. ledger: for a line about each row that is not kept, None for none.
+
+    yes: go on although most rows seem to have no text.
+    """
+
+    source: Path
+    out: Path
+    ledger: Path | None = None
+    yes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Preparing:
+    """Makes pages of a file batches, one each; called from several threads."""
+
+    inner: Preparation
+
+    @property
+    def machines(self) -> Mapping[str, Machine]:
+        """None but this one."""
+        return {}
+
+    def prepare(self, page: Rows, watch: Stopwatch) -> Sequence[Batch]:
+        """Return the batch that a page becomes."""
+        return self.inner.prepare(documents_of(page), watch)
+
+
+class _NoSnapshots:
+    """The index of a file is made anew each time."""
+
+    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
+        """There is nothing to load."""
+        return ""
+
+    def relieve(self, index: KeptIndex) -> None:
+        """Leave the index in memory."""
+
+    def save(self, index: KeptIndex) -> None:
+        """Keep nothing."""
+
+
+def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -> Run:
+    """Write the rows of a file that are kept to another one; decide as a run does, in their order.
+
+    A stop that is asked for ends it, and nothing is written. Raises UsageError where a file is not
+    as it should be, DedupError where one cannot be written.
+    """
+    source, out, ledger = _named(files)
+    field, decision = settings.source.field, settings.decision
+    try:
+        with opened(source, field) as (reader, make):
+            models = settings.models(watch.progress.stage)
+            watch.progress.stage("loading the dictionary")
+            fingerprinter = models.fingerprinter
+            rows, index = FileSource(reader), KeptIndex(settings.index)
+            target = FileTarget(out, ledger, make, rows.under_way)
+            limits = settings.abort_if
+            if files.yes:
+                limits = limits.model_copy(update={"without_text": 1.0})
+            prepared = Preparation(
+                Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
+            )
+            versions = {"rules": str(RULES), "python": platform.python_version()}
+            dial = Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
+            versions = package_versions() | versions
+            names = str(source.path), str(out.path)
+            watch.begun()
+            return pipeline.run(
+                pipeline.Job(
+                    about=About(*names, settings.recorded(), versions, dry_run=False, dial=dial),
+                    scope=Scope(),
+                    source=rows,
+                    target=target,
+                    preparing=_Preparing(prepared),
+                    index=index,
+                    decider=GreedyDeduplicator.fetching(
+                        index, decision, target.texts_of, models.judge
+                    ),
+                    abort_if=AbortConditions(limits, warn=watch.warn),
+                    snapshots=_NoSnapshots(),
+                    threads=settings.run.threads or preparing_threads(()),
+                    max_rate=settings.run.max_rate,
+                    progress=watch.progress,
+                    stop=watch.stop,
+                )
+            )
+    except OSError as e:
+        where = e.filename or f"{source.path}, {out.path} or what is written beside it"
+        raise DedupError(f"{where}: {e.strerror or e}. Nothing was written.") from e
+
+
+def _fit(documents: Documents) -> NDArray[np.bool_]:
+    """Take rows of any size."""
+    return np.ones(len(documents), dtype=np.bool_)
+
+
+def _named(files: Files) -> tuple[Named, Named, Named | None]:
+    """Return the files by their names; UsageError where these do not fit together."""
+    source, out = named(files.source), named(files.out)
+    if source.format != out.format or source.suffix != out.suffix:
+        raise UsageError(
+            f"{source.path} is {source.format}, and {out.path} would be {out.format}: a kept row "
+            f"stays as it is. End the second name in {source.suffix}."
+        )
+    ledger = None if files.ledger is None else named(files.ledger)
+    if ledger is not None and ledger.format != JSON_LINES:
+        raise UsageError(
+            f"--ledger {ledger.path}: it is written as {JSON_LINES}. End its name in .jsonl, "
+            ".jsonl.gz or .jsonl.zst."
+        )
+    paths = [file.path.resolve() for file in (source, out, ledger) if file]
+    if len({*paths}) < len(paths):
+        raise UsageError(
+            f"{source.path} is read and {out.path} written, and the ledger apart from both: name "
+            "another file for each."
+        )
+    return source, out, ledger

@@ -1,0 +1,50 @@
+"""A file opened to be read, and what writes another one like it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
+
+from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter
+from dedup_job.datafiles.formats import CSV, PARQUET, Named, Reader, Writer, unpacked
+from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
+from dedup_job.datafiles.target import MakeWriter
+from dedup_job.errors import UsageError
+from dedup_job.files import open_regular
+
+
+@contextmanager
+def opened(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
+    """Open a file; yield what reads it, and what makes a writer of rows like its own.
+
+    field: names the text, of JSON lines by a dotted path. UsageError says why not.
+    """
+    name = str(file.path)
+    try:
+        with open_regular(file.path) as stream:
+            size = None if file.compression else file.path.stat().st_size
+            yield _opened(file, unpacked(stream, file.compression), name, field, size)
+    except (OSError, EOFError, zlib.error) as e:
+        if getattr(e, "errno", None) is not None:
+            raise
+        raise UsageError(f"{name} is damaged: {e}") from e  # what unpacks it says so
+
+
+def _opened(
+    file: Named, stream: BinaryIO, name: str, field: str, size: int | None
+) -> tuple[Reader, MakeWriter]:
+    if file.format == PARQUET:
+        from dedup_job.datafiles import parquet  # here: pyarrow is an extra
+
+        rows = parquet.ParquetReader(stream, name, field)
+        return rows, lambda out: parquet.ParquetWriter(out, rows.schema)
+    if file.format == CSV:
+        records = DelimitedReader(stream, name, field, file.suffix)
+
+        def make(out: BinaryIO) -> Writer:
+            return DelimitedWriter(out, records.header, file.suffix)
+
+        return records, make
+    return JsonLinesReader(stream, name, field, size), JsonLinesWriter

@@ -1,0 +1,68 @@
+"""A file as the source of a run."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Set
+
+import numpy as np
+
+from dedup_job.columns import Documents, Holding
+from dedup_job.datafiles.formats import Reader, Rows
+from dedup_job.native.bytes_column import elements_of, no_strings
+from dedup_job.native.code_points import pack
+
+_KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
+
+
+def number_of(key: bytes) -> int:
+    """Return the number of the row with a key."""
+    return int.from_bytes(key, "big")
+
+
+class FileSource:
+    """Gives the rows of a file; those on their way are held for who writes them."""
+
+    known = 0
+    bookmark = None
+
+    def __init__(self, reader: Reader) -> None:
+        """Take what reads the file; nobody has decided its rows before."""
+        self._reader = reader
+        self.changed: Mapping[str, Set[bytes]] = {}
+        self.under_way: deque[Rows] = deque()
+
+    def mark(self, since: object) -> None:
+        """Remember nothing: a file has no changes."""
+
+    @property
+    def undecided(self) -> int | None:
+        """About how many rows there are."""
+        return self._reader.expected
+
+    def trust(self, index: Callable[[], Holding | None]) -> None:
+        """Do nothing: no row is looked up."""
+
+    def pages(self, limit: int | None) -> Iterator[Rows]:  # noqa: ARG002
+        """Yield all rows, in order."""
+        for rows in self._reader.pages():
+            self.under_way.append(rows)
+            yield rows
+
+
+def documents_of(page: Rows) -> Documents:
+    """Return rows as documents, with their numbers as keys."""
+    contents = page.contents()
+    texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
+    n = len(contents)
+    return Documents(
+        raw=no_strings(n),
+        keys=elements_of(np.array(page.numbers, dtype=_KEY)),
+        text_at=np.zeros(n, dtype=np.int64),
+        as_read=np.ones(n, dtype=np.bool_),
+        rows=np.array([*texts], dtype=np.int64),
+        texts=pack([*texts.values()]),
+        cut=np.zeros(len(texts), dtype=np.int64),
+        refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
+        id_of=number_of,
+    )

@@ -1,0 +1,136 @@
+"""The files that a run writes: the rows that are kept, and why each other one is not."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
+from dedup_job.datafiles.formats import Named, Rows, Writer, packed
+from dedup_job.datafiles.kept_texts import KeptTextsFile
+from dedup_job.datafiles.source import number_of
+from dedup_job.documents import Decision, Duplicate, Quarantined, Skipped
+from dedup_job.files import writing_whole
+from dedup_job.index import KeptIndex
+from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import Checkpoint, Run, Scope
+
+MakeWriter = Callable[[BinaryIO], Writer]
+
+
+class _Discarded(Exception):
+    """The files are not to be there."""
+
+
+class FileTarget:
+    """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
+
+    def __init__(
+        self, out: Named, ledger: Named | None, make: MakeWriter, under_way: deque[Rows]
+    ) -> None:
+        """Take the two files, what makes a writer of the first, and the rows on their way."""
+        self._out, self._ledger, self._make = out, ledger, make
+        self._under_way = under_way
+        self._done = False
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Open the files; at the end they take their names, or are gone where nothing was ended."""
+        with suppress(_Discarded), ExitStack() as stack:
+            self._texts = KeptTextsFile(self._out.path.resolve().parent)
+            stack.callback(self._texts.close)
+            self._rows = None if self._ledger is None else _opened(stack, self._ledger)
+            self._writer = self._make(_opened(stack, self._out))
+            yield
+            if not self._done:
+                raise _Discarded
+            self._writer.close()
+
+    def begin(
+        self,
+        scope: Scope,
+        record: Callable[[Checkpoint], Run],  # noqa: ARG002
+    ) -> tuple[Checkpoint, Sequence[Run]]:
+        """Begin at nothing."""
+        return Checkpoint(0, scope, datetime.now(UTC), Counts()), ()
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Nothing is kept before."""
+        return iter(())
+
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
+        """Return the cleaned texts of kept rows."""
+        numbers = np.array([number_of(key) for key in keys.list()], dtype=np.int64)
+        return self._texts.get(numbers)
+
+    def named(self, keys: Sequence[bytes]) -> Sequence[tuple[Any, str, str]]:
+        """Return the numbers of kept rows, also as a person writes them, and their texts."""
+        texts = self.texts_of(strings_of(keys)).by_key(keys)
+        return [(number_of(key), f"{number_of(key)}", texts[key]) for key in keys]
+
+    def bookmark(self) -> None:
+        """There is none: a file is read from its start."""
+
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
+        """Write the rows of a batch: those that are kept, and a line for each other one."""
+        rows, documents = self._under_way.popleft(), batch.documents
+        kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)
+        where = np.flatnonzero(kept)
+        places = np.searchsorted(documents.rows, where)  # of their texts
+        self._texts.add(numbers[where], documents.texts.take(places).utf8())
+        new = {
+            int(row): documents.texts.text(int(place))
+            for row, place in zip(where, places, strict=True)
+            if not documents.as_read[row]
+        }
+        self._writer.write(rows, where.tolist(), new)
+        if self._rows is not None:
+            for row in np.flatnonzero(~kept).tolist():
+                line = ledger_row(rows.numbers[row], decisions[row])
+                self._rows.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+
+    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
+        """Nobody else writes these files."""
+        return ""
+
+    def finish(self, report: Run, *_: object) -> None:
+        """Let the files take their names, unless the run was stopped."""
+        self._done = report.checkpoint.finished
+
+    def abort(self, report: Run) -> None:
+        """Nothing is left to be said."""
+
+
+def _opened(stack: ExitStack, file: Named) -> BinaryIO:
+    """Return a stream into a file that takes its name at the end of the stack."""
+    whole = stack.enter_context(writing_whole(file.path))
+    stream = packed(whole, file.compression)
+    stack.callback(stream.close)
+    return stream
+
+
+def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:
+    """Return why a row is not kept, by the names of the ledger of a collection."""
+    row: dict[str, Any] = {"row": number}
+    if isinstance(decision, Duplicate):
+        pair = decision.pair
+        row |= {"decision": "duplicate", "of": number_of(pair.of), "distance": pair.distance}
+        row |= {"similarity": pair.similarity}
+        row |= {"probability": pair.probability} if pair.probability is not None else {}
+        row |= {"found_by": pair.found_by, "reason": str(decision.reason)}
+        row |= {"differences": [d.as_row() for d in pair.differences]} if pair.differences else {}
+        row |= {"richer": pair.richer} if pair.richer else {}
+        return row | ({"left_out": pair.left_out} if pair.left_out else {})
+    nothing = dict.fromkeys(("of", "distance", "similarity", "found_by"))
+    assert isinstance(decision, Skipped | Quarantined)
+    if isinstance(decision, Quarantined):
+        row |= {"decision": "quarantined", **nothing, "reason": str(decision.reason)}
+        return row | {"detail": decision.detail}
+    return row | {"decision": "skipped", **nothing, "reason": str(decision.reason)}

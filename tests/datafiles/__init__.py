@@ -1,0 +1,1 @@
+"""Tests of dedup_job.datafiles."""

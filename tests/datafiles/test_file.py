@@ -1,0 +1,281 @@
+"""`dedup file` decides the rows of a file as `dedup run` decides documents, and loses none."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pymongo.database import Database
+
+from dedup_job import Files, RunAborted, UsageError, deduplicate_file, load_settings
+from dedup_job.commands.run import Watch
+from dedup_job.demo import make_corpus
+from tests.running import dedup, invoke, refusal, run_here
+
+SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".csv", ".tsv", ".csv.gz", ".parquet"]
+NAMES = ("decision", "of", "reason", "distance", "similarity", "probability", "found_by", "detail")
+ROWS: list[dict[str, Any]] = [
+    {"id": "a", "text": "<p>水是生命之源，地球上的生命离不开水。</p>", "n": 1.50},
+    {"id": "b", "text": "水是生命之源，地球上的生命离不开水。", "n": 2},
+    {"id": "c", "text": "", "n": 3},
+    {"id": "d", "text": '含有"引号"，逗号,\n和换行的题目：下列说法正确的是', "n": 4},
+]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[dict[str, Any]]:
+    """Return rows with duplicates of many kinds, with and without markup."""
+    made = make_corpus(1200, 7)
+    texts_ = (row.get("text") for row in made)
+    return [
+        {"id": n, "text": text if isinstance(text, str) else None, "subject": "生物"}
+        for n, text in enumerate(texts_)
+    ]
+
+
+def write(file: Path, rows: Sequence[dict[str, Any]]) -> Path:
+    """Write rows in the format that the name says."""
+    lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    if ".parquet" in file.suffixes:
+        pd.DataFrame(rows).to_parquet(file)
+    elif {".csv", ".tsv"} & {*file.suffixes}:
+        out = io.StringIO(newline="")
+        delimiter = "\t" if ".tsv" in file.suffixes else ","
+        writer = csv.DictWriter(out, rows[0].keys(), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+        _write_bytes(file, out.getvalue().encode())
+    else:
+        _write_bytes(file, lines)
+    return file
+
+
+def _write_bytes(file: Path, data: bytes) -> None:
+    if file.suffix == ".zst":
+        with pa.CompressedOutputStream(str(file), "zstd") as out:
+            out.write(data)
+    else:
+        file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
+
+
+def read(file: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file."""
+    if file.suffix == ".parquet":
+        return pq.read_table(file).to_pylist()
+    data = file.read_bytes()
+    if file.suffix == ".gz":
+        data = gzip.decompress(data)
+    if file.suffix == ".zst":
+        data = pa.CompressedInputStream(str(file), "zstd").read()
+    if {".csv", ".tsv"} & {*file.suffixes}:
+        delimiter = "\t" if ".tsv" in file.suffixes else ","
+        return [*csv.DictReader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)]
+    return [json.loads(line) for line in data.decode().splitlines()]
+
+
+def texts(rows: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the texts of rows."""
+    return [row["text"] for row in rows]
+
+
+def lines(file: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a ledger."""
+    return map(json.loads, file.read_text(encoding="utf-8").splitlines())
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_rows_are_decided_as_a_run_decides_documents(
+    rows: list[dict[str, Any]], suffix: str, tmp_path: Path, database: Database[dict[str, Any]]
+):
+    given = [row for row in rows if isinstance(row["text"], str)]
+    database.source.insert_many({"_id": n + 1, "text": row["text"]} for n, row in enumerate(given))
+    report = run_here(database)
+    source, out, ledger = (
+        write(tmp_path / f"in{suffix}", given),
+        tmp_path / f"out{suffix}",
+        (tmp_path / "ledger.jsonl"),
+    )
+    found = deduplicate_file(load_settings(), Files(source, out, ledger))
+    assert found.counts == report.counts
+    dropped = {row.pop("row"): row for row in lines(ledger)}
+    wanted = {
+        row["_id"]: {name: row[name] for name in row if name in (*NAMES, "differences", "richer")}
+        for row in database["target.ledger"].find()
+    }
+    assert {
+        n: {k: v for k, v in row.items() if k != "left_out"} for n, row in dropped.items()
+    } == wanted
+    kept = read(out)
+    assert texts(kept) == [row["text"] for row in database.target.find().sort("_id", 1)]
+    assert [int(row["id"]) for row in kept] == [
+        row["id"] for n, row in enumerate(given) if n + 1 not in dropped
+    ]
+
+
+def test_a_kept_line_stays_as_it_is_but_for_its_text(tmp_path: Path):
+    source = tmp_path / "in.jsonl"
+    before = [
+        '{"n": 1.50, "q": {"text" : "<b>甲烷的</b>分子式是"}}\r\n',
+        '{"q":{"text":"乙烯的结构简式"}}',
+    ]
+    source.write_bytes("".join(before).encode())
+    settings = load_settings(None, {"source.field": "q.text"})
+    deduplicate_file(settings, Files(source, tmp_path / "out.jsonl"))
+    after = (tmp_path / "out.jsonl").read_bytes().decode()
+    assert (
+        after
+        == '{"n": 1.50, "q": {"text" : "甲烷的分子式是"}}\r\n{"q":{"text":"乙烯的结构简式"}}\n'
+    )
+
+
+def test_each_row_without_a_text_is_told_of(tmp_path: Path):
+    source = tmp_path / "in.jsonl"
+    given = [
+        '{"text": "甲烷的分子式"}'.encode(), b"",
+        b'{"other": 1}', b'{"text": null}', b'{"text": 5}', b'{"text": "<p></p>"}', b"{broken",
+        b"[1]", b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"[" * 100_000,
+    ]  # fmt: skip
+    source.write_bytes(b"\n".join(given))
+    ledger = tmp_path / "ledger.jsonl"
+    files = Files(source, tmp_path / "out.jsonl", ledger, yes=True)
+    report = deduplicate_file(load_settings(), files)
+    reasons = {row["row"]: (row["decision"], row["reason"]) for row in lines(ledger)}
+    skipped, quarantined = "skipped", ("quarantined", "undecodable")
+    assert reasons == {
+        3: (skipped, "missing"), 4: (skipped, "missing"), 5: (skipped, "not_text"),
+        6: (skipped, "empty"), **dict.fromkeys(range(7, 12), quarantined),
+    }  # fmt: skip
+    assert report.counts.scanned == len(given) - 1
+    assert len(read(tmp_path / "out.jsonl")) == 1
+
+
+def test_a_csv_keeps_bytes_that_are_no_text(tmp_path: Path):
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_bytes(
+        b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n2,\xff,\r\n\r\n3\r\n"
+    )
+    report = deduplicate_file(load_settings(), Files(source, out, yes=True))
+    assert out.read_bytes() == b"id,text,x\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\n"
+    assert (report.counts.quarantined, report.counts.reasons["missing"]) == (1, 1)
+
+
+def test_a_parquet_file_keeps_its_types(tmp_path: Path):
+    table = pa.table(
+        {
+            "text": pa.array(["<p>甲烷</p>", "甲烷", None, "乙烯的结构"]).dictionary_encode(),
+            "tags": [["a"], [], None, ["b", "c"]],
+            "when": pa.array([1, 2, 3, 4], pa.timestamp("ms")),
+        }
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
+    out = pq.read_table(tmp_path / "out.parquet")
+    assert out.schema.equals(pq.read_table(tmp_path / "in.parquet").schema)
+    assert out.to_pylist() == [
+        {**table.slice(0, 1).to_pylist()[0], "text": "甲烷"},
+        table.slice(3, 1).to_pylist()[0],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "out", "ledger", "said"),
+    [
+        ("in.jsonl", "in.jsonl", None, "another"),
+        ("in.jsonl", "out.jsonl", "out.jsonl", "another"),
+        ("in.jsonl", "out.csv", None, r"End the second name in \.jsonl"),
+        ("in.jsonl", "out.jsonl", "l.csv", "JSON lines"),
+        ("in.txt", "out.txt", None, "names no format"),
+        ("in.parquet.gz", "out.parquet.gz", None, "names no format"),
+    ],
+)
+def test_names_that_do_not_fit_together_are_refused(
+    source: str, out: str, ledger: str | None, said: str, tmp_path: Path
+):
+    (tmp_path / "in.jsonl").write_text('{"text": "甲"}\n', encoding="utf-8")
+    files = Files(tmp_path / source, tmp_path / out, tmp_path / ledger if ledger else None)
+    with pytest.raises(UsageError, match=said):
+        deduplicate_file(load_settings(), files)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("in.csv", b"id,question\n1,a\n", "--field"),
+        ("in.csv", b"text,text\n1,a\n", "more than one column"),
+        ("in.csv", b"", "has no column"),
+        ("in.parquet", b"PAR1 and more", "is not Parquet"),
+        ("in.jsonl.gz", b"\x1f\x8b and more", "damaged"),
+        ("in.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 9999)[:-20], "damaged"),
+        ("in.jsonl.zst", b"no zstd", "damaged"),
+    ],
+)
+def test_a_file_that_is_not_as_it_should_be_is_refused(
+    name: str, content: bytes, said: str, tmp_path: Path
+):
+    (tmp_path / name).write_bytes(content)
+    out = tmp_path / f"out{''.join(Path(name).suffixes)}"
+    with pytest.raises(UsageError, match=said):
+        deduplicate_file(load_settings(), Files(tmp_path / name, out))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_a_column_that_holds_no_text_is_refused(tmp_path: Path):
+    source = write(tmp_path / "in.parquet", [{"text": 5}])
+    with pytest.raises(UsageError, match="holds int64, expected text"):
+        deduplicate_file(load_settings(), Files(source, tmp_path / "out.parquet"))
+
+
+def test_a_field_that_most_rows_lack_is_a_mistake(tmp_path: Path):
+    source = write(tmp_path / "in.jsonl", [{"question": "甲"}] * 3000)
+    with pytest.raises(RunAborted, match="--field"):
+        deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_a_stop_leaves_no_file_and_the_former_one(rows: list[dict[str, Any]], tmp_path: Path):
+    source, out = write(tmp_path / "in.csv", rows), tmp_path / "out.csv"
+    out.write_text("former", encoding="utf-8")
+    watch = Watch(stop=lambda: True)
+    deduplicate_file(load_settings(), Files(source, out, tmp_path / "l.jsonl"), watch)
+    assert out.read_text(encoding="utf-8") == "former"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
+
+
+def test_the_same_file_makes_the_same_bytes(rows: list[dict[str, Any]], tmp_path: Path):
+    for suffix in (".jsonl.gz", ".jsonl.zst", ".csv", ".parquet"):
+        source = write(tmp_path / f"in{suffix}", rows)
+        outs = [tmp_path / f"{n}{suffix}" for n in range(2)]
+        for threads, out in enumerate(outs, 1):
+            settings = load_settings(None, {"run.threads": threads})
+            deduplicate_file(settings, Files(source, out))
+        assert outs[0].read_bytes() == outs[1].read_bytes()
+
+
+def test_the_command_tells_what_it_did(tmp_path: Path):
+    source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
+    result = invoke("file", str(source), str(out), "--report", str(tmp_path / "r.json"))
+    assert result.exit_code == 0
+    assert [row["id"] for row in read(out)] == ["a", "d"]
+    assert json.loads((tmp_path / "r.json").read_bytes())["counts"]["duplicate"]["exact"] == 1
+
+
+def test_quarantined_rows_end_it_with_their_exit_code(tmp_path: Path):
+    (tmp_path / "in.jsonl").write_text('{"text": "甲烷"}\nnone\n', encoding="utf-8")
+    names = str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl")
+    result = dedup("file", *names)
+    assert result.returncode == 3
+    assert "1 row could not be processed; add --ledger" in result.stdout
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path):
+    refused = refusal("file", str(tmp_path / "in.jsonl"), str(tmp_path / "o.jsonl"))
+    assert "No such file" in str(refused)
