@@ -107,3 +107,14 @@ class ParquetWriter:
         if self._rows:
             self._flush()
         self._writer.close()
+
+
+def of_texts(names: Sequence[str]) -> Any:
+    """Return the schema of columns of text."""
+    return pa.schema([(name, pa.large_string()) for name in names])
+
+
+def made(schema: Any, rows: Sequence[Sequence[str | None]]) -> Records:
+    """Return rows that no file gave, a value for each column."""
+    columns = [*map(list, zip(*rows, strict=True))]
+    return Records(range(len(rows)), pa.record_batch(columns, schema=schema), 0)

@@ -1,0 +1,82 @@
+"""The documents of a target as rows of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import bson
+from bson import ObjectId
+
+from dedup_job.commands.opened import opened
+from dedup_job.datafiles.formats import JSON_LINES, named, packed
+from dedup_job.datafiles.opened import made_rows
+from dedup_job.errors import DedupError, UsageError
+from dedup_job.files import writing_whole
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import as_line
+from dedup_job.mongo.reading import ID_PAGE, majority, pages
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.settings import Settings
+
+_OWN = "dedup"  # the field that a run adds
+
+
+def export_target(
+    settings: Settings,
+    target: str,
+    out: Path,
+    columns: Sequence[str] = (),
+    progress: Progress = QUIET,
+) -> int:
+    """Write the kept documents of a target to a file, in `_id` order; return how many.
+
+    JSON lines hold whole documents without the field `dedup`, in relaxed extended JSON, as
+    mongoimport reads them. CSV and Parquet hold `_id`, the text and the columns, dotted paths, all
+    as text: what is no text is JSON, what is absent is empty. The file is written whole or not at
+    all. Raises UsageError where names do not fit, DedupError where the file cannot be written.
+    """
+    file = named(out)
+    whole = file.format == JSON_LINES
+    if columns and whole:
+        raise UsageError(f"--columns: {out} is JSON lines, which hold whole documents.")
+    count = 0
+    with opened(settings, target, progress) as on:
+        names = ("_id", ".".join(on.target.rows.path), *columns)
+        if len({*names}) < len(names):
+            raise UsageError(f"--columns: {', '.join(names)} hold a column twice.")
+        progress.total(on.target.documents.estimated_document_count(), "exporting")
+        try:
+            with writing_whole(out) as own:
+                stream = packed(own, file.compression)
+                writer, made = made_rows(file, stream, names)
+                documents = majority(on.target.documents)
+                for page in pages(documents, ID_PAGE, None, None, on.target.retry):
+                    decoded = (bson.decode(row.raw, bson_edit.LENIENT) for row in page)
+                    rows = made([_values(one, names, whole=whole) for one in decoded])
+                    writer.write(rows, range(len(page)), {})
+                    count += len(page)
+                    progress.advance(count)
+                writer.close()
+                stream.close()
+        except OSError as e:
+            where = e.filename or out
+            raise DedupError(f"{where}: {e.strerror or e}. Nothing was written.") from e
+    return count
+
+
+def _values(
+    document: Mapping[str, Any], names: Sequence[str], *, whole: bool
+) -> str | list[str | None]:
+    if whole:
+        return as_line({name: value for name, value in document.items() if name != _OWN})
+    return [_text(document, name.split(".")) for name in names]
+
+
+def _text(value: Any, path: Sequence[str]) -> str | None:
+    for name in path:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    if value is None or isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, ObjectId) else as_line(value)
