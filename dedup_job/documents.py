@@ -131,6 +131,19 @@ def too_long(characters: int, most: int) -> Quarantined:
 
 
 Refusal = Skipped | Quarantined
+_MARKUP = 10  # times as long as its text a page may be; a longer one is not even cleaned
+
+
+def longest_before(most: int) -> int:
+    """Return how long a text may be before it is cleaned, with that limit for a cleaned one."""
+    return _MARKUP * most
+
+
+def too_long_before(characters: int, most: int) -> Quarantined:
+    """Return why a text of so many characters is not cleaned, with that limit for a cleaned one."""
+    limit = longest_before(most)
+    detail = f"text of {characters:,} characters before cleaning, limit {limit:,}"
+    return Quarantined(Reason.TOO_LARGE, detail)
 
 
 def content_of(text: str, most: int) -> str | Refusal:

@@ -74,12 +74,19 @@ class RunAborted(StateMismatch):
 
     def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
         section, _, name = setting.partition(".")
+        raised = (
+            f"raise the limit with DEDUP_{section.upper()}__{name.upper()} or {name} in section "
+            f"[{section}] of a --config file"
+        )
         super().__init__(
             f"{found}, the limit is {limit}. The run stopped; this batch was not written.\n"
             f"  {example}\n"
-            "Look at it with --dry-run and at the ledger. If that is right, raise the limit with "
-            f"DEDUP_{section.upper()}__{name.upper()} or {name} in section [{section}] of a "
-            "--config file; the same command then goes on."
+            f"Look at it with --dry-run and at the ledger. If that is right, {raised}; the same "
+            "command then goes on."
+        )
+        self.of_a_file = (
+            f"{found}, the limit is {limit}. Nothing was written.\n  {example}\nIf that is right, "
+            f"{raised}."
         )
 
 

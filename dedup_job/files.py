@@ -215,4 +215,6 @@ def writing_whole(file: Path) -> Iterator[BinaryIO]:
     file = file.resolve()
     own = xxhash.xxh32_hexdigest(os.fsencode(file.name))  # the name itself might be too long
     with _replacing(file, f".dedup-{own}") as stream:
+        with suppress(FileNotFoundError):  # the rights of the former one
+            os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
         yield stream

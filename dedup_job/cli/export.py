@@ -8,11 +8,10 @@ from typing import Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import console
+from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_writable
 from dedup_job.printing import counted
-from dedup_job.report.progress import shown_progress
 
 
 @with_options(*OF_A_TARGET)
@@ -36,6 +35,6 @@ def export(
     settings = options.load()
     check_writable("OUT", out)
     names = [name.strip() for name in columns.split(",") if name.strip()]
-    with shown_progress() as progress:
+    with working() as progress:
         count = commands.export.export_target(settings, target, out, names, progress)
     console().say(f"{counted(count, 'document')} written to {out}")

@@ -18,6 +18,7 @@ from dedup_job.files import check_writable
 from dedup_job.printing import as_json, counted
 from dedup_job.report.progress import above, shown_progress
 from dedup_job.report.terminal import show
+from dedup_job.runs.run import Status
 
 _NOTHING = "ended; nothing was written."
 
@@ -50,13 +51,14 @@ def file(
         if path is not None:
             check_writable(name, path)
     use = commands.file
+    use.check_apart(path for path in (source, out, ledger, report) if path is not None)
     with StopSignals() as stop, shown_progress() as progress:
         try:
             watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
             outcome = use.deduplicate_file(settings, use.Files(source, out, ledger, yes), watch)
         except KeyboardInterrupt:
             raise Interrupted(_NOTHING, stop.received or signal.SIGINT) from None
-    if stop():
+    if outcome.status is Status.STOPPED:
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
     show(outcome, console())
     if report is not None:

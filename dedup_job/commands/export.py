@@ -37,10 +37,13 @@ def export_target(
     as text: what is no text is JSON, what is absent is empty. The file is written whole or not at
     all. Raises UsageError where names do not fit, DedupError where the file cannot be written.
     """
+    out = Path(out)
     file = named(out)
     whole = file.format == JSON_LINES
     if columns and whole:
         raise UsageError(f"--columns: {out} is JSON lines, which hold whole documents.")
+    if any("" in name.split(".") for name in columns):
+        raise UsageError(f"--columns: {', '.join(columns)} hold a name that is empty.")
     count = 0
     with opened(settings, target, progress) as on:
         names = ("_id", ".".join(on.target.rows.path), *columns)

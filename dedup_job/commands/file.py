@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,12 +15,12 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import Watch, package_versions
-from dedup_job.datafiles.formats import JSON_LINES, Named, Rows, named
+from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, Rows, named
 from dedup_job.datafiles.opened import opened
 from dedup_job.datafiles.source import FileSource, documents_of
 from dedup_job.datafiles.target import FileTarget
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
-from dedup_job.errors import DedupError, UsageError
+from dedup_job.errors import DedupError, RunAborted, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
@@ -27,7 +28,7 @@ from dedup_job.judgment import RULES
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
-from dedup_job.settings import Settings
+from dedup_job.settings import Settings, expect_settings
 
 _NOBODY = Watch()
 
@@ -50,6 +51,7 @@ class _Preparing:
     """Makes pages of a file batches, one each; called from several threads."""
 
     inner: Preparation
+    most_chars: int
 
     @property
     def machines(self) -> Mapping[str, Machine]:
@@ -58,7 +60,7 @@ class _Preparing:
 
     def prepare(self, page: Rows, watch: Stopwatch) -> Sequence[Batch]:
         """Return the batch that a page becomes."""
-        return self.inner.prepare(documents_of(page), watch)
+        return self.inner.prepare(documents_of(page, self.most_chars), watch)
 
 
 class _NoSnapshots:
@@ -81,6 +83,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     A stop that is asked for ends it, and nothing is written. Raises UsageError where a file is not
     as it should be, DedupError where one cannot be written.
     """
+    expect_settings(settings)
     source, out, ledger = _named(files)
     field, decision = settings.source.field, settings.decision
     try:
@@ -107,7 +110,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     scope=Scope(),
                     source=rows,
                     target=target,
-                    preparing=_Preparing(prepared),
+                    preparing=_Preparing(prepared, settings.source.max_chars),
                     index=index,
                     decider=GreedyDeduplicator.fetching(
                         index, decision, target.texts_of, models.judge
@@ -120,6 +123,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     stop=watch.stop,
                 )
             )
+    except RunAborted as e:
+        raise UsageError(e.of_a_file) from e
     except OSError as e:
         where = e.filename or f"{source.path}, {out.path} or what is written beside it"
         raise DedupError(f"{where}: {e.strerror or e}. Nothing was written.") from e
@@ -132,22 +137,34 @@ def _fit(documents: Documents) -> NDArray[np.bool_]:
 
 def _named(files: Files) -> tuple[Named, Named, Named | None]:
     """Return the files by their names; UsageError where these do not fit together."""
-    source, out = named(files.source), named(files.out)
-    if source.format != out.format or source.suffix != out.suffix:
+    source, out = named(Path(files.source)), named(Path(files.out))
+    same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
+    if not same:
         raise UsageError(
-            f"{source.path} is {source.format}, and {out.path} would be {out.format}: a kept row "
+            f"{source.path} is {source.format}, and {out.path} would be another format: a kept row "
             f"stays as it is. End the second name in {source.suffix}."
         )
-    ledger = None if files.ledger is None else named(files.ledger)
+    ledger = None if files.ledger is None else named(Path(files.ledger))
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
             f"--ledger {ledger.path}: it is written as {JSON_LINES}. End its name in .jsonl, "
             ".jsonl.gz or .jsonl.zst."
         )
-    paths = [file.path.resolve() for file in (source, out, ledger) if file]
-    if len({*paths}) < len(paths):
-        raise UsageError(
-            f"{source.path} is read and {out.path} written, and the ledger apart from both: name "
-            "another file for each."
-        )
+    check_apart(file.path for file in (source, out, ledger) if file)
+    for file in (out, ledger):
+        if file is not None and file.path.exists() and not file.path.is_file():
+            raise UsageError(f"{file.path} is no regular file; name another one.")
     return source, out, ledger
+
+
+def check_apart(files: Iterable[Path]) -> None:
+    """Raise UsageError where two names stand for one file."""
+    known: dict[str, Path] = {}
+    for file in files:
+        real = os.path.realpath(file)  # without an error for links that lead in a circle
+        if real in known:
+            raise UsageError(
+                f"{known[real]} and {file} are one file: what is read, each file that is written "
+                "and the report need a name of their own."
+            )
+        known[real] = file

@@ -28,6 +28,7 @@ from dedup_job.settings import Settings, expect_settings, load_settings
 _BATCH = 2000  # texts that are decided at once
 _KEY_BYTES = 8
 _MISSING = Skipped(Reason.MISSING)
+_TABLES = ("DataFrame", "LazyFrame", "Table", "RecordBatch")
 _COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the classes of each library
     {
         "pandas": ("Series",),
@@ -67,10 +68,12 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
     The kept texts are held in memory. settings: those of the environment where none are given;
     what concerns the database has no effect. Raises UsageError for what is no text.
     """
+    library = type(texts).__module__.partition(".")[0]
+    if library in _COLUMNS and type(texts).__name__ in _TABLES:
+        raise UsageError(f"texts are a {type(texts).__name__}; give the column that holds them.")
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise UsageError(f"texts are {type(texts).__name__}; give an iterable of str or (id, str).")
     chosen = load_settings() if settings is None else expect_settings(settings)
-    library = type(texts).__module__.partition(".")[0]
     if library in _COLUMNS and type(texts).__name__ in _COLUMNS[library]:
         return _table(library, texts, chosen)
     return _Texts(chosen).outcomes(texts)
@@ -91,14 +94,17 @@ def _table(library: str, column: Any, settings: Settings) -> Any:
     if library == "pandas":
         import pandas as pd  # here: only who gives such a column has it
 
-        return pd.DataFrame(columns, index=column.index)
+        table = pd.DataFrame(columns, index=column.index, dtype=object)
+        return table.astype({"similarity": float})
     if library == "polars":
         import polars as pl
 
-        return pl.DataFrame(columns)
+        kinds = dict.fromkeys(names, pl.String) | {"of": pl.Int64, "similarity": pl.Float64}
+        return pl.DataFrame(columns, schema=kinds)
     import pyarrow as pa
 
-    return pa.table(columns)
+    text, own = pa.string(), {"of": pa.int64(), "similarity": pa.float64()}
+    return pa.table(columns, schema=pa.schema([(name, own.get(name, text)) for name in names]))
 
 
 class _Texts:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, NoReturn, Protocol
 
-from dedup_job.datafiles.formats import Content
+from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.printing import on_one_line
 
-_ROWS = 2000
-_LONGEST = 64 << 20  # characters of a field
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
+_MOST_SHOWN = 200  # characters of the header in a message
 
 
 class _Records(Protocol):
@@ -43,9 +42,7 @@ class Records:
         if len(record) <= self.column:
             return Skipped(Reason.MISSING)
         text = record[self.column]
-        try:
-            text.encode()
-        except UnicodeEncodeError:
+        if not text.isascii() and _is_broken(text):
             return Quarantined(Reason.UNDECODABLE, "the text is not UTF-8")
         return text
 
@@ -58,31 +55,59 @@ class DelimitedReader:
     def __init__(self, stream: BinaryIO, name: str, field: str, suffix: str) -> None:
         """Read the header; UsageError where no column has the name of the field."""
         self._name = name
-        csv.field_size_limit(_LONGEST)  # the module has no other way; its own limit is 128 KiB
-        text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
-        self._records = csv.reader(text, delimiter=_DELIMITERS[suffix])
-        self.header = next(self._read(), [])
+        csv.field_size_limit(LONGEST)  # the module has no other way; its own limit is 128 KiB
+        self._text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
+        self._records = csv.reader(self._lines(), delimiter=_DELIMITERS[suffix], strict=True)
+        self.header = next((record for record in self._read() if record), [])
         if self.header.count(field) != 1:
-            how = "has no column" if field not in self.header else "has more than one column"
-            raise UsageError(
-                f"{name} {how} {field!r}; its header names {', '.join(self.header) or 'none'}. "
-                "Name the column that holds the text with --field."
-            )
+            self._refuse(field)
         self._column = self.header.index(field)
+
+    def _refuse(self, field: str) -> NoReturn:
+        """Say why there is no column of that name."""
+        names = ", ".join(self.header)
+        if not names.isascii() and _is_broken(names):
+            raise UsageError(f"{self._name} is not UTF-8. Save it as UTF-8.")
+        how = "has no column" if field not in self.header else "has more than one column"
+        raise UsageError(
+            f"{self._name} {how} {field!r}; its header names {_shown(names) if names else 'none'}. "
+            "Name the column that holds the text with --field; columns are divided by "
+            "commas, in .tsv by tabs."
+        )
+
+    def _lines(self) -> Iterator[str]:
+        """Yield lines; UsageError for one that is too long for any file of this kind."""
+        number = 0
+        while line := self._text.readline(LONGEST):
+            number += 1
+            if len(line) == LONGEST and not line.endswith("\n"):
+                raise UsageError(
+                    f"{self._name}: line {number:,} is longer than {LONGEST >> 20} million "
+                    "characters. Is it CSV?"
+                )
+            yield line
 
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""
-        numbers = itertools.count(1)
-        rest = (record for record in self._read() if record)
-        while records := list(itertools.islice(rest, _ROWS)):
-            yield Records(list(itertools.islice(numbers, len(records))), records, self._column)
+        number, records, size = 1, list[list[str]](), 0
+        for record in self._read():
+            if not record:
+                continue
+            records.append(record)
+            size += sum(map(len, record))
+            if len(records) == ROWS or size > BYTES:
+                yield Records(range(number, number + len(records)), records, self._column)
+                number, records, size = number + len(records), [], 0
+        if records:
+            yield Records(range(number, number + len(records)), records, self._column)
 
     def _read(self) -> Iterator[list[str]]:
         try:
             yield from self._records
         except csv.Error as e:
             raise UsageError(
-                f"{self._name} is not CSV at line {self._records.line_num:,}: {e}."
+                f"{self._name} is not CSV at line {self._records.line_num:,}: {e}. A field with a "
+                'quotation mark stands within such marks, and the mark twice: "a ""b"" c".'
             ) from e
 
 
@@ -92,7 +117,9 @@ class DelimitedWriter:
     def __init__(self, stream: BinaryIO, header: Sequence[str], suffix: str) -> None:
         self._text = io.TextIOWrapper(stream, "utf-8", _BYTES_AS_THEY_ARE, newline="")
         self._writer: _Records = csv.writer(
-            self._text, delimiter=_DELIMITERS[suffix], lineterminator="\n"
+            self._text,
+            delimiter=_DELIMITERS[suffix],
+            lineterminator="\r\n",  # it quotes these
         )
         self._writer.writerows([header])
 
@@ -106,3 +133,17 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
+
+
+def _is_broken(text: str) -> bool:
+    """Tell whether a text stands for bytes that are not UTF-8."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False
+
+
+def _shown(names: str) -> str:
+    """Return the names of columns as a message has them."""
+    return on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")

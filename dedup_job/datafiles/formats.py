@@ -20,6 +20,10 @@ _SUFFIXES = {
 }
 _COMPRESSED = (".gz", ".zst")
 _LEVEL = 6  # of gzip
+ROWS, BYTES = 2000, 8 << 20
+"""Of a page: rows at most, and about so many bytes."""
+LONGEST = 64 << 20
+"""Bytes of a line, characters of a field."""
 NEEDS_PYARROW = "needs pyarrow: pip install 'dedup-job[files]'"
 
 Content = str | Refusal

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import Content
+from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 
-_ROWS, _BYTES = 2000, 8 << 20  # of a page
-_LONGEST = 64 << 20  # bytes of a line
 _SAMPLE = 1 << 20  # bytes
 _SPACE = " \t\r\n"
 _DECODER = json.JSONDecoder()
@@ -52,11 +50,11 @@ class JsonLinesReader:
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
         numbers, lines, size = list[int](), list[bytes](), 0
-        while line := self._stream.readline(_LONGEST + 1):
+        while line := self._stream.readline(LONGEST + 1):
             self._lines += 1
-            if len(line) > _LONGEST:
+            if len(line) > LONGEST:
                 raise UsageError(
-                    f"{self._name}: line {self._lines:,} is longer than {_LONGEST >> 20} MiB. Is "
+                    f"{self._name}: line {self._lines:,} is longer than {LONGEST >> 20} MiB. Is "
                     "each object on a line of its own?"
                 )
             if line.isspace():
@@ -64,7 +62,7 @@ class JsonLinesReader:
             numbers.append(self._lines)
             lines.append(line)
             size += len(line)
-            if len(lines) == _ROWS or size > _BYTES:
+            if len(lines) == ROWS or size > BYTES:
                 yield Lines(numbers, lines, self._path)
                 numbers, lines, size = [], [], 0
         if lines:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,13 +25,17 @@ def opened(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
     """
     name = str(file.path)
     try:
-        with open_regular(file.path) as stream:
-            size = None if file.compression else file.path.stat().st_size
+        stream = open_regular(file.path)
+    except OSError as e:
+        raise UsageError(f"{name} cannot be read: {e.strerror}.") from e
+    with stream:
+        try:
+            size = None if file.compression else os.fstat(stream.fileno()).st_size
             yield _opened(file, unpacked(stream, file.compression), name, field, size)
-    except (OSError, EOFError, zlib.error) as e:
-        if getattr(e, "errno", None) is not None:
-            raise
-        raise UsageError(f"{name} is damaged: {e}") from e  # what unpacks it says so
+        except (OSError, EOFError, zlib.error) as e:
+            if getattr(e, "errno", None) is not None:
+                raise
+            raise UsageError(f"{name} is damaged: {e}") from e  # what unpacks it says so
 
 
 def _opened(

@@ -9,12 +9,11 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dedup_job.datafiles.formats import Content
-from dedup_job.documents import Reason, Skipped
+from dedup_job.datafiles.formats import BYTES, ROWS, Content
+from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 
-_ROWS = 2000
-_GROUP = 100_000  # rows of a row group
+_GROUP_ROWS, _GROUP_BYTES = 100_000, 64 << 20  # of a row group
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +30,11 @@ class Records:
 
     def contents(self) -> list[Content]:
         """Return the text of each row, or why it has none."""
-        missing = Skipped(Reason.MISSING)
-        texts = self.batch.column(self.column).to_pylist()
+        missing, column = Skipped(Reason.MISSING), self.batch.column(self.column)
+        try:
+            texts = column.to_pylist()
+        except UnicodeDecodeError:
+            return [_content(value) for value in column]
         return [missing if text is None else text for text in texts]
 
 
@@ -46,7 +48,7 @@ class ParquetReader:
             self._file = pq.ParquetFile(stream)
         except pa.ArrowException as e:
             raise UsageError(f"{name} is not Parquet: {e}") from e
-        self.schema: Any = self._file.schema_arrow
+        self.schema = _with_room(self._file.schema_arrow, field)
         self._column = self.schema.get_field_index(field)
         if self._column < 0:
             raise UsageError(
@@ -67,9 +69,12 @@ class ParquetReader:
         """Yield all rows."""
         first = 1
         try:
-            for batch in self._file.iter_batches(_ROWS):
-                yield Records(range(first, first + len(batch)), batch, self._column)
-                first += len(batch)
+            for batch in self._file.iter_batches(ROWS):
+                rows = max(len(batch) * BYTES // max(batch.nbytes, BYTES), 1)
+                for start in range(0, len(batch), rows):
+                    part = batch.slice(start, rows).cast(self.schema)
+                    yield Records(range(first, first + len(part)), part, self._column)
+                    first += len(part)
         except (pa.ArrowException, OSError) as e:
             raise UsageError(f"{self._name} is damaged behind row {first - 1:,}: {e}") from e
 
@@ -81,7 +86,7 @@ class ParquetWriter:
         self._writer = pq.ParquetWriter(stream, schema)
         self._schema = schema
         self._waiting: list[Any] = []
-        self._rows = 0
+        self._rows = self._bytes = 0
 
     def write(self, rows: Records, kept: Sequence[int], texts: Mapping[int, str]) -> None:
         """Write the rows that are kept, with new texts."""
@@ -93,20 +98,48 @@ class ParquetWriter:
                 values[row] = text
             column = pa.array(values, pa.large_string()).cast(field.type)
             batch = batch.set_column(rows.column, field, column)
-        self._waiting.append(batch.take(pa.array(kept, pa.int64())))
+        taken = _taken(batch, kept)
+        self._waiting.append(taken)
         self._rows += len(kept)
-        if self._rows >= _GROUP:
+        self._bytes += taken.nbytes
+        if self._rows >= _GROUP_ROWS or self._bytes >= _GROUP_BYTES:
             self._flush()
 
     def _flush(self) -> None:
         self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema))
-        self._waiting, self._rows = [], 0
+        self._waiting, self._rows, self._bytes = [], 0, 0
 
     def close(self) -> None:
         """Write what is left and the footer."""
         if self._rows:
             self._flush()
         self._writer.close()
+
+
+def _content(value: Any) -> Content:
+    try:
+        text = value.as_py()
+    except UnicodeDecodeError:
+        return Quarantined(Reason.UNDECODABLE, "the text is not UTF-8")
+    return Skipped(Reason.MISSING) if text is None else text
+
+
+def _with_room(schema: Any, name: str) -> Any:
+    """Return a schema whose text may have as many values as it takes, where they are numbered."""
+    at = schema.get_field_index(name)
+    if at < 0 or not pa.types.is_dictionary(schema.field(at).type):
+        return schema
+    field = schema.field(at)
+    kind = pa.dictionary(pa.int32(), field.type.value_type, field.type.ordered)
+    return schema.set(at, field.with_type(kind))
+
+
+def _taken(batch: Any, rows: Sequence[int]) -> Any:
+    """Return some rows."""
+    try:
+        return batch.take(pa.array(rows, pa.int64()))
+    except pa.ArrowNotImplementedError:  # of a type that it does not take, slices are
+        return pa.concat_batches([batch.slice(0, 0), *(batch.slice(row, 1) for row in rows)])
 
 
 def of_texts(names: Sequence[str]) -> Any:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Set
 import numpy as np
 
 from dedup_job.columns import Documents, Holding
-from dedup_job.datafiles.formats import Reader, Rows
+from dedup_job.datafiles.formats import Content, Reader, Rows
+from dedup_job.documents import longest_before, too_long_before
 from dedup_job.native.bytes_column import elements_of, no_strings
 from dedup_job.native.code_points import pack
 
@@ -50,9 +51,9 @@ class FileSource:
             yield rows
 
 
-def documents_of(page: Rows) -> Documents:
-    """Return rows as documents, with their numbers as keys."""
-    contents = page.contents()
+def documents_of(page: Rows, most: int) -> Documents:
+    """Return rows as documents, with their numbers as keys; most: characters of a cleaned text."""
+    contents = [_content(content, most) for content in page.contents()]
     texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
     n = len(contents)
     return Documents(
@@ -66,3 +67,9 @@ def documents_of(page: Rows) -> Documents:
         refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
         id_of=number_of,
     )
+
+
+def _content(content: Content, most: int) -> Content:
+    if isinstance(content, str) and len(content) > longest_before(most):
+        return too_long_before(len(content), most)
+    return content

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -38,20 +39,31 @@ class FileTarget:
         """Take the two files, what makes a writer of the first, and the rows on their way."""
         self._out, self._ledger, self._make = out, ledger, make
         self._under_way = under_way
+        self._rows: BinaryIO | None = None  # of the ledger
         self._done = False
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Open the files; at the end they take their names, or are gone where nothing was ended."""
+        """Open the files; at the end they take their names, or are gone where nothing was ended.
+
+        The ledger does so first: what is in no OUT is in the ledger, whatever comes between.
+        """
         with suppress(_Discarded), ExitStack() as stack:
             self._texts = KeptTextsFile(self._out.path.resolve().parent)
             stack.callback(self._texts.close)
-            self._rows = None if self._ledger is None else _opened(stack, self._ledger)
-            self._writer = self._make(_opened(stack, self._out))
+            whole, out = _opened(stack, self._out)
+            files = [(self._out, whole, out)]
+            if self._ledger is not None:
+                whole, self._rows = _opened(stack, self._ledger)
+                files.append((self._ledger, whole, self._rows))
+            self._writer = self._make(out)
+            stack.callback(_give_up, self._writer)
             yield
             if not self._done:
                 raise _Discarded
             self._writer.close()
+            for file, whole, stream in files:
+                _end(file, whole, stream)
 
     def begin(
         self,
@@ -108,12 +120,27 @@ class FileTarget:
         """Nothing is left to be said."""
 
 
-def _opened(stack: ExitStack, file: Named) -> BinaryIO:
-    """Return a stream into a file that takes its name at the end of the stack."""
+def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
+    """Return a file that takes its name at the end of the stack, and a stream into it."""
     whole = stack.enter_context(writing_whole(file.path))
-    stream = packed(whole, file.compression)
-    stack.callback(stream.close)
-    return stream
+    return whole, packed(whole, file.compression)
+
+
+def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
+    """Put all on the disk, so that taking the name is all that is left."""
+    try:
+        stream.close()
+        whole.flush()
+        os.fsync(whole.fileno())
+    except OSError as e:
+        e.filename = str(file.path)
+        raise
+
+
+def _give_up(writer: Writer) -> None:
+    """Close what is closed already, or may not be closed any more."""
+    with suppress(Exception):
+        writer.close()
 
 
 def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:

@@ -13,7 +13,16 @@ from bson.errors import BSONError
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
 from dedup_job.columns import Documents
-from dedup_job.documents import LONGEST_ID, Document, Quarantined, Reason, Refusal, Skipped
+from dedup_job.documents import (
+    LONGEST_ID,
+    Document,
+    Quarantined,
+    Reason,
+    Refusal,
+    Skipped,
+    longest_before,
+    too_long_before,
+)
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
@@ -28,7 +37,6 @@ from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000
 _PAGE = PageSize(documents=5000)
-_MARKUP = 10  # times as long as its text a page may be
 _COUNT_MILLISECONDS = 5000
 _MISSING = object()  # stands for a field that is not there; None can be there
 
@@ -46,7 +54,7 @@ class Source(PendingIds):
     ) -> None:
         """Take the collection, what passes over documents, and the size of a page."""
         super().__init__(collection, settings, retry, decided)
-        self._most = _MARKUP * settings.max_chars
+        self._most = longest_before(settings.max_chars)
         self._page = page
 
     @property
@@ -221,8 +229,7 @@ class Source(PendingIds):
         if type(value) is not str:  # JavaScript code is a subclass, and no text
             return Skipped(Reason.NOT_TEXT)
         if len(value) > self._most:
-            detail = f"text of {len(value):,} characters before cleaning, limit {self._most:,}"
-            return Quarantined(Reason.TOO_LARGE, detail)
+            return too_long_before(len(value), self._settings.max_chars)
         return value
 
 

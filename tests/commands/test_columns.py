@@ -61,3 +61,25 @@ def test_a_kept_text_is_named_by_the_label_of_its_row():
 def test_a_column_of_something_else_is_refused(column: Any):
     with pytest.raises(dedup_job.UsageError, match="text 0 is"):
         [*dedup_job.deduplicate(column)]
+
+
+def test_labels_that_are_numbers_stay_numbers():
+    large = 2**60 + 1
+    table = dedup_job.deduplicate(pd.Series(["水是生命之源", "水是生命之源"], index=[large, 5]))
+    assert table.loc[5, "of"] == large
+    assert isinstance(table.loc[5, "of"], int)
+
+
+def test_a_table_has_the_same_types_without_rows():
+    for empty, one in [
+        (pl.Series([], dtype=pl.String), pl.Series(["水"])),
+        (pa.array([], pa.string()), pa.array(["水"])),
+    ]:
+        assert dedup_job.deduplicate(empty).schema == dedup_job.deduplicate(one).schema
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame({"a": TEXTS}), pl.DataFrame({"a": TEXTS}),
+                                   pa.table({"a": TEXTS})])  # fmt: skip
+def test_a_whole_table_is_refused(table: Any):
+    with pytest.raises(dedup_job.UsageError, match="give the column"):
+        dedup_job.deduplicate(table)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import io
 import json
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,12 @@ import pyarrow.parquet as pq
 import pytest
 from pymongo.database import Database
 
-from dedup_job import Files, RunAborted, UsageError, deduplicate_file, load_settings
+from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
+from dedup_job.datafiles.formats import named
+from dedup_job.datafiles.opened import opened
 from dedup_job.demo import make_corpus
+from dedup_job.errors import DedupError
 from tests.running import dedup, invoke, refusal, run_here
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".csv", ".tsv", ".csv.gz", ".parquet"]
@@ -164,7 +169,7 @@ def test_a_csv_keeps_bytes_that_are_no_text(tmp_path: Path):
         b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n2,\xff,\r\n\r\n3\r\n"
     )
     report = deduplicate_file(load_settings(), Files(source, out, yes=True))
-    assert out.read_bytes() == b"id,text,x\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\n"
+    assert out.read_bytes() == b"id,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n"
     assert (report.counts.quarantined, report.counts.reasons["missing"]) == (1, 1)
 
 
@@ -189,8 +194,8 @@ def test_a_parquet_file_keeps_its_types(tmp_path: Path):
 @pytest.mark.parametrize(
     ("source", "out", "ledger", "said"),
     [
-        ("in.jsonl", "in.jsonl", None, "another"),
-        ("in.jsonl", "out.jsonl", "out.jsonl", "another"),
+        ("in.jsonl", "in.jsonl", None, "are one file"),
+        ("in.jsonl", "out.jsonl", "out.jsonl", "are one file"),
         ("in.jsonl", "out.csv", None, r"End the second name in \.jsonl"),
         ("in.jsonl", "out.jsonl", "l.csv", "JSON lines"),
         ("in.txt", "out.txt", None, "names no format"),
@@ -212,6 +217,9 @@ def test_names_that_do_not_fit_together_are_refused(
         ("in.csv", b"id,question\n1,a\n", "--field"),
         ("in.csv", b"text,text\n1,a\n", "more than one column"),
         ("in.csv", b"", "has no column"),
+        ("in.csv", "text,x\n甲,1\n".encode("utf-16"), "is not UTF-8"),
+        ("in.csv", b'id,text\n1,"open\n2,b\n', "is not CSV at line 3"),
+        ("in.tsv", b'id\ttext\n1\t"A" grade\n', "is not CSV at line 2"),
         ("in.parquet", b"PAR1 and more", "is not Parquet"),
         ("in.jsonl.gz", b"\x1f\x8b and more", "damaged"),
         ("in.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 9999)[:-20], "damaged"),
@@ -236,7 +244,7 @@ def test_a_column_that_holds_no_text_is_refused(tmp_path: Path):
 
 def test_a_field_that_most_rows_lack_is_a_mistake(tmp_path: Path):
     source = write(tmp_path / "in.jsonl", [{"question": "甲"}] * 3000)
-    with pytest.raises(RunAborted, match="--field"):
+    with pytest.raises(UsageError, match="--field"):
         deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
     assert not (tmp_path / "out.jsonl").exists()
 
@@ -279,3 +287,107 @@ def test_quarantined_rows_end_it_with_their_exit_code(tmp_path: Path):
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path):
     refused = refusal("file", str(tmp_path / "in.jsonl"), str(tmp_path / "o.jsonl"))
     assert "No such file" in str(refused)
+
+
+def test_any_text_in_a_csv_is_the_same_behind_it(tmp_path: Path):
+    fields = ["a\rb", "a\nb", "a\r\nb", "\r", '"', "a,b", "\t", " a ", ""]
+    given = [{"text": f"题目{n}" * n, "x": x} for n, x in enumerate(fields, 1)]
+    for suffix in (".csv", ".tsv"):
+        source = write(tmp_path / f"in{suffix}", given)
+        deduplicate_file(load_settings(), Files(source, tmp_path / f"out{suffix}"))
+        assert read(tmp_path / f"out{suffix}") == given
+
+
+@pytest.mark.parametrize("same", ["in.jsonl", "out.jsonl", "l.jsonl"])
+def test_a_report_takes_the_place_of_no_other_file(same: str, tmp_path: Path):
+    write(tmp_path / "in.jsonl", ROWS)
+    before = (tmp_path / "in.jsonl").read_bytes()
+    names = [str(tmp_path / name) for name in ("in.jsonl", "out.jsonl", "l.jsonl", same)]
+    refused = refusal("file", *names[:2], "--ledger", names[2], "--report", names[3])
+    assert isinstance(refused, UsageError)
+    assert "are one file" in str(refused)
+    assert (tmp_path / "in.jsonl").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path: Path):
+    given = [{"text": "<p></p>" * 200 + "甲烷"}, {"text": "甲烷"}]
+    source, ledger = write(tmp_path / "in.jsonl", given), tmp_path / "l.jsonl"
+    settings = load_settings(None, {"source.max_chars": 100})
+    deduplicate_file(settings, Files(source, tmp_path / "out.jsonl", ledger))
+    assert [(row["row"], row["reason"]) for row in lines(ledger)] == [(1, "too_large")]
+    assert read(tmp_path / "out.jsonl") == given[1:]
+
+
+def test_a_text_in_parquet_that_is_not_utf_8_is_told_of(tmp_path: Path):
+    texts_ = pa.array([b"\xff", "甲烷".encode(), None], pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": texts_}), tmp_path / "in.parquet")
+    files = Files(tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "l.jsonl", yes=True)
+    deduplicate_file(load_settings(), files)
+    assert [row["reason"] for row in lines(tmp_path / "l.jsonl")] == ["undecodable", "missing"]
+    assert texts(read(tmp_path / "out.parquet")) == ["甲烷"]
+
+
+def test_numbered_texts_may_be_more_after_cleaning(tmp_path: Path):
+    given = [f"<p>第{n}题：甲烷的分子式</p>" for n in range(200) for _ in (0, 1)]
+    kind = pa.dictionary(pa.int8(), pa.string())
+    few = pa.array([f"<p>{n}</p>" for n in range(100)] * 2).dictionary_encode().cast(kind)
+    pq.write_table(pa.table({"text": few}), tmp_path / "in.parquet")
+    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
+    assert texts(read(tmp_path / "out.parquet")) == [f"{n}" for n in range(100)]
+    assert len(given) == 400
+
+
+def test_views_and_other_types_stay(tmp_path: Path):
+    table = pa.table(
+        {"text": ["甲烷", "甲烷", "乙烯"], "x": pa.array(["a", "b", "c"], pa.string_view())}
+    )
+    pq.write_table(table, tmp_path / "in.parquet")
+    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
+    assert [row["x"] for row in read(tmp_path / "out.parquet")] == ["a", "c"]
+
+
+def test_a_former_file_keeps_its_rights(tmp_path: Path):
+    source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
+    out.touch(0o600)
+    deduplicate_file(load_settings(), Files(source, out))
+    assert out.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_pipe_is_not_replaced(tmp_path: Path):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    os.mkfifo(tmp_path / "out.jsonl")
+    with pytest.raises(UsageError, match="no regular file"):
+        deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
+
+
+def test_where_the_ledger_cannot_be_ended_neither_file_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    source = write(tmp_path / "in.jsonl", ROWS)
+    synced = os.fsync
+
+    def full(handle: int) -> None:
+        if ".dedup-" in str(Path(f"/proc/self/fd/{handle}").readlink()) and len(calls) == 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        calls.append(handle)
+        synced(handle)
+
+    calls: list[int] = []
+    monkeypatch.setattr(os, "fsync", full)
+    files = Files(source, tmp_path / "out.jsonl", tmp_path / "l.jsonl")
+    with pytest.raises(
+        DedupError, match=r"l\.jsonl: No space left on device\. Nothing was written"
+    ):
+        deduplicate_file(load_settings(), files)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_large_rows_come_in_small_pages(tmp_path: Path):
+    given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
+    for suffix in (".csv", ".jsonl", ".parquet"):
+        source = write(tmp_path / f"in{suffix}", given)
+        with opened(named(source), "text") as (reader, _):
+            pages = [len(page) for page in reader.pages()]
+        assert sum(pages) == 60
+        assert max(pages) < 60
