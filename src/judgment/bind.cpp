@@ -54,7 +54,10 @@ double left_out(const Form& form) {
 class FormCache {
 public:
     FormCache(const FormTables& tables, const Outlines& outlines)
-        : outlines_(outlines), tokenizer_(tables, forms_), places_(outlines.size(), NONE) {}
+        : outlines_(outlines), tokenizer_(tables, forms_), places_(outlines.size(), NONE) {
+        forms_.inner.reserve(std::min(MOST_TOKENS, outlines.points.size() / 2));  // no copies, and no page untouched
+        forms_.points.reserve(std::min(4 * MOST_TOKENS, outlines.points.size()));
+    }
 
     // Makes room for the next forms. Forms that were given before may be gone.
     void make_room() {

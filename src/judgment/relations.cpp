@@ -152,7 +152,11 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
     if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
+    const auto is_plain = [](std::uint32_t point) { return !may_be_numeral(point) && !is_digit(point); };
     for (std::size_t at = 0; at < text.size();) {
+        const std::size_t plain = std::find_if_not(text.begin() + at, text.end(), is_plain) - text.begin();
+        append(to, text.subspan(at, plain - at));
+        if ((at = plain) == text.size()) return;
         if (may_be_numeral(text[at]) && end_of_numeral(text.first(at + 1), at) > at) {
             at = write_numeral(text, at, to);
         } else if (is_digit(text[at])) {
@@ -165,10 +169,10 @@ void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
 }
 
 void find_numbers(Points plain, std::vector<std::uint64_t>& to) {
-    for (std::size_t at = 0; at < plain.size();) {
-        const std::size_t end = is_circled(plain[at]) ? at + 1 : end_of_number(plain, at);
-        if (end > at) to.push_back(digest(plain.subspan(at, end - at)));
-        at = std::max(end, at + 1);
+    for (std::size_t at = 0, end; at < plain.size(); at = end) {
+        end = at + 1;
+        if (is_digit(plain[at])) end = end_of_number(plain, at);
+        if (is_digit(plain[at]) || is_circled(plain[at])) to.push_back(digest(plain.subspan(at, end - at)));
     }
     std::sort(to.begin(), to.end());
 }
