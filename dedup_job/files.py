@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.errors import ConfigurationError, DedupError, UsageError
 
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
 
@@ -218,3 +218,15 @@ def writing_whole(file: Path) -> Iterator[BinaryIO]:
         with suppress(FileNotFoundError):  # the rights of the former one
             os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
         yield stream
+
+
+@contextmanager
+def nothing_written(where: str) -> Iterator[None]:
+    """Turn an OSError into a sentence: files that are written whole are not there.
+
+    where: what the error may be about, where it does not say. Raises DedupError.
+    """
+    try:
+        yield
+    except OSError as e:
+        raise DedupError(f"{e.filename or where}: {e.strerror or e}. Nothing was written.") from e

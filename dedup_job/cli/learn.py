@@ -55,9 +55,9 @@ def learn(
     The model that ships is calibrated on the labels. With 20 of each kind or more it learns from
     them as well: pip install "dedup-job[learn]". It is never changed itself: the new model is a
     file of its own, and beside it lies a settings file for --config, with the confidence that joins
-    hardly any pair labelled different. What each model joins of the labels is printed; the new one
-    is judged by cross-validation. A guard that the labels contradict is switched off, and named.
-    Nothing is written to the database.
+    hardly any pair labelled different. The command prints how many labelled pairs each model joins;
+    the new one is judged by cross-validation. A guard that the labels contradict is switched off,
+    and named. Nothing is written to the database.
     """
     model = Path(f"{target.replace('/', '_')}.model.json") if out is None else out
     config = model.with_name(f"{model.name.removesuffix('.json')}.toml")

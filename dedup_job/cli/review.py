@@ -53,9 +53,9 @@ def review(
 ) -> None:
     """Label pairs in the browser: same, different or unsure; put back what was dropped wrongly.
 
-    Near duplicates and pairs that were kept apart are shown by turns: first those of which the
-    judge is least sure, half of the sample, then one of each class of difference and each guard,
-    then others at random. Each answer is stored at once in T.labels, by name; the same command goes
+    Near duplicates and pairs that were kept apart are shown by turns: first the least certain
+    ones, half of the sample, then one of each class of difference and each guard, then others at
+    random. Each answer is stored at once in T.labels, by name; the same command goes
     on where it ended. The page shows precision and recall within the sample. It is served to this
     machine only, at an address that holds a secret; Ctrl-C ends it.
     """

@@ -10,10 +10,10 @@ import bson
 from bson import ObjectId
 
 from dedup_job.commands.opened import opened
+from dedup_job.datafiles.by_format import made_rows
 from dedup_job.datafiles.formats import JSON_LINES, named, packed
-from dedup_job.datafiles.opened import made_rows
-from dedup_job.errors import DedupError, UsageError
-from dedup_job.files import writing_whole
+from dedup_job.errors import UsageError
+from dedup_job.files import nothing_written, writing_whole
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import as_line
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
@@ -50,22 +50,18 @@ def export_target(
         if len({*names}) < len(names):
             raise UsageError(f"--columns: {', '.join(names)} hold a column twice.")
         progress.total(on.target.documents.estimated_document_count(), "exporting")
-        try:
-            with writing_whole(out) as own:
-                stream = packed(own, file.compression)
-                writer, made = made_rows(file, stream, names)
-                documents = majority(on.target.documents)
-                for page in pages(documents, ID_PAGE, None, None, on.target.retry):
-                    decoded = (bson.decode(row.raw, bson_edit.LENIENT) for row in page)
-                    rows = made([_values(one, names, whole=whole) for one in decoded])
-                    writer.write(rows, range(len(page)), {})
-                    count += len(page)
-                    progress.advance(count)
-                writer.close()
-                stream.close()
-        except OSError as e:
-            where = e.filename or out
-            raise DedupError(f"{where}: {e.strerror or e}. Nothing was written.") from e
+        with nothing_written(f"{out}"), writing_whole(out) as own:
+            stream = packed(own, file.compression)
+            writer, made = made_rows(file, stream, names)
+            documents = majority(on.target.documents)
+            for page in pages(documents, ID_PAGE, None, None, on.target.retry):
+                decoded = (bson.decode(row.raw, bson_edit.LENIENT) for row in page)
+                rows = made([_values(one, names, whole=whole) for one in decoded])
+                writer.write(rows, range(len(page)), {})
+                count += len(page)
+                progress.advance(count)
+            writer.close()
+            stream.close()
     return count
 
 

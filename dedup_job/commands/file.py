@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,18 +13,17 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import Watch, package_versions
+from dedup_job.commands.run import Watch, dial_of, limits_of, own_versions
+from dedup_job.datafiles.by_format import reading
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, Rows, named
-from dedup_job.datafiles.opened import opened
 from dedup_job.datafiles.source import FileSource, documents_of
 from dedup_job.datafiles.target import FileTarget
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
-from dedup_job.errors import DedupError, RunAborted, UsageError
+from dedup_job.errors import RunAborted, UsageError
+from dedup_job.files import nothing_written
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.judgment import RULES
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
 from dedup_job.settings import Settings, expect_settings
@@ -51,7 +49,6 @@ class _Preparing:
     """Makes pages of a file batches, one each; called from several threads."""
 
     inner: Preparation
-    most_chars: int
 
     @property
     def machines(self) -> Mapping[str, Machine]:
@@ -60,7 +57,7 @@ class _Preparing:
 
     def prepare(self, page: Rows, watch: Stopwatch) -> Sequence[Batch]:
         """Return the batch that a page becomes."""
-        return self.inner.prepare(documents_of(page, self.most_chars), watch)
+        return self.inner.prepare(documents_of(page, self.inner.most_chars), watch)
 
 
 class _NoSnapshots:
@@ -85,37 +82,38 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     """
     expect_settings(settings)
     source, out, ledger = _named(files)
-    field, decision = settings.source.field, settings.decision
+    names = f"{source.path}, {out.path} or what is written beside it"
     try:
-        with opened(source, field) as (reader, make):
+        with nothing_written(names), reading(source, settings.source.field) as (reader, make):
             models = settings.models(watch.progress.stage)
             watch.progress.stage("loading the dictionary")
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader), KeptIndex(settings.index)
             target = FileTarget(out, ledger, make, rows.under_way)
-            limits = settings.abort_if
-            if files.yes:
-                limits = limits.model_copy(update={"without_text": 1.0})
             prepared = Preparation(
                 Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
             )
-            versions = {"rules": str(RULES), "python": platform.python_version()}
-            dial = Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
-            versions = package_versions() | versions
-            names = str(source.path), str(out.path)
+            about = About(
+                f"{source.path}",
+                f"{out.path}",
+                settings.recorded(),
+                own_versions(),
+                dry_run=False,
+                dial=dial_of(settings, models),
+            )
             watch.begun()
             return pipeline.run(
                 pipeline.Job(
-                    about=About(*names, settings.recorded(), versions, dry_run=False, dial=dial),
+                    about=about,
                     scope=Scope(),
                     source=rows,
                     target=target,
-                    preparing=_Preparing(prepared, settings.source.max_chars),
+                    preparing=_Preparing(prepared),
                     index=index,
                     decider=GreedyDeduplicator.fetching(
-                        index, decision, target.texts_of, models.judge
+                        index, settings.decision, target.texts_of, models.judge
                     ),
-                    abort_if=AbortConditions(limits, warn=watch.warn),
+                    abort_if=AbortConditions(limits_of(settings, yes=files.yes), warn=watch.warn),
                     snapshots=_NoSnapshots(),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,
@@ -125,9 +123,6 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
             )
     except RunAborted as e:
         raise UsageError(e.of_a_file) from e
-    except OSError as e:
-        where = e.filename or f"{source.path}, {out.path} or what is written beside it"
-        raise DedupError(f"{where}: {e.strerror or e}. Nothing was written.") from e
 
 
 def _fit(documents: Documents) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models
+from dedup_job.decision.settings import AbortSettings
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
@@ -148,12 +149,8 @@ def _job(
     cleaner = Cleaner(settings.cleaning)
     target = writer or DryTarget(reader, source, cleaner, watch.collector)
     store = SnapshotStore if writer else DrySnapshots
-    limits = settings.abort_if
-    if request.yes:  # --yes confirms the field as well
-        limits = limits.model_copy(update={"without_text": 1.0})
-    index = KeptIndex(settings.index)
-    recorded, decision = settings.recorded(), settings.decision
-    dial = Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
+    limits, dial = limits_of(settings, yes=request.yes), dial_of(settings, models)
+    index, recorded = KeptIndex(settings.index), settings.recorded()
     return pipeline.Job(
         about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
         scope=Scope(settings.source.query, request.limit),
@@ -204,13 +201,28 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
     return kept + min(more, limit or more)
 
 
+def limits_of(settings: Settings, *, yes: bool) -> AbortSettings:
+    """Return what a run is aborted for; yes: the field is confirmed."""
+    update = {"without_text": 1.0} if yes else {}
+    return settings.abort_if.model_copy(update=update)
+
+
+def dial_of(settings: Settings, models: Models) -> Dial | None:
+    """Return what the confidence means, None where no model decides."""
+    decision = settings.decision
+    return Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
+
+
 def package_versions() -> dict[str, str]:
     """Return those of the packages, which are the same wherever a run is at work."""
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
+def own_versions() -> dict[str, str]:
+    """Return the versions of what has a part in a decision, in this process."""
+    return package_versions() | {"rules": str(RULES), "python": platform.python_version()}
+
+
 def versions(client: Client) -> dict[str, str]:
-    """Return the versions of what has a part in a decision."""
-    server = client.server_info()["version"]
-    own = {"rules": str(RULES), "python": platform.python_version(), "server": server}
-    return package_versions() | own
+    """Return these and the server's."""
+    return own_versions() | {"server": client.server_info()["version"]}

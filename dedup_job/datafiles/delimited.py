@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, Protocol
 
-from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content
+from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.printing import on_one_line
@@ -42,13 +42,13 @@ class Records:
         if len(record) <= self.column:
             return Skipped(Reason.MISSING)
         text = record[self.column]
-        if not text.isascii() and _is_broken(text):
+        if not is_unicode(text):
             return Quarantined(Reason.UNDECODABLE, "the text is not UTF-8")
         return text
 
 
 class DelimitedReader:
-    """Reads records of a stream, the first of which names the columns."""
+    """Reads a header, which names the columns, and records."""
 
     expected: int | None = None
 
@@ -66,7 +66,7 @@ class DelimitedReader:
     def _refuse(self, field: str) -> NoReturn:
         """Say why there is no column of that name."""
         names = ", ".join(self.header)
-        if not names.isascii() and _is_broken(names):
+        if not is_unicode(names):
             raise UsageError(f"{self._name} is not UTF-8. Save it as UTF-8.")
         how = "has no column" if field not in self.header else "has more than one column"
         raise UsageError(
@@ -133,15 +133,6 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
-
-
-def _is_broken(text: str) -> bool:
-    """Tell whether a text stands for bytes that are not UTF-8."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return True
-    return False
 
 
 def _shown(names: str) -> str:

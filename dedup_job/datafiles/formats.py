@@ -89,6 +89,15 @@ def named(path: Path) -> Named:
     return Named(path, format_, compression, suffix)
 
 
+def is_unicode(text: str) -> bool:
+    """Tell whether a text can be written as UTF-8: it has no half of a surrogate pair."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def unpacked(stream: BinaryIO, compression: str) -> BinaryIO:
     """Return what reads a stream that is compressed so."""
     if compression == ".gz":
@@ -107,11 +116,11 @@ def packed(stream: BinaryIO, compression: str) -> BinaryIO:
     if compression == ".zst":
         import pyarrow as pa
 
-        return cast("BinaryIO", pa.CompressedOutputStream(_Kept(stream), "zstd"))
-    return cast("BinaryIO", _Kept(stream))
+        return cast("BinaryIO", pa.CompressedOutputStream(_StaysOpen(stream), "zstd"))
+    return cast("BinaryIO", _StaysOpen(stream))
 
 
-class _Kept:
+class _StaysOpen:
     """A stream that outlives who writes to it."""
 
     def __init__(self, stream: BinaryIO) -> None:

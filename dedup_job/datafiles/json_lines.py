@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content
+from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 
@@ -100,17 +100,9 @@ def _content(line: bytes, path: Sequence[str]) -> Content:
         return Skipped(Reason.MISSING)
     if not isinstance(value, str):
         return Skipped(Reason.NOT_TEXT)
-    if b"\\u" in line and not _is_unicode(value):
+    if b"\\u" in line and not is_unicode(value):
         return Quarantined(Reason.UNDECODABLE, "a text in it holds half of a surrogate pair")
     return value
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def with_text(line: str, path: Sequence[str], text: str) -> str:

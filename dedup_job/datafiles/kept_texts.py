@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import NumberedTexts
-from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import TextColumn
 from dedup_job.native.growable_array import GrowableArray
 
 
@@ -27,10 +27,10 @@ class KeptTextsFile:
         self._count = self._size = 0
         self._lock = threading.Lock()
 
-    def add(self, numbers: NDArray[np.int64], texts: BytesColumn) -> None:
-        """Add UTF-8 texts of rows, by ascending number."""
-        whole = b"".join(texts.list())
-        written = 0
+    def add(self, numbers: NDArray[np.int64], texts: TextColumn) -> None:
+        """Add texts of rows, by ascending number."""
+        encoded = texts.utf8()
+        whole, written = encoded.data.data, 0
         while written < len(whole):
             written += self._file.write(whole[written:])
         with self._lock:
@@ -38,7 +38,7 @@ class KeptTextsFile:
             for array in (self._numbers, self._ends):
                 array.grow(count)
             self._numbers.array[self._count : count] = numbers
-            self._ends.array[self._count : count] = self._size + np.cumsum(texts.lengths)
+            self._ends.array[self._count : count] = self._size + np.cumsum(encoded.lengths)
             self._count, self._size = count, self._size + len(whole)
 
     def get(self, numbers: NDArray[np.int64]) -> NumberedTexts:

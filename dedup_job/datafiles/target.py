@@ -96,12 +96,10 @@ class FileTarget:
         kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)
         where = np.flatnonzero(kept)
         places = np.searchsorted(documents.rows, where)  # of their texts
-        self._texts.add(numbers[where], documents.texts.take(places).utf8())
-        new = {
-            int(row): documents.texts.text(int(place))
-            for row, place in zip(where, places, strict=True)
-            if not documents.as_read[row]
-        }
+        self._texts.add(numbers[where], documents.texts.take(places))
+        other = ~documents.as_read[where]
+        changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
+        new = {row: documents.texts.text(place) for row, place in changed}
         self._writer.write(rows, where.tolist(), new)
         if self._rows is not None:
             for row in np.flatnonzero(~kept).tolist():

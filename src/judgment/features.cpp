@@ -1,5 +1,7 @@
 #include "judgment/features.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <tuple>
 
 namespace dedup::judgment {
@@ -268,15 +270,9 @@ double Comparer::count_numbers(Points a, Points b) {
     };
     read(a, a_);
     read(b, b_);
-    const std::vector<std::uint64_t>&one = a_.marks, &other = b_.marks;
-    std::size_t common = 0;
-    for (std::size_t i = 0, j = 0; i < one.size() && j < other.size();) {
-        const bool left = one[i] <= other[j], right = other[j] <= one[i];
-        common += left && right;
-        i += left;
-        j += right;
-    }
-    return common;
+    common_.clear();
+    std::ranges::set_intersection(a_.marks, b_.marks, std::back_inserter(common_));
+    return common_.size();
 }
 
 void Comparer::read_choices(const Form& form, Side& side) const {

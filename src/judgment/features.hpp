@@ -104,6 +104,7 @@ private:
     Differ differ_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
+    std::vector<std::uint64_t> common_;
     HashTable<std::int32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
     std::optional<Shared> shared_;

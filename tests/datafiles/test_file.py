@@ -20,8 +20,8 @@ from pymongo.database import Database
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
+from dedup_job.datafiles.by_format import reading
 from dedup_job.datafiles.formats import named
-from dedup_job.datafiles.opened import opened
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from tests.running import dedup, invoke, refusal, run_here
@@ -387,7 +387,7 @@ def test_large_rows_come_in_small_pages(tmp_path: Path):
     given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl", ".parquet"):
         source = write(tmp_path / f"in{suffix}", given)
-        with opened(named(source), "text") as (reader, _):
+        with reading(named(source), "text") as (reader, _):
             pages = [len(page) for page in reader.pages()]
         assert sum(pages) == 60
         assert max(pages) < 60

@@ -1,4 +1,4 @@
-"""A file opened to be read, and what writes another one like it."""
+"""What reads a file, and what writes one, by its format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dedup_job.files import open_regular
 
 
 @contextmanager
-def opened(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
+def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
     """Open a file; yield what reads it, and what makes a writer of rows like its own.
 
     field: names the text, of JSON lines by a dotted path. UsageError says why not.
