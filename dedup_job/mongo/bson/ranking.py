@@ -1,0 +1,182 @@
+"""Which of two documents is the better copy: ranks, byte strings that are compared byte by byte.
+
+A rank is the values of the rules one after the other, then the `_id`. Values have the order in
+which the server sorts them: numbers of all types by value, then text, ObjectIds, false and true,
+dates, timestamps. A value that is missing, null or of another type comes before all others,
+whichever way a rule sorts. Of equal documents the one with the lower `_id` is the better one.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from bson import Decimal128
+
+from dedup_job.errors import UsageError
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import Element
+
+_MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
+_INTEGERS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q"), 0x09: struct.Struct("<q")}
+_DOUBLE, _ORDERED, _LENGTH = struct.Struct("<d"), struct.Struct(">Q"), struct.Struct(">I")
+_SIGN, _ALL = 1 << 63, (1 << 64) - 1
+_REVERSED = bytes(range(255, -1, -1))
+_END, _ESCAPED = b"\0", b"\0\xff"
+
+
+class By(StrEnum):
+    """What a rule looks at, and which value is the better one."""
+
+    FIRST = "first"
+    NEWEST = "newest"
+    HIGHEST = "highest"
+    OLDEST = "oldest"
+    LONGEST = "longest"
+    ORDER = "order"
+
+
+_OF_A_FIELD = (By.NEWEST, By.HIGHEST, By.OLDEST, By.ORDER)
+
+
+class Rule(NamedTuple):
+    """A rule as it is written: `newest:updated`, `order:source=official,books`."""
+
+    by: By
+    path: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return it as it is written."""
+        field = f":{'.'.join(self.path)}" if self.path else ""
+        return f"{self.by}{field}" + (f"={','.join(self.values)}" if self.values else "")
+
+
+def parsed(written: str) -> Rule:
+    """Return the rule that is written so; UsageError says what is wrong."""
+    name, colon, rest = written.partition(":")
+    field, equals, values = rest.partition("=")
+    if name not in list(By):
+        raise UsageError(f"{written!r} is no rule; expected {_expected()}.")
+    by = By(name)
+    listed = tuple(value.strip() for value in values.split(","))
+    fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
+    if not fits or (colon and not field) or (equals and "" in listed):
+        raise UsageError(f"{written!r} is not as that rule is written; expected {_expected()}.")
+    return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
+
+
+def _expected() -> str:
+    return "first, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Makes ranks by rules, the first one first."""
+
+    rules: Sequence[Rule]
+
+    def rank(self, raw: bytes, length: int) -> bytes:
+        """Return the rank of a raw document with a cleaned text of so many characters."""
+        parts = [_BY[rule.by](rule, raw, length) for rule in self.rules]
+        return b"".join((*parts, _value(bson_edit.id_place(raw), raw).translate(_REVERSED)))
+
+
+def _of_field(rule: Rule, raw: bytes, _: int) -> bytes:
+    return _value(_found(raw, rule.path), raw)
+
+
+def _oldest(rule: Rule, raw: bytes, length: int) -> bytes:
+    value = _of_field(rule, raw, length)
+    return value if value == _MISSING else _NUMBER + value.translate(_REVERSED)
+
+
+def _in_order(rule: Rule, raw: bytes, _: int) -> bytes:
+    element = _found(raw, rule.path)
+    if element is None or element.kind != 0x02:
+        return _LENGTH.pack(0)
+    text = raw[element.value + 4 : element.end - 1].decode("utf-8", "replace")
+    known = rule.values.index(text) if text in rule.values else len(rule.values)
+    return _LENGTH.pack(1 + len(rule.values) - known)
+
+
+_BY: dict[By, Callable[[Rule, bytes, int], bytes]] = {
+    By.FIRST: lambda _rule, _raw, _length: b"",
+    By.LONGEST: lambda _rule, _raw, length: _LENGTH.pack(length),
+    By.NEWEST: _of_field,
+    By.HIGHEST: _of_field,
+    By.OLDEST: _oldest,
+    By.ORDER: _in_order,
+}
+
+
+def _found(raw: bytes, path: Sequence[str]) -> Element | None:
+    """Return the field of a path, None where there is none."""
+    start, end = 0, None
+    element = None
+    for name in path:
+        if element is not None:
+            if element.kind != bson_edit.DOCUMENT:
+                return None
+            start, end = element.value, element.end
+        element = bson_edit.find(raw, name.encode(), start, end)
+        if element is None:
+            return None
+    return element
+
+
+def _value(element: Element | None, raw: bytes) -> bytes:
+    """Return a value so that bytes have the order of values."""
+    if element is None:
+        return _MISSING
+    at, kind = element.value, element.kind
+    if kind == 0x01:
+        return _NUMBER + _number(_DOUBLE.unpack_from(raw, at)[0])
+    if kind in _INTEGERS:
+        number = _INTEGERS[kind].unpack_from(raw, at)[0]
+        return _DATE + _integer(number) if kind == 0x09 else _NUMBER + _number(number)
+    if kind == 0x13:
+        return _NUMBER + _decimal(Decimal128.from_bid(raw[at : at + 16]))
+    if kind in (0x02, 0x0E):
+        return _TEXT + raw[at + 4 : element.end - 1].replace(_END, _ESCAPED) + _END
+    if kind == 0x07:
+        return _OBJECT_ID + raw[at : at + 12]
+    if kind == 0x08:
+        return _BOOL + raw[at : at + 1]
+    if kind == 0x11:
+        return _TIMESTAMP + raw[at : at + 8][::-1]
+    return _MISSING
+
+
+def _integer(number: int) -> bytes:
+    return _ORDERED.pack(number + _SIGN)
+
+
+def _number(number: float) -> bytes:
+    """Return a number: as a double, then what that lacks of it. NaN comes first."""
+    if math.isnan(number):
+        return _ORDERED.pack(0) + _integer(0)
+    double = float(number)
+    rest = 0 if math.isinf(double) else int(number - int(double)) if isinstance(number, int) else 0
+    return _double(double) + _integer(rest)
+
+
+def _double(double: float) -> bytes:
+    bits = int.from_bytes(struct.pack(">d", double + 0.0), "big")  # one zero
+    return _ORDERED.pack(~bits & _ALL if bits & _SIGN else bits | _SIGN)
+
+
+def _decimal(decimal: Decimal128) -> bytes:
+    value = decimal.to_decimal()
+    if value.is_nan():
+        return _number(math.nan)
+    double = float(value)
+    if math.isinf(double) or value.is_infinite():
+        return _double(double) + _integer(0)
+    # two decimals next to one double tie; one and a double do not
+    beside = (value > type(value)(double)) - (value < type(value)(double))
+    return _double(double) + _integer(beside)
