@@ -215,13 +215,18 @@ def decide(
     rows: _Ints,
     twins: _Ints,
     alike: _Ints,
+    places: _Ints,
+    beats: _Bools,
     verdicts: _Bytes,
     cost: _Floats,
+    pair_beats: _Bools,
     most: int,
     by_distance: bool,
     state: _Bytes,
     chosen: _Ints,
     totals: _Ints,
+    replaced: _Ints,
+    by: _Ints,
     voids: _Bools,
 ) -> _Ints: ...
 

@@ -184,10 +184,14 @@ class Fingerprints:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents with the fingerprints of those that have a text, in that order."""
+    """Documents with the fingerprints of those that have a text, in that order.
+
+    ranks: of these, the better copy has the larger one; None where the first copy stays.
+    """
 
     documents: Documents
     fingerprints: Fingerprints
+    ranks: Sequence[bytes] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,7 +271,9 @@ class Decisions(Sequence[Decision]):
     codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
     probabilities: float64 (n,), NaN where the model does not say.
 
-    By row, where there are some: differences, missing; refusals: of all without a text.
+    By row, where there are some: differences, missing; replaced: of a better copy than a document
+    that was kept before, the key of that one and what it is now (of a copy that is a better one
+    still, this one may be a duplicate itself); refusals: of all without a text.
     """
 
     outcomes: NDArray[np.uint8]
@@ -287,6 +293,7 @@ class Decisions(Sequence[Decision]):
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
+    replaced: Mapping[int, tuple[bytes, Duplicate]] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
 
     @classmethod

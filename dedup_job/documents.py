@@ -33,6 +33,9 @@ class Reason(StrEnum):
     UNDECODABLE = "undecodable"
 
 
+_TURNED = {"inserted": "deleted", "deleted": "inserted"}
+
+
 class Difference(NamedTuple):
     """A difference between a document and a kept one: its kind, the part, the words of each."""
 
@@ -40,6 +43,11 @@ class Difference(NamedTuple):
     place: str
     of: str
     text: str
+
+    def turned(self) -> Difference:
+        """Return it as told of the other document."""
+        kind = _TURNED.get(self.kind, self.kind)
+        return Difference(kind, self.place, self.text, self.of)
 
     def as_row(self) -> dict[str, str]:
         """Return it as a row of the ledger and a line of a listing hold it."""

@@ -13,7 +13,7 @@ from dedup_job.decision import DecisionSettings, GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Duplicate, Kept, Pair
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import Judge
-from dedup_job.native.bytes_column import strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 BY_SIMHASH = {"candidate_generators": ("simhash",)}
 UNSEEN = DecisionSettings(judge="none")  # every candidate is a duplicate
@@ -75,6 +75,7 @@ class Decider:
         self._judge = judge
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
         self.texts: dict[bytes, str] = {}
+        self.ranks: dict[bytes, bytes] = {}
         self.asked: list[bytes] = []
         self.forget()
 
@@ -82,7 +83,7 @@ class Decider:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
         self.greedy = GreedyDeduplicator.fetching(
-            self.index, self._decision, by_key(self._fetch), self._judge
+            self.index, self._decision, by_key(self._fetch), self._judge, self._ranks_of
         )
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
@@ -97,8 +98,13 @@ class Decider:
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
+        for key, _ in decisions.replaced.values():
+            del self.texts[key]
         self.greedy.arrived()
         return decisions
+
+    def _ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         self.asked += keys

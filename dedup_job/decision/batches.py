@@ -11,7 +11,7 @@ from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprin
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
 from dedup_job.decision.rounds import JOINED, UNKNOWN, VOID, OpenTexts, Outcome, PairVerdicts, Rules
-from dedup_job.documents import Channel, Difference
+from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
@@ -23,17 +23,59 @@ _BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
 class Choices(NamedTuple):
     """What is known of n decided texts besides their decisions, kept documents by number.
 
-    numbers: int64 (n,), of the kept document in the pair of a text, -1 where there is none;
-    differences: by row; missing: by row, numbers of kept documents that are gone; stored: uint32
-    (n,), the columns of keys by which a kept text is to be found, as bits; unindexed: how many
-    kept texts their fingerprint does not find later.
+    added: bool (n,), which texts are kept, or were until a better copy came; they get the next
+    numbers. of: int64 (n,), number of the other document in the pair of a text, -1 where there is
+    none; replaced: by row of a kept text, what it takes the place of; differences: by row; missing:
+    by row, numbers of kept documents that are gone; stored: uint32 (n,), the columns of keys by
+    which an added text is to be found, as bits; unindexed: how many of these their fingerprint does
+    not find later.
     """
 
-    numbers: NDArray[np.int64]
+    added: NDArray[np.bool_]
+    of: NDArray[np.int64]
+    replaced: list[tuple[int, Replaced]]
     differences: dict[int, tuple[Difference, ...]]
     missing: dict[int, tuple[int, ...]]
     stored: NDArray[np.uint32]
     unindexed: int
+
+
+class Replaced(NamedTuple):
+    """A kept document, by number, and what it is a duplicate by; see Decisions.
+
+    row: its own, where it is of the same batch and part, and its own decision tells the rest.
+    """
+
+    number: int
+    row: int = -1
+    is_exact: bool = False
+    distance: int = 0
+    similarity: float = 1
+    channels: int = _BY_TEXT
+    left_out: int = 0
+    probability: float = np.nan
+    differences: tuple[Difference, ...] = ()
+
+    def enter(self, decisions: Decisions, row: int) -> None:
+        """Enter it as the decision on a text that was kept before."""
+        decisions.outcomes[row] = EXACT if self.is_exact else NEAR
+        decisions.distances[row], decisions.similarities[row] = self.distance, self.similarity
+        decisions.channels[row], decisions.left_out[row] = self.channels, self.left_out
+        decisions.probabilities[row] = self.probability
+        decisions.kinds[row] = decisions.richer[row] = 0
+
+    def as_duplicate(self, of: bytes) -> Duplicate:
+        """Return the decision on the document, given the key of what replaced it."""
+        pair = Pair(
+            of,
+            self.distance,
+            None if np.isnan(self.similarity) else self.similarity,
+            names_of(self.channels, CHANNELS),
+            differences=self.differences,
+            left_out=self.left_out / 100,
+            probability=None if np.isnan(self.probability) else self.probability,
+        )
+        return Duplicate(Reason.EXACT if self.is_exact else Reason.NEAR, short=False, pair=pair)
 
 
 def choose(
@@ -50,17 +92,25 @@ def choose(
     filled but for `of`, `clusters`, `cut` and what is there by row.
     """
     hashed, found = kept.equal(fingerprints), kept.look_up(fingerprints, least)
-    own = np.flatnonzero(hashed >= 0)
+    own = np.flatnonzero((hashed >= 0) & ~kept.is_forgotten(hashed))
     said = pairs.equal(own, hashed[own])
     twins = hashed.copy()
+    twins[kept.is_forgotten(hashed)] = -1
     twins[own[said != JOINED]] = -1  # gone, or it has another text after all
     rows = np.flatnonzero(~found.alone | (hashed >= 0))
-    texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
+    beats = np.zeros(len(pairs.places), dtype=np.bool_)
+    if len(beats):
+        same = np.flatnonzero(twins >= 0)
+        beats[same] = pairs.beats(same, twins[same])
+    alike = _alike(pairs, fingerprints, rows)
+    texts = OpenTexts(rows, twins, alike, pairs.places, beats)
     outcome, verdicts = _decided(found, texts, pairs, rules)
-    is_kept = outcome.state == rounds.KEPT
-    found.turns.store_columns(is_kept)
-    numbers = len(kept) + np.cumsum(is_kept) - 1
-    for row in np.flatnonzero(is_kept & (hashed >= 0)).tolist():
+    added = outcome.state == rounds.KEPT
+    here = outcome.replaced[outcome.replaced >= found.held] - found.held
+    added[here] = True
+    found.turns.store_columns(added)
+    numbers = len(kept) + np.cumsum(added) - 1
+    for row in np.flatnonzero(added & (hashed >= 0)).tolist():
         kept.replace(int(hashed[row]), int(numbers[row]))
     exact = np.flatnonzero((outcome.state == rounds.TWIN) | (outcome.state == rounds.REPEATED))
     repeated = outcome.state[exact] == rounds.REPEATED
@@ -72,10 +122,65 @@ def choose(
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
     decisions.probabilities[exact] = np.nan
     near = np.flatnonzero(outcome.state == rounds.NEAR)
-    named = pairs.differences(near, found.candidates.numbers[outcome.chosen[near]])
+    places = outcome.chosen[near]
+    named = _differences(found, pairs, places, turned=found.candidates.rows[places] != near)
     differences = dict(zip(near.tolist(), named, strict=True))
+    replaced = _replaced(found, pairs, outcome, numbers, verdicts, columns)
     missing = _missing(found, outcome, hashed, own[said == VOID])
-    return Choices(of, differences, missing, found.turns.stored, count_unindexed(found.turns))
+    unindexed = count_unindexed(found.turns)
+    return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
+
+
+def _differences(
+    found: LookUp,
+    pairs: PairTexts,
+    places: NDArray[np.int64],
+    turned: NDArray[np.bool_],
+) -> list[tuple[Difference, ...]]:
+    """Name the differences of some pairs; turned: bool (c,), as told of the other text."""
+    rows, numbers = found.candidates.rows[places], found.candidates.numbers[places]
+    named = zip(pairs.differences(rows, numbers), turned.tolist(), strict=True)
+    return [tuple(one.turned() for one in each) if turn else each for each, turn in named]
+
+
+def _replaced(
+    found: LookUp,
+    pairs: PairTexts,
+    outcome: Outcome,
+    added: NDArray[np.int64],
+    verdicts: PairVerdicts,
+    channels: tuple[Channel, ...],
+) -> list[tuple[int, Replaced]]:
+    """Return what takes whose place, in turn; see `_enter_pairs`."""
+    rows = np.flatnonzero(outcome.replaced >= 0)
+    others = outcome.replaced[rows]
+    here = others >= found.held
+    numbers = others.copy()
+    numbers[here] = added[others[here] - found.held]
+    told = np.flatnonzero(~here & (outcome.by[rows] >= 0))
+    places = outcome.by[rows[told]]
+    cost = verdicts.cost[places]
+    similarities = pairs.similarities(rows[told], others[told], cost)
+    shared = _channels_of(found.candidates.columns[places], channels)
+    named = _differences(found, pairs, places, np.ones(len(places), dtype=np.bool_))
+    replaced = [
+        Replaced(number, max(other - found.held, -1), is_exact=pair < 0)
+        for number, other, pair in zip(
+            numbers.tolist(), others.tolist(), outcome.by[rows].tolist(), strict=True
+        )
+    ]
+    for i, place in enumerate(places.tolist()):
+        at = int(told[i])
+        replaced[at] = Replaced(
+            int(numbers[at]),
+            distance=int(found.candidates.distances[place]),
+            similarity=float(similarities[i]),
+            channels=int(shared[i]),
+            left_out=int(verdicts.left_out[place]),
+            probability=float(-cost[i]),
+            differences=named[i],
+        )
+    return [*zip(rows.tolist(), replaced, strict=True)]
 
 
 def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -104,6 +209,7 @@ def _decided(
         np.full(n, rounds.KEPT, dtype=np.uint8),
         np.full(n, -1, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
+        *np.full((2, n), -1, dtype=np.int64),
         np.zeros(len(numbers), dtype=np.bool_),
     )
     while len(places := rounds.decide(found, texts, verdicts, rules, outcome)):
@@ -115,33 +221,34 @@ def _enter_pairs(
     found: LookUp,
     pairs: PairTexts,
     outcome: Outcome,
-    kept_numbers: NDArray[np.int64],
+    added: NDArray[np.int64],
     verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
     decisions: Decisions,
 ) -> NDArray[np.int64]:
     """Enter what is known of the pair that was chosen for each text, where there is one.
 
-    kept_numbers: int64 (n,), of the texts that are kept; channels: of each column of keys. Return
-    the number of the kept document in each pair, -1 where there is none; int64 (n,).
+    added: int64 (n,), numbers of the texts that are added; channels: of each column of keys.
+    Return the number of the other document in each pair, -1 where there is none; int64 (n,).
     """
     rows = np.flatnonzero(outcome.chosen >= 0)
     places = outcome.chosen[rows]
     numbers, columns = found.candidates.numbers[places], found.candidates.columns[places]
+    owners = found.candidates.rows[places]  # another one of a row that was replaced
     decisions.outcomes[:], decisions.candidates[:] = _OUTCOMES[outcome.state], outcome.totals
     decisions.distances[rows] = found.candidates.distances[places]
-    decisions.similarities[rows] = pairs.similarities(rows, numbers, verdicts.cost[places])
+    decisions.similarities[rows] = pairs.similarities(owners, numbers, verdicts.cost[places])
     decisions.probabilities[rows] = -verdicts.cost[places]
     decisions.kinds[rows] = verdicts.kinds[places]
-    decisions.richer[rows] = verdicts.richer[places]
+    decisions.richer[rows] = np.where(owners == rows, verdicts.richer[places], np.uint8(0))
     decisions.left_out[rows] = verdicts.left_out[places]
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]
-    numbers[here] = kept_numbers[earlier]
+    numbers[here] = added[earlier]
     decisions.channels[rows] = _channels_of(columns, channels)
-    of = np.full(len(kept_numbers), -1, dtype=np.int64)
-    of[rows] = numbers
+    of = np.full(len(added), -1, dtype=np.int64)
+    of[rows] = np.where(owners == rows, numbers, added[owners])
     return of
 
 

@@ -7,6 +7,7 @@ and decided as if it were one after the other.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import NEAR, Batch, Decisions
-from dedup_job.decision.batches import choose
+from dedup_job.decision.batches import Replaced, choose
 from dedup_job.decision.compared import LocalTexts, Texts
+from dedup_job.decision.ranks import FetchRanks, no_ranks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch
 from dedup_job.decision.weighing import SimilarityThreshold
+from dedup_job.documents import Duplicate
 from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
@@ -51,9 +54,10 @@ class GreedyDeduplicator:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
+        fetch_ranks: FetchRanks = no_ranks,
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
-        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge))
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, fetch_ranks))
 
     def end(self) -> None:
         """Give back the memory of texts; nothing is decided after this."""
@@ -79,6 +83,8 @@ class GreedyDeduplicator:
         decisions = Decisions.all_kept(prints.values, prints.short, NAMES)
         numbers = np.full(len(prints), -1, dtype=np.int64)
         differences, missing = dict[int, Any](), dict[int, Any]()
+        replaced = list[tuple[int, Replaced]]()
+        begun, arrivals = len(self._kept), list[int]()  # rows of those that are added, in order
         crowded = meetings(prints) > _MEETINGS * len(prints)
         size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
         for start in range(0, len(prints), size):
@@ -87,24 +93,48 @@ class GreedyDeduplicator:
             base, some, own = len(self._kept), prints[part], decisions.part(part)
             pairs = self._texts.pairs(part, base)
             choices = choose(self._kept, pairs, self._rules, least, some, own)
-            rows = np.flatnonzero(own.kept)
-            self._texts.add(base, part, own.kept)
+            rows = np.flatnonzero(choices.added)
+            arrivals += (start + rows).tolist()
+            self._texts.add(base, part, choices.added)
             self._kept.add(keys.take(part).take(rows), some[rows], choices.stored[rows])
             self._kept.unindexed_texts += choices.unindexed
-            numbers[part] = choices.numbers
+            numbers[part] = choices.of
             differences |= {start + row: found for row, found in choices.differences.items()}
             for row, gone in choices.missing.items():
                 missing[start + row] = tuple(self._kept.keys(gone))
+            for row, found in choices.replaced:
+                one = found if self._judges else found._replace(probability=np.nan)
+                if not (self._compares or one.is_exact):
+                    one = one._replace(similarity=np.nan)
+                self._kept.forget_one(one.number)
+                if one.is_exact:
+                    heir = begun + bisect_left(arrivals, start + row)
+                    self._kept.replace(one.number, heir)
+                replaced.append((start + row, one))
         decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
         if not self._judges:
             decisions.probabilities[:] = np.nan
-        duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         self._clusters.grow(len(self._kept))
-        decisions.clusters[duplicates] = self._counted(numbers[duplicates])
+        heads, taken = numbers.copy(), dict[int, tuple[bytes, Duplicate]]()
+        for row, one in replaced:
+            heir = begun + bisect_left(arrivals, row)
+            if one.number < begun:
+                taken[row] = self._kept.keys([one.number])[0], one.as_duplicate(keys.at(row))
+            elif one.row < 0:  # it was kept in an earlier part of this batch
+                at = arrivals[one.number - begun]
+                one.enter(decisions, at)
+                numbers[at] = heads[at] = heir
+                differences |= {at: one.differences} if one.differences else {}
+            heads[heads == one.number] = heir
+            sizes = self._clusters.array
+            sizes[heir] += sizes[one.number] + (one.number < begun)
+            sizes[one.number] = 0
+        duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
+        decisions.clusters[duplicates] = self._counted(heads[duplicates])
         of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
-        whole = replace(decisions, of=of, differences=differences, missing=missing)
+        whole = replace(decisions, of=of, differences=differences, missing=missing, replaced=taken)
         return whole.among(documents)
 
     def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -19,12 +19,16 @@ class OpenTexts(NamedTuple):
     """The texts of which there is something to decide, of n in all.
 
     rows: int64 (m,), ascending; twins: int64 (n,), number of the kept document with the same text,
-    or -1; alike: int64 (n,), the first row with the same text.
+    or -1; alike: int64 (n,), the first row with the same text. places: int64 (n,), of each row
+    among all, the better copy last, or (0,) where the first copy stays; beats: bool (n,) or (0,),
+    whether a text is a better copy than its twin.
     """
 
     rows: NDArray[np.int64]
     twins: NDArray[np.int64]
     alike: NDArray[np.int64]
+    places: NDArray[np.int64]
+    beats: NDArray[np.bool_]
 
 
 class Rules(NamedTuple):
@@ -39,13 +43,15 @@ class PairVerdicts(NamedTuple):
 
     verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
     float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
+    say so, then the first; beats: bool (c,), whether the text of a joined pair is a better copy
+    than the kept document. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
     apart; richer: uint8 (c,), what the text of a joined pair has that the other one lacks, as bits;
     left_out: uint8 (c,), the percentage of the text that was not compared.
     """
 
     verdicts: NDArray[np.uint8]
     cost: NDArray[np.float64]
+    beats: NDArray[np.bool_]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
@@ -56,6 +62,7 @@ class PairVerdicts(NamedTuple):
         return cls(
             np.full(count, verdict, dtype=np.uint8),
             np.zeros(count),
+            np.zeros(count, dtype=np.bool_),
             *np.zeros((3, count), dtype=np.uint8),
         )
 
@@ -75,14 +82,19 @@ class Outcome(NamedTuple):
     """The outcome of n texts.
 
     state: uint8 (n,), KEPT, TWIN of a kept document, REPEATED from an earlier text of the batch, or
-    NEAR; chosen: int64 (n,), the earlier row of a repeated text, the pair of a near one, of a kept
+    NEAR; chosen: int64 (n,), the other row of a repeated text, the pair of a near one, of a kept
     one the pair with the nearest candidate that was compared, or -1; totals: int64 (n,), how many
-    candidates there were; voids: bool (c,), compared pairs with a kept document that is gone.
+    candidates there were; replaced: int64 (n,), the number of what a text takes the place of, or
+    -1: it is a better copy; by: int64 (n,), the pair of both, -1 where their texts are equal. A row
+    that is replaced is a repeated one of the text that replaced it, or a near one by the pair of
+    that text; voids: bool (c,), compared pairs with a kept document that is gone.
     """
 
     state: NDArray[np.uint8]
     chosen: NDArray[np.int64]
     totals: NDArray[np.int64]
+    replaced: NDArray[np.int64]
+    by: NDArray[np.int64]
     voids: NDArray[np.bool_]
 
 
@@ -106,6 +118,7 @@ def decide(
         **texts._asdict(),
         verdicts=pairs.verdicts,
         cost=pairs.cost,
+        pair_beats=pairs.beats if len(texts.places) else pairs.beats[:0],
         **rules._asdict(),
         **outcome._asdict(),
     )

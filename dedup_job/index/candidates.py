@@ -38,6 +38,13 @@ class Candidates(NamedTuple):
         """The text of each candidate, int64 (c,)."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
+    def where(self, mask: NDArray[np.bool_]) -> Candidates:
+        """Return those for which a mask, bool (c,), holds."""
+        counts = np.bincount(self.rows[mask], minlength=len(self.offsets) - 1)
+        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        columns = (column[mask] if len(column) else column for column in self[1:])
+        return Candidates(offsets, *columns)
+
 
 class Found(NamedTuple):
     """What n texts find in an index.

@@ -45,6 +45,7 @@ class KeptIndex:
         self._segments = [Segment(self._settings)]
         self._count = 0
         self._heirs: dict[int, int] = {}
+        self._forgotten: set[int] = set()
         self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
@@ -185,6 +186,16 @@ class KeptIndex:
         """Let a later document with the same text stand in for one that is gone."""
         self._heirs[number] = heir
 
+    def forget_one(self, number: int) -> None:
+        """Find a document no more, but as equal; see `is_forgotten`."""
+        self._forgotten.add(number)
+
+    def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which of n documents are forgotten, bool (n,)."""
+        if not self._forgotten:
+            return np.zeros(len(numbers), dtype=np.bool_)
+        return np.isin(numbers, [*self._forgotten])
+
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.
 
@@ -196,9 +207,16 @@ class KeptIndex:
         if last.bands is not None:
             columns, equal = last.bands.columns, last.bands.most_equal
         limits = Limits(columns, equal, most_same(bits))
-        found = self._found(texts, bits, least, limits)
+        found = self._known(self._found(texts, bits, least, limits))
         distance = last.near.distance if last.by_simhash else None
         return among_all(found, self._count, texts, bits, least, limits, distance)
+
+    def _known(self, found: Found) -> Found:
+        """Return what was found but for what is forgotten."""
+        if not self._forgotten:
+            return found
+        stays = ~self.is_forgotten(found.candidates.numbers)
+        return found._replace(candidates=found.candidates.where(stays))
 
     def _found(
         self,

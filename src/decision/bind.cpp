@@ -12,12 +12,17 @@ using namespace nanobind::literals;
 namespace dedup {
 namespace {
 
+std::span<const std::uint8_t> bytes_of(const In<bool>& array) {
+    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
+}
+
 Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, In<std::int64_t> offsets,
                                In<std::int64_t> numbers, In<std::uint32_t> columns, In<std::uint8_t> distances,
                                In<std::uint8_t> agreements, In<std::int64_t> rows, In<std::int64_t> twins,
-                               In<std::int64_t> alike, In<std::uint8_t> verdicts, In<double> cost, std::int64_t most,
+                               In<std::int64_t> alike, In<std::int64_t> places, In<bool> beats,
+                               In<std::uint8_t> verdicts, In<double> cost, In<bool> pair_beats, std::int64_t most,
                                bool by_distance, InOut<std::uint8_t> state, InOut<std::int64_t> chosen,
-                               InOut<std::int64_t> totals, InOut<bool> voids) {
+                               InOut<std::int64_t> totals, InOut<std::int64_t> replaced, InOut<std::int64_t> by, InOut<bool> voids) {
     const std::size_t n = visibility.size(), count = numbers.size();
     const auto is_row = [n](std::int64_t row) { return 0 <= row && row < static_cast<std::int64_t>(n); };
     const auto all_of = [](const auto& array, auto holds) {
@@ -25,10 +30,11 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
         return std::all_of(values.begin(), values.end(), holds);
     };
     if (offsets.size() != n + 1 || twins.size() != n || alike.size() != n || state.size() != n || chosen.size() != n ||
-        totals.size() != n)
+        totals.size() != n || replaced.size() != n || by.size() != n || (places.size() && places.size() != n) || beats.size() != places.size())
         refuse("an array is not of the " + std::to_string(n) + " texts");
     if (columns.size() != count || distances.size() != count || agreements.size() != count ||
-        verdicts.size() != count || cost.size() != count || voids.size() != count)
+        verdicts.size() != count || cost.size() != count || voids.size() != count ||
+        pair_beats.size() != (places.size() ? count : 0))
         refuse("an array is not of the " + std::to_string(count) + " pairs");
     if (view(offsets).front() < 0 || view(offsets).back() > static_cast<std::int64_t>(count) ||
         !std::is_sorted(view(offsets).begin(), view(offsets).end()))
@@ -50,13 +56,15 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
     const Outcome outcome{{reinterpret_cast<State*>(state.data()), n},
                           view(chosen),
                           view(totals),
+                          view(replaced),
+                          view(by),
                           {reinterpret_cast<std::uint8_t*>(voids.data()), count}};
     std::vector<std::int64_t> needed;
     {
         Unlocked unlocked;
         needed = decide({view(offsets), view(numbers), view(columns), view(distances), view(agreements), {}}, held,
-                        visibility, {view(rows), view(twins), view(alike)}, {said, view(cost)}, {most, by_distance},
-                        outcome);
+                        visibility, {view(rows), view(twins), view(alike), view(places), bytes_of(beats)},
+                        {said, view(cost), bytes_of(pair_beats)}, {most, by_distance}, outcome);
     }
     return give(std::move(needed));
 }
@@ -66,8 +74,10 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
 void bind_decision(nb::module_& m) {
     m.def("decide", &decide_round, "visibility"_a, "held"_a, "offsets"_a.noconvert(), "numbers"_a.noconvert(),
           "columns"_a.noconvert(), "distances"_a.noconvert(), "agreements"_a.noconvert(), "rows"_a.noconvert(),
-          "twins"_a.noconvert(), "alike"_a.noconvert(), "verdicts"_a.noconvert(), "cost"_a.noconvert(), "most"_a,
-          "by_distance"_a, "state"_a.noconvert(), "chosen"_a.noconvert(), "totals"_a.noconvert(), "voids"_a.noconvert(),
+          "twins"_a.noconvert(), "alike"_a.noconvert(), "places"_a.noconvert(), "beats"_a.noconvert(),
+          "verdicts"_a.noconvert(), "cost"_a.noconvert(), "pair_beats"_a.noconvert(), "most"_a, "by_distance"_a,
+          "state"_a.noconvert(), "chosen"_a.noconvert(), "totals"_a.noconvert(), "replaced"_a.noconvert(), "by"_a.noconvert(),
+          "voids"_a.noconvert(),
           "Decide rows of a batch in turn; return the pairs still to be judged, int64 (p,).");
 }
 

@@ -4,6 +4,8 @@
 #include <array>
 #include <limits>
 
+#include "core/hash_table.hpp"
+
 namespace dedup {
 namespace {
 
@@ -35,7 +37,9 @@ class Turns {
 public:
     Turns(const CandidateView& candidates, std::int64_t held, std::span<const std::uint32_t> visible,
           const PairVerdicts& pairs, Rules rules, const Outcome& outcome)
-        : candidates_(candidates), held_(held), visible_(visible), pairs_(pairs), rules_(rules), outcome_(outcome) {}
+        : candidates_(candidates), held_(held), visible_(visible), pairs_(pairs), rules_(rules), outcome_(outcome) {
+        gone_.reset(0);
+    }
 
     // What a text is a duplicate of, if of anything.
     void choose(std::size_t row) {
@@ -73,13 +77,17 @@ public:
         outcome_.state[row] = chosen >= 0 ? State::near : State::kept;
     }
 
+    // Lets no later text find what was replaced.
+    void forget(std::int64_t number) { gone_[key_of(number)].value = true; }
+    bool is_gone(std::int64_t number) const { return gone_.size() && gone_.find(key_of(number)); }
+
     std::vector<std::int64_t> needed;
 
 private:
     // Whether a text finds the other one of a pair: a kept document, or a text kept by now.
     bool is_seen(std::int64_t pair) const {
         const std::int64_t row = candidates_.numbers[pair] - held_;
-        return row < 0 || (candidates_.columns[pair] & visible_[row]) != 0;
+        return (row < 0 || (candidates_.columns[pair] & visible_[row]) != 0) && !is_gone(candidates_.numbers[pair]);
     }
 
     // Counts the candidates of a row and says which of them are compared.
@@ -111,6 +119,7 @@ private:
     const PairVerdicts pairs_;
     const Rules rules_;
     const Outcome outcome_;
+    HashTable<bool> gone_;  // numbers of what was replaced
 };
 
 }  // namespace
@@ -120,20 +129,49 @@ std::vector<std::int64_t> decide(const CandidateView& candidates, std::int64_t h
                                  const Outcome& outcome) {
     visibility.begin();
     std::fill(outcome.voids.begin(), outcome.voids.end(), std::uint8_t{0});
+    std::fill(outcome.replaced.begin(), outcome.replaced.end(), std::int64_t{-1});
     std::vector<std::int64_t> first(texts.twins.size(), -1);  // the kept row of each text
     Turns turns(candidates, held, visibility.visible(), pairs, rules, outcome);
+    const auto keep = [&](std::int64_t row) {
+        outcome.state[row] = State::kept;
+        visibility.keep(row);
+        first[texts.alike[row]] = row;
+    };
+    // Lets a text take the place of another one. pair: of both, -1 where the texts are equal.
+    const auto replace = [&](std::int64_t row, std::int64_t number, std::int64_t pair) {
+        outcome.replaced[row] = number;
+        outcome.by[row] = pair;
+        outcome.chosen[row] = -1;
+        turns.forget(number);
+        if (const std::int64_t other = number - held; other >= 0) {
+            std::int64_t& kept = first[texts.alike[other]];
+            if (kept == other) kept = -1;
+            outcome.state[other] = pair < 0 ? State::repeated : State::near;
+            outcome.chosen[other] = pair < 0 ? row : pair;
+        }
+        keep(row);
+    };
+    const auto is_better = [&](std::int64_t row, std::int64_t other) {
+        return !texts.places.empty() && texts.places[row] > texts.places[other];
+    };
     for (const std::int64_t row : texts.rows) {
-        std::int64_t& kept = first[texts.alike[row]];
-        if (texts.twins[row] >= 0) {
-            outcome.state[row] = State::twin;
-        } else if (kept >= 0) {
+        const std::int64_t kept = first[texts.alike[row]], twin = texts.twins[row];
+        if (kept >= 0) {
             outcome.state[row] = State::repeated;
             outcome.chosen[row] = kept;
+            if (is_better(row, kept)) replace(row, held + kept, -1);
+        } else if (twin >= 0 && !turns.is_gone(twin)) {
+            outcome.state[row] = State::twin;
+            if (!texts.beats.empty() && texts.beats[row]) replace(row, twin, -1);
         } else {
             turns.choose(row);
-            if (outcome.state[row] != State::kept) continue;
-            visibility.keep(row);
-            kept = row;
+            if (outcome.state[row] == State::kept) {
+                keep(row);
+                continue;
+            }
+            const std::int64_t pair = outcome.chosen[row], number = candidates.numbers[pair];
+            const bool beats = number < held ? !pairs.beats.empty() && pairs.beats[pair] : is_better(row, number - held);
+            if (beats) replace(row, number, pair);
         }
     }
     return std::move(turns.needed);

@@ -14,15 +14,20 @@ enum class Verdict : std::uint8_t { unknown, joined, refused, void_ };  // void:
 enum class State : std::uint8_t { kept, twin, repeated, near };
 
 // The texts of which there is something to decide, ascending. twins: of each text of the batch the kept one with
-// the same text, below 0 if there is none; alike: the first of the batch with the same text.
+// the same text, below 0 if there is none; alike: the first of the batch with the same text. places: of each text
+// among all of the batch, the better copy last, or none where the first copy stays; beats: whether a text is a better
+// copy than its twin.
 struct OpenTexts {
-    std::span<const std::int64_t> rows, twins, alike;
+    std::span<const std::int64_t> rows, twins, alike, places;
+    std::span<const std::uint8_t> beats;
 };
 
-// What is known of each pair. Of the joined ones the least cost is chosen.
+// What is known of each pair. Of the joined ones the least cost is chosen. beats: whether the text is a better copy
+// than a kept document.
 struct PairVerdicts {
     std::span<const Verdict> verdicts;
     std::span<const double> cost;
+    std::span<const std::uint8_t> beats;
 };
 
 // How many candidates of a text are compared; whether of equal costs the nearest is chosen.
@@ -31,12 +36,14 @@ struct Rules {
     bool by_distance;
 };
 
-// chosen: the earlier row of a repeated text, the pair of a near one, of a kept one the pair with the nearest
-// candidate that was compared, or -1; totals: how many candidates there were; voids: compared pairs with a kept
-// document that is gone.
+// chosen: the other row of a repeated text, the pair of a near one, of a kept one the pair with the nearest
+// candidate that was compared, or -1; totals: how many candidates there were; replaced: what a text that is a better
+// copy takes the place of, a held document or `held` and a row, or -1; by: the pair of both, -1 where their texts are
+// equal; voids: compared pairs with a kept document that is gone.
+// A row that is replaced is a repeated or near one: of the text that replaced it, by the pair of that one.
 struct Outcome {
     std::span<State> state;
-    std::span<std::int64_t> chosen, totals;
+    std::span<std::int64_t> chosen, totals, replaced, by;
     std::span<std::uint8_t> voids;
 };
 

@@ -68,7 +68,12 @@ class NaiveKept:
 
 @dataclass
 class NaiveFirstWins:
-    """Decides one text after the other."""
+    """Decides one text after the other.
+
+    ranks: by number, of two copies the one with the larger rank is kept; replaced: by number, what
+    became of kept texts whose place a better copy took. They are found no more, and have their
+    place under each key for ever.
+    """
 
     channels: Collection[str] = ("simhash", "minhash")
     distance: int = 3
@@ -78,6 +83,8 @@ class NaiveFirstWins:
     most_candidates: int = 64
     most_equal: int = MOST_EQUAL
     most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
+    ranks: dict[int, int] = field(default_factory=dict)
+    replaced: dict[int, NaiveDecision] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
     simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
@@ -91,10 +98,16 @@ class NaiveFirstWins:
     def decide(self, number: int, text: NaiveText) -> NaiveDecision:
         """Decide a text, and keep it where it is no duplicate."""
         equal = [kept.number for kept in self.equal.get(("text", text.text), [])]
+        if equal and equal[-1] in self.replaced:
+            equal = []
         if equal and equal[-1] not in self.gone:
-            return NaiveDecision(equal[-1], 0, 1.0, None, ("text",), "exact")
+            said = 0, 1.0, None, ("text",), "exact"
+            if self._takes_place(number, text, equal[-1]):
+                self.replaced[equal[-1]] = NaiveDecision(number, *said)
+                return NaiveDecision()
+            return NaiveDecision(equal[-1], *said)
         void = set(equal[-1:])
-        found = self.found(text)
+        found = [(k, by) for k, by in self.found(text) if k.number not in self.replaced]
         if self.sketched:
             least = self.least_agreement(text.text)
             found = [(k, by) for k, by in found if self.agreement(k.text, text) >= least]
@@ -124,9 +137,19 @@ class NaiveFirstWins:
         if joined:
             _, of, apart, similarity, likely, by = min(joined)
             told = similarity if self.compares else None
+            if self._takes_place(number, text, of):
+                self.replaced[of] = NaiveDecision(number, apart, told, likely, by, "near")
+                return NaiveDecision(**tried)
             return NaiveDecision(of, apart, told, likely, by, "near", **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
+
+    def _takes_place(self, number: int, text: NaiveText, of: int) -> bool:
+        """Keep a text in place of another one where it is the better copy."""
+        if not self.ranks or self.ranks[number] <= self.ranks[of]:
+            return False
+        self.keep(number, text)
+        return True
 
     @property
     def sketched(self) -> bool:

@@ -1,0 +1,73 @@
+"""A better copy takes the place of the kept one, as in the naive version, however divided."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.decision import greedy, texts
+from dedup_job.decision.compared import LocalTexts
+from tests.decision import test_agreement as agreement
+from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
+
+small_pool = agreement.small_pool
+
+
+def as_final(decision):
+    """Return a decision without what is said of candidates: it may have been replaced since."""
+    return replace(decision, candidates=0, cut=0, void=frozenset())
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(agreement.runs(), OPTIONS, st.sampled_from([1, 2, 7, 1024]), st.integers(0, 5), st.randoms())
+def test_the_kept_copies_are_those_of_the_naive_version(
+    small_pool, run, options, at_once, most, rng
+):
+    rows, cuts, _ = run
+    ranks = {n: rng.randint(0, most) for n in range(len(rows))}
+    naive = naive_of(options, ranks=ranks)
+    decider = decider_of(options)
+    decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
+    found, expected = {}, {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "_AT_ONCE", at_once)
+        patch.setattr(texts, "_MOST_BYTES", 0)
+        for start, stop in pairwise([0, *cuts, len(rows)]):
+            batch = small_pool.batch(rows[start:stop], start, channels_of(options))
+            own = [decider.ranks[key_of(n)] for n in range(start, stop)]
+            decisions = decider.decide(replace(batch, ranks=own))
+            found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
+            for row, (key, decision) in decisions.replaced.items():
+                assert decision.pair.of == key_of(start + row)
+                number = int(key.removeprefix(b"key "))
+                assert found[number].of is None
+                found[number] = as_final(told(decision))
+            for n in range(start, stop):
+                expected[n] = as_final(naive.decide(n, small_pool.naive[rows[n]]))
+            expected |= naive.replaced
+            assert found == expected
+    assert {*decider.texts} == {key_of(n) for n, one in expected.items() if one.of is None}
+
+
+def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool, monkeypatch):
+    asked = []
+    given_ = LocalTexts.__init__
+
+    def noted(self, *args):
+        *rest, ranks = args
+        given_(self, *rest, lambda keys: asked.extend(keys.list()) or ranks(keys))
+
+    monkeypatch.setattr(LocalTexts, "__init__", noted)
+    decider = decider_of(agreement.DEFAULT)
+    for start in range(0, agreement.TEXTS, 20):
+        rows = [*range(start, min(start + 20, agreement.TEXTS))]
+        decider.ranks |= {key_of(n): bytes([n]) for n in rows}
+        batch = small_pool.batch(rows, start, channels_of(agreement.DEFAULT))
+        decisions = decider.decide(replace(batch, ranks=[bytes([n]) for n in rows]))
+        joined = {key for key, _ in decisions.replaced.values()}
+        assert joined <= {*asked}
+    assert 0 < len(asked) < agreement.TEXTS
