@@ -10,7 +10,17 @@ from numpy.typing import NDArray
 from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprints
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
-from dedup_job.decision.rounds import JOINED, UNKNOWN, VOID, OpenTexts, Outcome, PairVerdicts, Rules
+from dedup_job.decision.ranks import PartRanks
+from dedup_job.decision.rounds import (
+    JOINED,
+    UNKNOWN,
+    VOID,
+    Better,
+    OpenTexts,
+    Outcome,
+    PairVerdicts,
+    Rules,
+)
 from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
@@ -81,6 +91,7 @@ class Replaced(NamedTuple):
 def choose(
     kept: KeptIndex,
     pairs: PairTexts,
+    ranks: PartRanks,
     rules: Rules,
     least: NDArray[np.int64],
     fingerprints: Fingerprints,
@@ -98,13 +109,8 @@ def choose(
     twins[kept.is_forgotten(hashed)] = -1
     twins[own[said != JOINED]] = -1  # gone, or it has another text after all
     rows = np.flatnonzero(~found.alone | (hashed >= 0))
-    beats = np.zeros(len(pairs.places), dtype=np.bool_)
-    if len(beats):
-        same = np.flatnonzero(twins >= 0)
-        beats[same] = pairs.beats(same, twins[same])
-    alike = _alike(pairs, fingerprints, rows)
-    texts = OpenTexts(rows, twins, alike, pairs.places, beats)
-    outcome, verdicts = _decided(found, texts, pairs, rules)
+    texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
+    outcome, verdicts = _decided(found, texts, pairs, ranks, rules)
     added = outcome.state == rounds.KEPT
     here = outcome.replaced[outcome.replaced >= found.held] - found.held
     added[here] = True
@@ -200,20 +206,29 @@ def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> N
 
 
 def _decided(
-    found: LookUp, texts: OpenTexts, pairs: PairTexts, rules: Rules
+    found: LookUp, texts: OpenTexts, pairs: PairTexts, ranks: PartRanks, rules: Rules
 ) -> tuple[Outcome, PairVerdicts]:
     """Decide in turn, until every pair that is needed is judged."""
     n, rows, numbers = len(texts.twins), found.candidates.rows, found.candidates.numbers
-    verdicts = PairVerdicts.all(UNKNOWN, len(numbers))
+    verdicts, ranked = PairVerdicts.all(UNKNOWN, len(numbers)), bool(ranks.own)
     outcome = Outcome(
         np.full(n, rounds.KEPT, dtype=np.uint8),
         np.full(n, -1, dtype=np.int64),
         np.zeros(n, dtype=np.int64),
-        *np.full((2, n), -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
+        np.full(n, -1, dtype=np.int64),
         np.zeros(len(numbers), dtype=np.bool_),
     )
-    while len(places := rounds.decide(found, texts, verdicts, rules, outcome)):
+    beats, pair_beats = (np.zeros(ranked * size, dtype=np.bool_) for size in (n, len(numbers)))
+    if ranked:
+        same = np.flatnonzero(texts.twins >= 0)
+        beats[same] = ranks.beats(same, texts.twins[same])
+    better = Better(ranks.places(), beats, pair_beats)
+    while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
         verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
+        if ranked:
+            some = places[verdicts.joined[places] & (numbers[places] < found.held)]
+            pair_beats[some] = ranks.beats(rows[some], numbers[some])
     return outcome, verdicts
 
 

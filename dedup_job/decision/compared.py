@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, NumberedTexts
-from dedup_job.decision.ranks import FetchRanks, KeptRanks, no_ranks, places_of
 from dedup_job.decision.rounds import JOINED, REFUSED, VOID, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
@@ -27,15 +26,10 @@ class PairTexts(Protocol):
     """Compares texts of a batch in pairs: a row of the batch, and a number.
 
     Numbers below `held` are those of kept documents, with texts that are fetched when they are
-    needed; others are `held` and a row of the batch; all are int64 (c,). places: int64 (n,), see
-    `places_of`, of the n texts, or (0,) where the first copy stays.
+    needed; others are `held` and a row of the batch; all are int64 (c,).
     """
 
     held: int
-    places: Rows
-
-    def beats(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are better copies than the kept documents beside them, bool (c,)."""
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
@@ -83,41 +77,31 @@ class LocalTexts:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
-        fetch_ranks: FetchRanks = no_ranks,
     ) -> None:
         """Take what knows the keys of kept documents, and what fetches their texts by key.
 
-        judge: None where texts are not compared; fetch_ranks: asked where batches have ranks.
+        judge: None where texts are not compared.
         """
         self._scorer = PairScorer(settings, judge)
         self._known = KeptTexts(fetch, kept.packed_keys)
-        self._ranks = KeptRanks(fetch_ranks, kept.packed_keys)
         self._batch: Batch | None = None
-
-    def arrived(self) -> None:
-        """Count the earliest batch under way as stored in the target; called from one thread."""
-        self._known.arrived()
-        self._ranks.arrived()
+        self.arrived = self._known.arrived
 
     def begin_batch(self, batch: Batch) -> None:
         """Begin the next batch."""
         self._known.begin_batch()
-        self._ranks.begin_batch()
         self._batch = batch
 
     def pairs(self, part: slice, held: int) -> LocalPairs:
         """Return what compares some texts of the batch."""
         assert self._batch is not None
-        return LocalPairs(self._scorer, self._known.get, self._ranks, self._batch, part, held)
+        return LocalPairs(self._scorer, self._known.get, self._batch, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
         assert self._batch is not None
         texts = _part_of(self._batch, part)
         self._known.add(first, texts if kept.all() else texts.take(kept))
-        if self._batch.ranks is not None:
-            own = self._batch.ranks[part]
-            self._ranks.add(first, [own[row] for row in np.flatnonzero(kept).tolist()])
 
     def end(self) -> None:
         """Hold no text any more."""
@@ -132,7 +116,6 @@ class LocalPairs:
         self,
         scorer: PairScorer,
         fetch: Callable[[Rows], NumberedTexts],
-        ranks: KeptRanks,
         batch: Batch,
         part: slice,
         held: int,
@@ -140,9 +123,6 @@ class LocalPairs:
         """Take some texts of a batch; fetch: returns those texts of ascending numbers there are."""
         self.held = held
         self._scorer, self._fetch = scorer, fetch
-        self._kept_ranks = ranks
-        self._own_ranks = () if batch.ranks is None else batch.ranks[part]
-        self.places = places_of(self._own_ranks)
         self._texts = _part_of(batch, part)
         sketches = batch.fingerprints[part].sketches
         self._own: Judged | None = sketches.read if sketches else None
@@ -165,17 +145,7 @@ class LocalPairs:
         verdicts = PairVerdicts.all(VOID, len(rows))
         for which, pairs in self._in_parts(rows, numbers):
             verdicts.put(which, self._scorer.verdicts(*pairs))
-        if len(self.places):
-            joined = np.flatnonzero(verdicts.joined & (numbers < self.held))
-            verdicts.beats[joined] = self.beats(rows[joined], numbers[joined])
         return verdicts
-
-    def beats(self, rows: Rows, numbers: Rows) -> NDArray[np.bool_]:
-        """Tell which rows are better copies than the kept documents beside them."""
-        others = self._kept_ranks.get(numbers.tolist())
-        pairs = zip(rows.tolist(), numbers.tolist(), strict=True)
-        better = (self._own_ranks[row] > others[number] for row, number in pairs)
-        return np.fromiter(better, np.bool_, len(rows))
 
     def similarities(
         self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import NEAR, Batch, Decisions
 from dedup_job.decision.batches import Replaced, choose
 from dedup_job.decision.compared import LocalTexts, Texts
-from dedup_job.decision.ranks import FetchRanks, no_ranks
+from dedup_job.decision.ranks import FetchRanks, KeptRanks, PartRanks, no_ranks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch
@@ -37,14 +37,23 @@ _MEETINGS = 4  # pairs a text above which they are many
 class GreedyDeduplicator:
     """Decides documents one after the other and adds the kept ones to the index."""
 
-    def __init__(self, kept: KeptIndex, settings: DecisionSettings, texts: Texts) -> None:
-        """Take what is remembered of the kept documents, and the texts of all documents."""
+    def __init__(
+        self,
+        kept: KeptIndex,
+        settings: DecisionSettings,
+        texts: Texts,
+        fetch_ranks: FetchRanks = no_ranks,
+    ) -> None:
+        """Take what is remembered of the kept documents, and the texts of all documents.
+
+        fetch_ranks: of kept documents; asked where batches have ranks.
+        """
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
         self._compares, self._judges = settings.compares, settings.judges
         self._texts = texts
-        self.arrived = texts.arrived
+        self._ranks = KeptRanks(fetch_ranks, kept.packed_keys)
         self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
 
     @classmethod
@@ -57,7 +66,12 @@ class GreedyDeduplicator:
         fetch_ranks: FetchRanks = no_ranks,
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
-        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, fetch_ranks))
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge), fetch_ranks)
+
+    def arrived(self) -> None:
+        """Count the earliest batch under way as stored in the target; called from one thread."""
+        self._texts.arrived()
+        self._ranks.arrived()
 
     def end(self) -> None:
         """Give back the memory of texts; nothing is decided after this."""
@@ -78,6 +92,7 @@ class GreedyDeduplicator:
         Their texts are held until `arrived` is called for the batch.
         """
         self._texts.begin_batch(batch)
+        self._ranks.begin_batch()
         documents, prints = batch.documents, batch.fingerprints
         keys = documents.keys.take(documents.rows)
         decisions = Decisions.all_kept(prints.values, prints.short, NAMES)
@@ -92,10 +107,13 @@ class GreedyDeduplicator:
             least = self._threshold.least_agreement(documents.texts.lengths[part])
             base, some, own = len(self._kept), prints[part], decisions.part(part)
             pairs = self._texts.pairs(part, base)
-            choices = choose(self._kept, pairs, self._rules, least, some, own)
+            ranks = PartRanks(batch.ranks[part] if batch.ranks else (), self._ranks)
+            choices = choose(self._kept, pairs, ranks, self._rules, least, some, own)
             rows = np.flatnonzero(choices.added)
             arrivals += (start + rows).tolist()
             self._texts.add(base, part, choices.added)
+            if ranks.own:
+                self._ranks.add(base, [ranks.own[row] for row in rows.tolist()])
             self._kept.add(keys.take(part).take(rows), some[rows], choices.stored[rows])
             self._kept.unindexed_texts += choices.unindexed
             numbers[part] = choices.of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,3 +59,23 @@ class KeptRanks:
         if len(missing):
             found |= dict(zip(missing.tolist(), self._fetch(self._keys(missing)), strict=True))
         return found
+
+
+class PartRanks(NamedTuple):
+    """The ranks of n texts that are decided together, and those of kept documents.
+
+    own: none where the first copy stays.
+    """
+
+    own: Sequence[bytes]
+    kept: KeptRanks
+
+    def places(self) -> NDArray[np.int64]:
+        """Return the place of each text among all, int64 (n,)."""
+        return places_of(self.own)
+
+    def beats(self, rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Tell which rows are better copies than the kept documents beside them, bool (c,)."""
+        others = self.kept.get(numbers.tolist())
+        pairs = zip(rows.tolist(), numbers.tolist(), strict=True)
+        return np.fromiter((self.own[row] > others[n] for row, n in pairs), np.bool_, len(rows))

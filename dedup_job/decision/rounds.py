@@ -19,16 +19,24 @@ class OpenTexts(NamedTuple):
     """The texts of which there is something to decide, of n in all.
 
     rows: int64 (m,), ascending; twins: int64 (n,), number of the kept document with the same text,
-    or -1; alike: int64 (n,), the first row with the same text. places: int64 (n,), of each row
-    among all, the better copy last, or (0,) where the first copy stays; beats: bool (n,) or (0,),
-    whether a text is a better copy than its twin.
+    or -1; alike: int64 (n,), the first row with the same text.
     """
 
     rows: NDArray[np.int64]
     twins: NDArray[np.int64]
     alike: NDArray[np.int64]
+
+
+class Better(NamedTuple):
+    """Which of two copies is the better one; without elements where the first one stays.
+
+    places: int64 (n,), of each text among all, the better copy last; beats: bool (n,), whether a
+    text is a better copy than its twin; pair_beats: bool (c,), than the kept document of a pair.
+    """
+
     places: NDArray[np.int64]
     beats: NDArray[np.bool_]
+    pair_beats: NDArray[np.bool_]
 
 
 class Rules(NamedTuple):
@@ -43,15 +51,13 @@ class PairVerdicts(NamedTuple):
 
     verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
     float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first; beats: bool (c,), whether the text of a joined pair is a better copy
-    than the kept document. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
+    say so, then the first. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
     apart; richer: uint8 (c,), what the text of a joined pair has that the other one lacks, as bits;
     left_out: uint8 (c,), the percentage of the text that was not compared.
     """
 
     verdicts: NDArray[np.uint8]
     cost: NDArray[np.float64]
-    beats: NDArray[np.bool_]
     kinds: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
@@ -62,7 +68,6 @@ class PairVerdicts(NamedTuple):
         return cls(
             np.full(count, verdict, dtype=np.uint8),
             np.zeros(count),
-            np.zeros(count, dtype=np.bool_),
             *np.zeros((3, count), dtype=np.uint8),
         )
 
@@ -99,7 +104,12 @@ class Outcome(NamedTuple):
 
 
 def decide(
-    found: LookUp, texts: OpenTexts, pairs: PairVerdicts, rules: Rules, outcome: Outcome
+    found: LookUp,
+    texts: OpenTexts,
+    pairs: PairVerdicts,
+    better: Better,
+    rules: Rules,
+    outcome: Outcome,
 ) -> NDArray[np.int64]:
     """Decide the open rows in turn; return the pairs still to be judged, int64 (p,).
 
@@ -118,7 +128,7 @@ def decide(
         **texts._asdict(),
         verdicts=pairs.verdicts,
         cost=pairs.cost,
-        pair_beats=pairs.beats if len(texts.places) else pairs.beats[:0],
+        **better._asdict(),
         **rules._asdict(),
         **outcome._asdict(),
     )

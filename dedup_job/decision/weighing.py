@@ -100,9 +100,7 @@ class PairScorer:
             apart = joined & (said.richer > 0)
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
         verdicts = np.where(joined, JOINED, REFUSED)
-        unknown = np.zeros(len(joined), dtype=np.bool_)
-        cost = -said.probabilities
-        return PairVerdicts(verdicts, cost, unknown, kinds, said.richer, said.left_out)
+        return PairVerdicts(verdicts, -said.probabilities, kinds, said.richer, said.left_out)
 
     def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
         """Return how alike c judged pairs are, (c,); where that decides, their cost says it."""
@@ -134,8 +132,7 @@ class PairScorer:
         values, least = self.alike(pairs)
         none = np.zeros(len(values), dtype=np.uint8)
         verdicts = np.where(values >= least, JOINED, REFUSED)
-        unknown, kinds = none.astype(np.bool_), none + np.uint8(_SIMILARITY_CODE)
-        return PairVerdicts(verdicts, -values, unknown, kinds, none, none)
+        return PairVerdicts(verdicts, -values, none + np.uint8(_SIMILARITY_CODE), none, none)
 
     def alike(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how alike c pairs are, and how alike they have to be.

@@ -42,7 +42,7 @@ class Candidates(NamedTuple):
         """Return those for which a mask, bool (c,), holds."""
         counts = np.bincount(self.rows[mask], minlength=len(self.offsets) - 1)
         offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        columns = (column[mask] if len(column) else column for column in self[1:])
+        columns: Any = (column[mask] if len(column) else column for column in self[1:])
         return Candidates(offsets, *columns)
 
 

@@ -42,6 +42,7 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
     if (held < 0) refuse("held is below 0");
     const auto open = view(rows);
     if (!std::is_sorted(open.begin(), open.end(), std::less_equal())) refuse("rows do not ascend");
+    if (!all_of(twins, [&](std::int64_t twin) { return twin < held; })) refuse("a twin is not held");
     if (!all_of(rows, is_row) || !all_of(alike, is_row)) refuse("a row is not of the batch");
     if (!all_of(numbers, [&](std::int64_t number) { return (0 <= number && number < held) || is_row(number - held); }))
         refuse("a candidate is neither held nor of the batch");

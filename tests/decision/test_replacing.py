@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.decision import greedy, texts
-from dedup_job.decision.compared import LocalTexts
 from tests.decision import test_agreement as agreement
 from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
 
@@ -53,21 +52,15 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     assert {*decider.texts} == {key_of(n) for n, one in expected.items() if one.of is None}
 
 
-def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool, monkeypatch):
-    asked = []
-    given_ = LocalTexts.__init__
-
-    def noted(self, *args):
-        *rest, ranks = args
-        given_(self, *rest, lambda keys: asked.extend(keys.list()) or ranks(keys))
-
-    monkeypatch.setattr(LocalTexts, "__init__", noted)
-    decider = decider_of(agreement.DEFAULT)
+def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
+    decider, asked = decider_of(agreement.DEFAULT), []
+    given_ = decider._ranks_of
+    decider._ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
+    decider.forget()
     for start in range(0, agreement.TEXTS, 20):
         rows = [*range(start, min(start + 20, agreement.TEXTS))]
         decider.ranks |= {key_of(n): bytes([n]) for n in rows}
         batch = small_pool.batch(rows, start, channels_of(agreement.DEFAULT))
         decisions = decider.decide(replace(batch, ranks=[bytes([n]) for n in rows]))
-        joined = {key for key, _ in decisions.replaced.values()}
-        assert joined <= {*asked}
+        assert {key for key, _ in decisions.replaced.values()} <= {*asked}
     assert 0 < len(asked) < agreement.TEXTS

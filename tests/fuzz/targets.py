@@ -251,6 +251,12 @@ def check_rounds(batch):
     arrays = {name: getattr(found.candidates, name) for name in names}
     arrays |= {"rows": np.arange(n), "twins": np.full(n, -1), "alike": np.arange(n)}
     arrays |= {"verdicts": (pairs % 4).astype(np.uint8), "cost": pairs / 7, "voids": pairs < 0}
+    arrays |= {
+        "places": np.arange(n) % 7,
+        "beats": np.arange(n) % 2 > 0,
+        "pair_beats": pairs % 3 > 0,
+    }
+    arrays |= {"replaced": np.arange(n), "by": np.arange(n)}
     arrays |= {"state": np.zeros(n, np.uint8), "chosen": np.arange(n), "totals": np.arange(n)}
     for program in batch:
         given, most = damaged(arrays, program), len(program) // 8

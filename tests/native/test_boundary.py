@@ -124,12 +124,16 @@ def deciding() -> Arguments:
         "agreements": agreements,
     }
     of_texts = {"twins": array("i8", -1, -1), "alike": array("i8", 0, 1)}
+    of_texts |= {"places": array("i8", 0, 1), "beats": np.zeros(2, np.bool_)}
     of_pairs = {"verdicts": array("u1", 1), "cost": array("f8", 0.5)}
+    of_pairs |= {"pair_beats": np.zeros(1, np.bool_)}
     options = {"held": 1, "most": 9, "by_distance": True, "rows": array("i8", 0, 1)}
     outcome = {
         "state": np.zeros(2, np.uint8),
         "chosen": np.zeros(2, np.int64),
         "totals": np.zeros(2, np.int64),
+        "replaced": np.zeros(2, np.int64),
+        "by": np.zeros(2, np.int64),
         "voids": np.zeros(1, np.bool_),
     }
     start = {"visibility": visibility(), "offsets": offsets}
@@ -484,7 +488,7 @@ WRITTEN = {
     ("pack", "starts"),
     ("pack", "words"),
     ("equal_insert", "table"),
-    *(("decide", name) for name in ("state", "chosen", "totals", "voids")),
+    *(("decide", name) for name in ("state", "chosen", "totals", "replaced", "by", "voids")),
 }
 
 
@@ -964,6 +968,7 @@ LIES: list[tuple[str, Arguments, str]] = [
     ("decide", {"rows": {0: -1}}, "not of the batch"),
     ("decide", {"rows": {0: 1}}, "rows do not ascend"),
     ("decide", {"alike": {0: 2}}, "not of the batch"),
+    ("decide", {"twins": {0: 1}}, "a twin is not held"),
     ("decide", {"numbers": {0: 3}}, "neither held nor of the batch"),
     ("decide", {"numbers": {0: -1}}, "neither held nor of the batch"),
     ("decide", {"held": -(2**63)}, "held is below 0"),
