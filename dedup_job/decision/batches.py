@@ -118,6 +118,8 @@ def choose(
     numbers = len(kept) + np.cumsum(added) - 1
     for row in np.flatnonzero(added & (hashed >= 0)).tolist():
         kept.replace(int(hashed[row]), int(numbers[row]))
+    if len(here):
+        _name_heirs(kept, texts.alike, added, numbers)
     exact = np.flatnonzero((outcome.state == rounds.TWIN) | (outcome.state == rounds.REPEATED))
     repeated = outcome.state[exact] == rounds.REPEATED
     originals = twins[exact]
@@ -135,6 +137,21 @@ def choose(
     missing = _missing(found, outcome, hashed, own[said == VOID])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
+
+
+def _name_heirs(
+    kept: KeptIndex,
+    alike: NDArray[np.int64],
+    added: NDArray[np.bool_],
+    numbers: NDArray[np.int64],
+) -> None:
+    """Let the last one added of each text stand in for those before it."""
+    last = dict[int, int]()
+    for row in np.flatnonzero(added).tolist():
+        number, text = int(numbers[row]), int(alike[row])
+        if text in last:
+            kept.replace(last[text], number)
+        last[text] = number
 
 
 def _differences(

@@ -21,7 +21,7 @@ def as_final(decision):
     return replace(decision, candidates=0, cut=0, void=frozenset())
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(agreement.runs(), OPTIONS, st.sampled_from([1, 2, 7, 1024]), st.integers(0, 5), st.randoms())
 def test_the_kept_copies_are_those_of_the_naive_version(
     small_pool, run, options, at_once, most, rng
