@@ -250,10 +250,14 @@ Holding = Callable[[BytesColumn], NDArray[np.bool_]]
 
 
 class Names(NamedTuple):
-    """What numbers in decisions stand for: what keeps texts apart by code; richer by bit."""
+    """What numbers in decisions stand for: what keeps texts apart by code; richer by bit.
+
+    places: names of other collections by code, of which code 0 is none; empty where there are none.
+    """
 
     kinds: tuple[str, ...] = ()
     richer: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
 
 _NO_NAMES = Names()
@@ -269,7 +273,8 @@ class Decisions(Sequence[Decision]):
     strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
     NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
     codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
-    probabilities: float64 (n,), NaN where the model does not say.
+    probabilities: float64 (n,), NaN where the model does not say; places: uint8 (n,), codes of the
+    other collections that the documents `of` lie in, which their keys name as well.
 
     By row, where there are some: differences, missing; replaced: of a better copy than a document
     that was kept before, the key of that one and what it is now (of a copy that is a better one
@@ -290,6 +295,7 @@ class Decisions(Sequence[Decision]):
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
     probabilities: NDArray[np.float64]
+    places: NDArray[np.uint8]
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
@@ -302,7 +308,7 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_, whole = np.zeros((6, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
+        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
         return cls(
             outcomes=bytes_[0],
             fingerprints=fingerprints,
@@ -318,6 +324,7 @@ class Decisions(Sequence[Decision]):
             richer=bytes_[4],
             left_out=bytes_[5],
             probabilities=np.full(n, np.nan),
+            places=bytes_[6],
             names=names,
         )
 

@@ -173,6 +173,8 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
             yield "detail", pairs.visible(decided.detail)
         if decided.of and not is_kept:
             yield "of", whole(decided.of)
+        if decided.against:
+            yield "against", whole(decided.against)
         if decided.pair.richer:
             yield "has more than it", pairs.visible(", ".join(decided.pair.richer))
     if item.key:

@@ -207,9 +207,8 @@ def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None
     names = _NAMES if what is What.REFUSED else _DROPPED
     for number, one in enumerate(found, 1):
         console.say(visible(f"{number}. {_head(one)}"))
-        console.rows(
-            [("_id", whole(one.id)), *([("of", whole(one.of))] if one.of else [])], indent=2
-        )
+        named = {"_id": one.id, "of": one.of, "against": one.against}
+        console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
         if one.of:
             _show_pair((one.text, one.other), names, console)
             console.say()

@@ -83,6 +83,12 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "last run].",
     ),
     "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
+    "against": (
+        "source.against",
+        str,
+        "NS,...",
+        "Also drop duplicates of what these collections hold; they are only read.",
+    ),
     "config": (
         "",
         Path,
@@ -94,7 +100,7 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_RUN = (
     *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
-    *(*CONNECTION, "field", "query", "config"),
+    *(*CONNECTION, "field", "query", "against", "config"),
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)

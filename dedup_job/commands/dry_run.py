@@ -14,6 +14,7 @@ from dedup_job.columns import Batch, Decisions, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
+from dedup_job.mongo.bson.edit import are_own
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, named
 from dedup_job.native.bytes_column import BytesColumn, strings_of
@@ -53,7 +54,7 @@ class DryTarget:
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
         texts = self._reader.texts_of(keys)
-        missing = np.setdiff1d(np.arange(len(keys.lengths)), texts.numbers)
+        missing = np.setdiff1d(np.flatnonzero(are_own(keys)), texts.numbers)
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))

@@ -14,6 +14,7 @@ import xxhash
 
 from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason
+from dedup_job.mongo.bson.edit import place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Run
@@ -154,6 +155,7 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         pair,
         id=shown(document.key),
         of=shown(pair.of) if pair.of else "",
+        against=place_of(pair.of) if pair.of else "",
         text=document.content[:_MAX_TEXT] if isinstance(document.content, str) else None,
         detail=getattr(decision, "detail", ""),
     )

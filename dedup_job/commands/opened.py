@@ -47,13 +47,14 @@ class Opened:
 def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
-    clean = Cleaner(settings.cleaning).clean_packed if original else None
+    clean = Cleaner(settings.cleaning).clean_packed
     field, sketcher = settings.source.field, models.sketcher
     return TargetForm(
         settings.source,
-        KeptRows(settings.output.document, field, sketcher, clean),
+        KeptRows(settings.output.document, field, sketcher, clean if original else None),
         LedgerRows(settings.ledger.document, field),
         settings.stamp(),
+        clean,
         as_made,
     )
 

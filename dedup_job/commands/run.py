@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
@@ -15,6 +15,7 @@ from dedup_job.commands.dry_run import DrySnapshots, DryTarget
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
+from dedup_job.commands.other_snapshots import OtherSnapshots
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models
 from dedup_job.decision.settings import AbortSettings
@@ -101,6 +102,11 @@ def run_job(
             "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
             "--cluster out, and give --limit where the source is large."
         )
+    if spread and settings.source.against:
+        raise UsageError(
+            "--against and --cluster cannot be combined: other collections are read by one "
+            "machine. Leave one of them out."
+        )
     if request.full_scan:
         settings = settings.with_full_scan()
     with connected(settings, progress) as (client, database):
@@ -108,6 +114,8 @@ def run_job(
             Namespace.parse(request.source, database, "--source"),
             Namespace.parse(request.target, database, "--target"),
         )
+        given = (Namespace.parse(n, database, "--against") for n in settings.source.against)
+        others = [*dict.fromkeys(given)]
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
         places = client, names[1], form_of(settings, models), names[0]
@@ -118,7 +126,7 @@ def run_job(
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
         guard = writer.guard if writer else CollectionGuard(reader)
-        retry(lambda: _check(client, names, source, reader, guard, request))
+        retry(lambda: _check(client, names, others, source, reader, guard, request))
         documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, 0 if spread else documents)
         if watch.agree and writer and retry(lambda: writer.is_new):
@@ -126,7 +134,7 @@ def run_job(
         progress.stage("loading the dictionary")
         _ = models.fingerprinter
         used = versions(client)
-        job = _job(settings, request, watch, source, reader, writer, models, used, memory)
+        job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)
         watch.begun()
         if spread is None or writer is None:
             return pipeline.run(job)
@@ -144,8 +152,11 @@ def _job(
     models: Models,
     used: Mapping[str, str],
     memory: float,
+    others: Sequence[Namespace],
 ) -> pipeline.Job:
     """Wire the parts of a run together; a dry run has no writer."""
+    memory /= 1 + len(others)
+    page = PageSize(settings.run.page_documents)
     cleaner = Cleaner(settings.cleaning)
     target = writer or DryTarget(reader, source, cleaner, watch.collector)
     store = SnapshotStore if writer else DrySnapshots
@@ -165,6 +176,12 @@ def _job(
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=store(reader, settings.index, memory),
+        others=[
+            OtherSnapshots(
+                reader, reader.other(str(name), page), settings.index, memory, keeps=bool(writer)
+            )
+            for name in others
+        ],
         threads=settings.run.threads or preparing_threads(reader.hosts),
         max_rate=settings.run.max_rate,
         progress=watch.progress,
@@ -175,6 +192,7 @@ def _job(
 def _check(
     client: Client,
     names: tuple[Namespace, Namespace],
+    others: Sequence[Namespace],
     source: Source,
     target: TargetReader,
     guard: CollectionGuard,
@@ -184,6 +202,7 @@ def _check(
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)
+    checks.check_others(client, others, source_name, target_name)
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)

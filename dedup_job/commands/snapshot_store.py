@@ -43,7 +43,7 @@ class SnapshotStore:
     @property
     def file(self) -> Path | None:
         """Where the snapshot of the target begins or would; None before its first run."""
-        version = self._target.version()
+        version = self._version()
         return None if version is None else self._file_of(version)
 
     def load(self, kept: KeptIndex) -> str | None:
@@ -88,7 +88,7 @@ class SnapshotStore:
         whole: a damaged file is an error; else it ends what is read, unless it is the first.
         Raises SnapshotError; NoSnapshotError where there is none.
         """
-        version = self._target.version()
+        version = self._version()
         if version is None:
             raise NoSnapshotError("the target has none")
         found: list[Mapping[str, Any]] = []
@@ -117,8 +117,8 @@ class SnapshotStore:
 
         A run has done its work by then: what goes wrong is a warning, and the former file stays.
         """
-        version = self._target.version()
-        if version is None or len(kept) < self._least:
+        version = self._version()
+        if version is None or kept.own < self._least:
             return
         if self.loaded and self.loaded[-1]["generation"] == version.generation:
             return
@@ -146,8 +146,8 @@ class SnapshotStore:
             "generation": version.generation,
             "after": self.loaded[-1]["generation"] if number else None,
             "stamp": self._target.stamp,
-            "run": self._last_run(),
             "index": index,
+            **self._own_facts(),
         }
         snapshot.write(file, facts, arrays)
         self.loaded.append(facts)
@@ -155,16 +155,20 @@ class SnapshotStore:
             old.unlink()
         return self._file_of(version)
 
-    def _last_run(self) -> int | None:
-        """Return the last run, of which all is in the index; None if it may go on."""
+    def _version(self) -> Version | None:
+        return self._target.version()
+
+    def _own_facts(self) -> Mapping[str, Any]:
+        """Return what tells the next run from where to read: the last run, None if it may go on."""
         retry = self._target.retry
         checkpoint = (retry(self._target.state.read) or {}).get("checkpoint")
         last = retry(self._target.last_run)
-        return last["_id"] if last and checkpoint and checkpoint["finished"] else None
+        is_done = last and checkpoint and checkpoint["finished"]
+        return {"run": last["_id"] if last and is_done else None}
 
     def files(self) -> list[Path]:
         """Return the files that are there, whether or not they are of use."""
-        version, found = self._target.version(), list[Path]()
+        version, found = self._version(), list[Path]()
         while version and (file := self._file_of(version, len(found))).exists():
             found.append(file)
         return found
@@ -181,7 +185,7 @@ class SnapshotStore:
 
         A process may have ended before it wrote its file, and a person may restore documents.
         """
-        version, run = self._target.version(), last.get("run")
+        version, run = self._version(), last.get("run")
         assert version is not None  # it names the files
         if last["generation"] == version.generation:
             return
@@ -196,9 +200,9 @@ class SnapshotStore:
 
         Those of documents that are chosen at random are compared.
         """
-        if (count := self._target.count(len(kept))) != len(kept):
-            raise SnapshotError(f"it holds {len(kept):,} documents, the target {count:,}")
-        numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
+        if (count := self._target.count(kept.own)) != kept.own:
+            raise SnapshotError(f"it holds {kept.own:,} documents, the target {count:,}")
+        numbers = random.sample(range(kept.others, len(kept)), min(_SAMPLE, kept.own))
         values = kept.held(np.array(numbers, dtype=np.int64)).values.tolist()
         sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:

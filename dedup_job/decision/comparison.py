@@ -33,7 +33,7 @@ class Comparison:
     def __init__(self, kept: KeptIndex) -> None:
         self._kept = kept
         self._ids = HeldIds(len(kept), kept.packed_keys)
-        self._seen = np.zeros(len(kept), dtype=np.bool_)
+        self._seen = np.arange(len(kept)) < kept.others  # which are nobody's to compare
         self.missing = Difference()  # not remembered
         self.changed = Difference()  # remembered with another fingerprint or text
 

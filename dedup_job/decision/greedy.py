@@ -95,7 +95,8 @@ class GreedyDeduplicator:
         self._ranks.begin_batch()
         documents, prints = batch.documents, batch.fingerprints
         keys = documents.keys.take(documents.rows)
-        decisions = Decisions.all_kept(prints.values, prints.short, NAMES)
+        names = NAMES._replace(places=self._kept.places) if self._kept.others else NAMES
+        decisions = Decisions.all_kept(prints.values, prints.short, names)
         numbers = np.full(len(prints), -1, dtype=np.int64)
         differences, missing = dict[int, Any](), dict[int, Any]()
         replaced = list[tuple[int, Replaced]]()
@@ -107,7 +108,9 @@ class GreedyDeduplicator:
             least = self._threshold.least_agreement(documents.texts.lengths[part])
             base, some, own = len(self._kept), prints[part], decisions.part(part)
             pairs = self._texts.pairs(part, base)
-            ranks = PartRanks(batch.ranks[part] if batch.ranks else (), self._ranks)
+            ranks = PartRanks(
+                batch.ranks[part] if batch.ranks else (), self._ranks, self._kept.others
+            )
             choices = choose(self._kept, pairs, ranks, self._rules, least, some, own)
             rows = np.flatnonzero(choices.added)
             arrivals += (start + rows).tolist()
@@ -152,6 +155,8 @@ class GreedyDeduplicator:
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         decisions.clusters[duplicates] = self._counted(heads[duplicates])
         of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
+        if self._kept.others:
+            decisions.places[paired] = self._kept.places_of(numbers[paired])
         whole = replace(decisions, of=of, differences=differences, missing=missing, replaced=taken)
         return whole.among(documents)
 

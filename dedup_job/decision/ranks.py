@@ -64,11 +64,13 @@ class KeptRanks:
 class PartRanks(NamedTuple):
     """The ranks of n texts that are decided together, and those of kept documents.
 
-    own: none where the first copy stays.
+    own: none where the first copy stays; others: kept documents with lower numbers are of other
+    collections, and nothing takes their place.
     """
 
     own: Sequence[bytes]
     kept: KeptRanks
+    others: int = 0
 
     def places(self) -> NDArray[np.int64]:
         """Return the place of each text among all, int64 (n,)."""
@@ -76,6 +78,8 @@ class PartRanks(NamedTuple):
 
     def beats(self, rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which rows are better copies than the kept documents beside them, bool (c,)."""
-        others = self.kept.get(numbers.tolist())
-        pairs = zip(rows.tolist(), numbers.tolist(), strict=True)
-        return np.fromiter((self.own[row] > others[n] for row, n in pairs), np.bool_, len(rows))
+        found, ours = np.zeros(len(rows), dtype=np.bool_), np.flatnonzero(numbers >= self.others)
+        held = self.kept.get(numbers[ours].tolist())
+        pairs = zip(rows[ours].tolist(), numbers[ours].tolist(), strict=True)
+        found[ours] = [self.own[row] > held[n] for row, n in pairs]
+        return found

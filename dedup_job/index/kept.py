@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
 from typing import Any
 
@@ -26,7 +26,7 @@ from dedup_job.index.look_up import (
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Snapshot
-from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
@@ -38,24 +38,67 @@ class KeptIndex:
 
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
+        self._others: list[Segment] = []
+        self._lost = np.zeros(0, dtype=np.bool_)  # documents of other collections that are gone
+        self._loses = False
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
-        self._segments = [Segment(self._settings)]
-        self._count = 0
+        """Begin anew, but for what other collections hold."""
+        self._segments = [*self._others, Segment(self._settings)]
+        self._count = self.others
         self._heirs: dict[int, int] = {}
         self._forgotten: set[int] = set()
         self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
-        """Return the number of kept documents known."""
+        """Return the number of documents known, those of other collections among them."""
         return self._count
+
+    @property
+    def others(self) -> int:
+        """The number of documents of other collections, which have the first numbers."""
+        return len(self._lost)
+
+    @property
+    def own(self) -> int:
+        """The number of kept documents known."""
+        return self._count - self.others
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The names of other collections by code, see `places_of`; the first one is empty."""
+        return ("", *dict.fromkeys(one.place.decode() for one in self._others))
+
+    def places_of(self, numbers: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Return the codes of the collections that n documents are of, 0 for kept ones."""
+        places = self.places
+        codes = [*(places.index(one.place.decode()) for one in self._others), 0]
+        ends = bases_of(self._others)[1:]
+        return np.array(codes, dtype=np.uint8)[np.searchsorted(ends, numbers, side="right")]
+
+    def add_other(self, place: str, part: KeptIndex, lost: NDArray[np.int64]) -> None:
+        """Let the documents of another collection count as kept before all others.
+
+        place: its name; part: all of them, and no longer of use for itself; lost: the numbers of
+        those that are gone. What is kept must not be known yet.
+        """
+        gone = np.zeros(len(part), dtype=np.bool_)
+        gone[lost] = True
+        for one, base in zip(part.segments, bases_of(part.segments).tolist(), strict=False):
+            if len(one):
+                one.place = place.encode()
+                if (own := gone[base : base + len(one)]).any():
+                    one.lose(own)
+                self._others.append(one)
+        self._lost = np.concatenate([self._lost, gone])
+        self._loses = bool(self._lost.any())
+        self.forget()
 
     @property
     def segments(self) -> Sequence[Segment]:
         """The parts, in the order in which their documents were kept; only the last one grows."""
-        return self._segments
+        return self._segments[len(self._others) :]
 
     @property
     def nbytes(self) -> int:
@@ -65,7 +108,7 @@ class KeptIndex:
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
-        bands = [one.bands for one in self._segments if one.bands is not None]
+        bands = [one.bands for one in self.segments if one.bands is not None]
         return self.unindexed_texts + sum(int(one.dropped.sum()) for one in bands)
 
     def seal(self) -> None:
@@ -79,23 +122,24 @@ class KeptIndex:
         Where these are merged, sizes fall from each to the next, so that there are few, and each
         document is moved few times (O'Neil et al., "The log-structured merge-tree", 1996).
         """
-        first = len(self._segments) - 1
-        merged = len(self._segments[first])
-        while first and len(self._segments[first - 1]) < max(_LEAST, _TIMES * merged):
+        segments = self.segments
+        first = len(segments) - 1
+        merged = len(segments[first])
+        while first and len(segments[first - 1]) < max(_LEAST, _TIMES * merged):
             first -= 1
-            merged += len(self._segments[first])
+            merged += len(segments[first])
         return first
 
     def sealed(self, first: int = 0) -> tuple[dict[str, Any], Arrays]:
         """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
-        return sealed(self._settings, self._segments[first:])
+        return sealed(self._settings, self.segments[first:])
 
     def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
 
         mapped: puts what `sealed` returns into a file and maps it.
         """
-        saved = mapped(*self.sealed(len(self._segments) - 1))
+        saved = mapped(*self.sealed(len(self.segments) - 1))
         made = Segment.load(self._settings, saved.facts, saved.parts)
         self._segments[-1:] = [made, Segment(self._settings)]
 
@@ -127,7 +171,7 @@ class KeptIndex:
         self.add(page.keys, page.fingerprints, turns.stored)
 
     def _add_page(self, page: KeptPage) -> None:
-        if self._count > len(self._segments[-1]):
+        if self.own > len(self._segments[-1]):
             self._add_counted(page)
         elif page.keys:
             self.add(page.keys, page.fingerprints)
@@ -151,13 +195,23 @@ class KeptIndex:
 
         None where that takes too much memory.
         """
-        sealed = self._segments[:-1]
+        sealed = self.segments[:-1]
         count = sum(map(len, sealed))
         return HeldIds(count, partial(keys_in, sealed)) if 0 < count <= _MOST_IDS else None
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
         return self.packed_keys(np.asarray(numbers, dtype=np.int64)).list()
+
+    def numbers_of(self, keys: Set[bytes]) -> NDArray[np.int64]:
+        """Return the numbers of all documents with these keys, int64 (n,)."""
+        wanted, numbers, start = digests_of(strings_of([*keys])), list[int](), 0
+        for one in self._segments:
+            for piece in one.ids.pieces():
+                rows = np.flatnonzero(np.isin(digests_of(piece), wanted))
+                numbers += [start + row for row in rows.tolist() if piece.at(row) in keys]
+                start += len(piece.lengths)
+        return np.array(numbers, dtype=np.int64)
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the same keys in a column."""
@@ -169,8 +223,7 @@ class KeptIndex:
         bases = bases_of(self._segments).tolist()
         for segment, base in zip(self._segments, bases, strict=False):
             left = np.flatnonzero(numbers < 0)
-            values, digests = texts.values[left], texts.digests[left]
-            found = segment.equal.find(segment.near.fingerprints, values, digests)
+            found = segment.find_equal(texts.values[left], texts.digests[left])
             numbers[left] = np.where(found >= 0, found + base, -1)
         return self._of_heirs(numbers)
 
@@ -192,9 +245,13 @@ class KeptIndex:
 
     def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which of n documents are forgotten, bool (n,)."""
-        if not self._forgotten:
-            return np.zeros(len(numbers), dtype=np.bool_)
-        return np.isin(numbers, [*self._forgotten])
+        gone = np.zeros(len(numbers), dtype=np.bool_)
+        if self._forgotten:
+            gone |= np.isin(numbers, [*self._forgotten])
+        if self._loses:
+            rows = np.flatnonzero((numbers >= 0) & (numbers < self.others))
+            gone[rows] |= self._lost[numbers[rows]]
+        return gone
 
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.
@@ -213,7 +270,7 @@ class KeptIndex:
 
     def _known(self, found: Found) -> Found:
         """Return what was found but for what is forgotten."""
-        if not self._forgotten:
+        if not self._forgotten and not self._loses:
             return found
         stays = ~self.is_forgotten(found.candidates.numbers)
         return found._replace(candidates=found.candidates.where(stays))
@@ -280,10 +337,10 @@ class KeptIndex:
 def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> BytesColumn:
     """Return the keys of documents, numbered through all segments."""
     if len(segments) == 1:
-        return segments[0].ids.of(numbers)
+        return segments[0].keys(numbers)
     return joined(
         [
-            segment.ids.of(own).spread(rows, len(numbers))
+            segment.keys(own).spread(rows, len(numbers))
             for segment, rows, own in _places(segments, numbers)
         ]
     )

@@ -22,9 +22,10 @@ from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Dump, Pieces, SnapshotError
-from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.bytes_column import BytesColumn, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
 
+_NAME_END = len(b"?_id")  # where in a key its name ends
 _OF_EACH = (  # parts of a snapshot with a row for each kept document
     "near.fingerprints",
     "near.searchable",
@@ -45,6 +46,8 @@ class Segment:
         self.ids = Ids()
         self.bands: BandIndex | PackedColumns | None = None
         self._bits: GrowableArray[np.uint64] | None = None
+        self.place = b""  # the collection that it is of, where that is another one
+        self._stand_ins: dict[int, int] = {}  # of documents that are gone
 
     def __len__(self) -> int:
         """Return the number of documents held."""
@@ -84,6 +87,32 @@ class Segment:
         if self._bits is not None:
             self._bits.grow(len(self))
             self._bits.array[start : len(self)] = texts.sketches.bits
+
+    def keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
+        """Return the keys of some documents; the place of another collection is their name."""
+        keys = self.ids.of(numbers)
+        if not self.place:
+            return keys
+        kinds = keys.between(0, np.ones_like(keys.lengths))
+        names = repeated(self.place, len(numbers))
+        return joined([kinds, names, keys.between(_NAME_END, keys.lengths)])
+
+    def lose(self, lost: NDArray[np.bool_]) -> None:
+        """Let others with the same text stand in for documents that are gone, bool (n,)."""
+        gone, digests = np.flatnonzero(lost), self.equal.digests
+        left = np.flatnonzero(np.isin(digests, digests[gone]) & ~lost)[::-1]
+        first = dict(zip(digests[left].tolist(), left.tolist(), strict=True))
+        own = zip(gone.tolist(), digests[gone].tolist(), strict=True)
+        self._stand_ins = {number: first.get(digest, -1) for number, digest in own}
+
+    def find_equal(
+        self, values: NDArray[np.uint64], digests: NDArray[np.uint64]
+    ) -> NDArray[np.int64]:
+        """Return for each of n texts the number of the first equal one, or -1; int64 (n,)."""
+        found = self.equal.find(self.near.fingerprints, values, digests)
+        if self._stand_ins:
+            found = np.array([self._stand_ins.get(n, n) for n in found.tolist()], dtype=np.int64)
+        return found
 
     def sketched(self, texts: Fingerprints) -> None:
         """Make room for sketches such as these texts have."""

@@ -1,13 +1,48 @@
-"""The index is filled with what the target holds, before anything is decided."""
+"""The index is filled with what the target and other collections hold, before all decisions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence, Sized
+from functools import partial
 
-from dedup_job.columns import KeptPage
+from dedup_job.columns import Batch, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.job.protocols import Snapshots, Target
+from dedup_job.job.concurrency import in_order, paced, prefetch
+from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
 from dedup_job.runs.progress import Progress
+from dedup_job.runs.stages import Stopwatch
+
+_PAGES = 2  # read in advance
+
+
+def load_others(
+    others: Sequence[Other],
+    preparing: Preparing,
+    threads: int,
+    max_rate: float | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with what other collections hold, from snapshots where these are proved.
+
+    Their documents are prepared as those of the source are. Stopped as `load_index`.
+    """
+
+    def read(pages: Iterator[Sized], name: str) -> Iterator[Batch]:
+        progress.total(None, f"reading {name}")
+        prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
+        with prefetch(paced(pages, max_rate, stop), _PAGES) as ahead:
+            for batches in in_order(prepare, ahead, threads):
+                yield from batches
+                if stop():  # there is nothing in hand to be finished
+                    raise KeyboardInterrupt
+                done += sum(len(batch.documents) for batch in batches)
+                progress.advance(done)
+
+    for other in others:
+        progress.stage(f"loading the index of {other.name}")
+        other.fill(index, read)
 
 
 def load_index(
@@ -24,7 +59,7 @@ def load_index(
     progress.stage("loading the index")
     why_not = snapshots.load(index)
     if why_not is None:
-        progress.advance(len(index))
+        progress.advance(index.own)
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")

@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -22,8 +22,8 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
-from dedup_job.job.index_loading import load_index
-from dedup_job.job.protocols import Preparing, Snapshots, Source, Target
+from dedup_job.job.index_loading import load_index, load_others
+from dedup_job.job.protocols import Other, Preparing, Snapshots, Source, Target
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
@@ -51,6 +51,7 @@ class Job:
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
+    others: Sequence[Other] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,8 @@ def run(job: Job) -> Run:
         try:
             with course.batches() as batches:
                 with course.watch.timing(Stage.LOAD):
+                    read = job.preparing, job.threads, job.max_rate
+                    load_others(job.others, *read, job.index, job.progress, job.stop)
                     load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
                     job.source.trust(job.index.held_ids)
                 with BackgroundWriter(course.write, _BATCHES) as written:
@@ -223,8 +226,11 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
 def _clusters(job: Job) -> tuple[Cluster, ...]:
     """Return the largest clusters with the first words of their kept documents."""
     largest = job.decider.largest(_CLUSTERS)
-    named = job.target.named(job.index.keys([number for number, _ in largest]))
+    numbers = np.array([number for number, _ in largest], dtype=np.int64)
+    named, places = job.target.named(job.index.keys(numbers)), job.index.places
     return tuple(
-        Cluster(id_, size, " ".join(text.split())[:_SAMPLE], shown)
-        for (id_, shown, text), (_, size) in zip(named, largest, strict=True)
+        Cluster(id_, size, " ".join(text.split())[:_SAMPLE], shown, places[code])
+        for (id_, shown, text), (_, size), code in zip(
+            named, largest, job.index.places_of(numbers).tolist(), strict=True
+        )
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -97,6 +97,17 @@ class Target(Protocol):
 
     def abort(self, report: Run) -> None:
         """Record that the run broke off; its checkpoint stays the one committed last."""
+
+
+class Other(Protocol):
+    """Another collection, whose documents count as kept already."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    def fill(self, index: KeptIndex, read: Callable[[Iterator[Any], str], Iterable[Batch]]) -> None:
+        """Let the index know its documents; read: prepares pages, and tells of what they are."""
 
 
 class Snapshots(Protocol):

@@ -39,18 +39,40 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
         )
 
 
-def check_source_collection(client: Client, source: Namespace) -> None:
-    """Refuse a source that does not exist, or that cannot be read in `_id` order."""
+def check_source_collection(client: Client, source: Namespace, what: str = "source") -> None:
+    """Refuse a source that does not exist, or that cannot be read in `_id` order.
+
+    what: what it is called, where it is another collection.
+    """
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
         names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
-        raise UsageError(_unknown_source(client, source, names))
+        raise UsageError(_unknown_source(client, source, names, what))
     if kind != "collection":
+        part = ", with --query for the part that you want" if what == "source" else ""
         raise UsageError(
-            f"the source {source} is a {kind}, which has no _id index to be read in order. Name "
-            "the collection behind it, with --query for the part that you want."
+            f"the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
+            f"the collection behind it{part}."
         )
+
+
+def check_others(
+    client: Client, others: Sequence[Namespace], source: Namespace, target: Namespace
+) -> None:
+    """Refuse a collection of `--against` that is source or target, or that cannot be read."""
+    parts = {f"{target}{suffix}" for suffix in SUFFIXES}
+    for other in others:
+        is_what = "the source" if other == source else "the target" if other == target else ""
+        if is_what or str(other) in parts:
+            raise UsageError(
+                f"--against names {other}, which {'is' if is_what else 'belongs to'} "
+                f"{is_what or f'the target {target}'}: what is kept there counts in any case. "
+                "Leave it out."
+            )
+        if other.database in _OF_THE_SERVER:
+            raise UsageError(f"--against names {other}, a record of the server's. Leave it out.")
+        check_source_collection(client, other, "collection of --against")
 
 
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
@@ -92,8 +114,8 @@ def _collections(client: Client, database: str) -> dict[str, str]:
     return {row["name"]: row["type"] for row in reply["cursor"]["firstBatch"]}
 
 
-def _unknown_source(client: Client, source: Namespace, collections: list[str]) -> str:
-    message = f"the source {source} does not exist."
+def _unknown_source(client: Client, source: Namespace, collections: list[str], what: str) -> str:
+    message = f"the {what} {source} does not exist."
     if collections:
         return f"{message} Nearest in {source.database}: {_near(source.collection, collections)}."
     databases: list[str] = []

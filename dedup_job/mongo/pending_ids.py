@@ -97,6 +97,19 @@ class PendingIds:
         own = {"token": now.token, "uuid": now.uuid, "time": now.time}
         return Bookmark.model_validate({**own, "query": query, "followed": followed})
 
+    def happened(self) -> Changes:
+        """Return what happened since the bookmark.
+
+        Raises NotFollowed where nobody can say, and where all is to be read as a proof.
+        """
+        if self._since is None or self._now is None or self._compares:
+            raise NotFollowed(self._why_not or "everything is read again, as a proof")
+        try:
+            return self._changes(self._since.token.model_dump(by_alias=True), self._now.token)
+        except NotFollowed:
+            self._since = None
+            raise
+
     @property
     def _compares(self) -> bool:
         return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every

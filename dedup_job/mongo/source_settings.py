@@ -30,6 +30,11 @@ class SourceSettings(BaseModel):
         description="field that holds the text; a.b is a dotted path through objects, not arrays",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
+    against: tuple[str, ...] = Field(
+        default=(),
+        max_length=100,
+        description="other collections whose documents count as kept already; they are only read",
+    )
     full_scan_every: int = Field(
         default=30,
         ge=1,
@@ -42,6 +47,11 @@ class SourceSettings(BaseModel):
         description="a text that is longer after cleaning, in characters, is quarantined as "
         "too_large; one ten times as long is not even cleaned",
     )
+
+    @field_validator("against", mode="before")
+    @classmethod
+    def _is_a_list(cls, value: Any) -> Any:
+        return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
 
     @field_validator("field")
     @classmethod

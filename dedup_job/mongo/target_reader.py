@@ -18,7 +18,7 @@ from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, Clean, KeptRows
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.reading import (
@@ -31,6 +31,7 @@ from dedup_job.mongo.reading import (
     some_in_columns,
 )
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
@@ -60,13 +61,15 @@ class Version:
 class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
-    as_made: nothing will be decided, so any version of the rules may have made the target.
+    clean: cleans texts of collections that are not the target; as_made: nothing will be decided,
+    so any version of the rules may have made the target.
     """
 
     source: SourceSettings
     kept: KeptRows
     ledger: LedgerRows
     stamp: Mapping[str, Any]
+    clean: Clean
     as_made: bool = False
 
 
@@ -241,7 +244,12 @@ class TargetReader:
         return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return the same in columns, by the rows of the keys."""
+        """Return the same in columns, by the rows of the keys.
+
+        A key may name another collection: then the text is that of the document there, cleaned.
+        """
+        if not (own := bson_edit.are_own(keys)).all():
+            return self._texts_in_all(keys, own)
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             one, other = (
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
@@ -259,6 +267,27 @@ class TargetReader:
         chosen = np.flatnonzero(there)
         chosen = chosen[np.argsort(rows[chosen])]
         return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
+
+    def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
+        """Return the texts of documents of this target, bool (n,), and of other collections."""
+        found = self.texts_of(keys.take(own))
+        found = found._replace(numbers=np.flatnonzero(own)[found.numbers])
+        elsewhere: dict[str, dict[int, bytes]] = {}
+        for row in np.flatnonzero(~own).tolist():
+            key = keys.at(row)
+            elsewhere.setdefault(bson_edit.place_of(key), {})[row] = bson_edit.own_key(key)
+        for place, named in elsewhere.items():
+            there = self.other(place).texts([*named.values()])
+            one = NumberedTexts.of({row: there[k] for row, k in named.items() if k in there})
+            found = found.joined(one._replace(texts=self.form.clean(one.texts)))
+        return found
+
+    def other(self, place: str, page: PageSize = _PAGE) -> Source:
+        """Return another collection, read as the source is; UsageError where this is no name."""
+        name = Namespace.parse(place, None, "the collection")
+        every = self.form.source.model_copy(update={"query": None})
+        client = self.documents.database.client
+        return Source(client[name.database][name.collection], every, self.retry, (), page)
 
     def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
         """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""

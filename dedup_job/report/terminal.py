@@ -114,9 +114,10 @@ def _clusters(report: Run) -> Table:
     begins = Column("which begins", no_wrap=True, overflow="crop")
     table = new_table(*figures("duplicates"), "of _id", begins)
     for cluster in report.clusters:
+        named = f"{cluster.shown} of {cluster.against}" if cluster.against else cluster.shown
         sample = Text(on_one_line(cluster.sample))
         sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
-        table.add_row(f"{cluster.duplicates:,}", cluster.shown, sample)
+        table.add_row(f"{cluster.duplicates:,}", named, sample)
     return table
 
 
@@ -129,6 +130,7 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "  of these short", counts.short_duplicate
     yield "duplicate, near", counts.near
     yield from ((f"  richer by {name}", n) for name, n in sorted(counts.richer.items()))
+    yield from ((f"duplicates of {name}", n) for name, n in sorted(counts.against.items()))
     yield "skipped", counts.skipped
     yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield "quarantined", counts.quarantined

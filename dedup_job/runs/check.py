@@ -21,6 +21,7 @@ class Check(StrEnum):
     HALF = "incomplete batch; the next run rolls it back"
     TWICE = "in target and ledger"
     ORIGINAL = "original not in the target"
+    ELSEWHERE = "original in another collection gone or changed"
     CONTRADICTS = "ledger row contradicts the texts"
     VALUES = "stored values differ from recomputed ones"
     FOREIGN = "not written by dedup"
@@ -28,7 +29,10 @@ class Check(StrEnum):
     SNAPSHOT = "snapshot not of the target"
 
 
-NOTES = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.RULES, Check.HALF)
+NOTES = (
+    *(Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.RULES, Check.HALF),
+    Check.ELSEWHERE,
+)
 _SHOWN = 5
 
 _ADVICE: Mapping[Check, str] = {
@@ -46,6 +50,9 @@ _ADVICE: Mapping[Check, str] = {
     "remove the document or the row that is wrong.",
     Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or "
     "`{restore}` for each row shown.",
+    Check.ELSEWHERE: "They were dropped for documents of a collection of --against, which are no "
+    "longer as they were. What was decided stays decided. To have one decided anew: "
+    "`{requeue}`, then `dedup run`.",
     Check.CONTRADICTS: "Someone changed the row, the document that it holds, or the original: by "
     "its texts it is no such duplicate, its original came later, or it names itself. "
     "`{inspect}` shows both texts; keep it by `{restore}`, or with --requeue let the next run "
@@ -96,8 +103,9 @@ class Tally:
     def __init__(self, show: Callable[[bytes], str]) -> None:
         """Take what makes an id of a key readable."""
         self._show = show
-        # the snapshot lies outside the database
-        inside: list[Check] = [check for check in Check if check is not Check.SNAPSHOT]
+        # the snapshot lies outside the database, and few targets know of other collections
+        some = (Check.SNAPSHOT, Check.ELSEWHERE)
+        inside: list[Check] = [check for check in Check if check not in some]
         self._all = {check: Finding(check) for check in inside}
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:

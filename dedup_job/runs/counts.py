@@ -91,7 +91,8 @@ class Counts:
     Every document is one of kept, exact, near, skipped, quarantined; the others count some of
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
-    the kept document lacks, which can be several; cut: documents with more candidates than are
+    the kept document lacks, which can be several; against: duplicates of documents of other
+    collections, by its name; cut: documents with more candidates than are
     compared; missing_originals: candidates that someone removed from the target; cut_documents,
     cut_characters: what cleaning cut off at markers, of documents with a text; candidates: of
     each document with a text that has no equal; similarities: by `tenths`, of near
@@ -108,6 +109,7 @@ class Counts:
     reasons: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
+    against: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     missing_originals: int = 0
     cut_documents: int = 0
@@ -124,6 +126,7 @@ class Counts:
         kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
         for bits, count in Counter(decisions.richer[near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
+        places = Counter(decisions.places[exact | near].tolist() if decisions.names.places else ())
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
         return cls(
@@ -137,6 +140,7 @@ class Counts:
             reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             richer=dict(richer),
+            against={decisions.names.places[code]: n for code, n in places.items() if code},
             cut=int((decisions.cut > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
             candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
@@ -198,6 +202,7 @@ class Counts:
             "quarantined": self.quarantined,
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
             **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
+            **({"against": dict(sorted(self.against.items()))} if self.against else {}),
             "cut": self.cut,
             "void": self.missing_originals,
             "cleaning": {
@@ -217,6 +222,7 @@ class Counts:
             **{name: row["duplicate"][name] for name in ("exact", "near")},
             **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
             **tallies,
+            against=dict(row.get("against", {})),
             missing_originals=row["void"],
             **{f"cut_{name}": cut[name] for name in ("documents", "characters")},
             candidates=Histogram.from_dict(row["candidates"]),

@@ -23,7 +23,7 @@ class DecidedDocument:
     not known; reason: of a kept document what keeps the pair apart. run: 0 where it is not
     said. text, other: cleaned text of the document and of the kept one, None where it is gone or
     was not asked for. detail: why it was quarantined. duplicates: of a kept document in a list of
-    groups.
+    groups. against: the other collection that `of` lies in, "" where it is the target.
     """
 
     key: bytes
@@ -38,6 +38,7 @@ class DecidedDocument:
     other: str | None = None
     detail: str = ""
     duplicates: int | None = None
+    against: str = ""
 
     @property
     def keys(self) -> tuple[bytes, bytes]:
@@ -54,6 +55,7 @@ class DecidedDocument:
             "decision": self.decision,
             "reason": self.reason or None,
             "of": self.of or None,
+            "against": self.against or None,
             "similarity": self.pair.similarity,
             "probability": self.pair.probability,
             "left_out": self.pair.left_out or None,

@@ -90,17 +90,19 @@ class About:
 class Cluster:
     """A kept document, how many duplicates of it were found, and the words it begins with.
 
-    shown: its `_id` as a person writes it.
+    shown: its `_id` as a person writes it; against: the other collection that it lies in, if any.
     """
 
     id: Any
     duplicates: int
     sample: str
     shown: str
+    against: str = ""
 
     def as_row(self, id_: Any) -> dict[str, Any]:
         """Return it as a report has it, under the `_id` itself or as shown."""
-        return {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
+        row = {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
+        return {**row, "against": self.against} if self.against else row
 
 
 class Machine(NamedTuple):

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.mongo.bson.edit import DOCUMENT
+from dedup_job.columns import Decisions
+from dedup_job.mongo.bson.edit import DOCUMENT, fields
 from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated, strings_of
 
 _KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
@@ -39,12 +40,30 @@ def string_fields(name: str, utf8: BytesColumn) -> list[BytesColumn]:
     return [repeated(head, len(utf8.lengths)), *string_values(utf8)]
 
 
-def renamed(keys: BytesColumn, name: str) -> list[BytesColumn]:
-    """Return n `_id` fields under another name, in parts; nothing of an empty key."""
+def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of some decisions that name the other documents, in parts.
+
+    `of`, and where such a document lies in another collection, `against`.
+    """
+    keys, places, codes = decisions.of.take(rows), decisions.names.places, decisions.places[rows]
+    if not places:
+        return renamed(keys, "of")
+    begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in places[1:])])[codes]
+    named = [b"", *(fields({"against": name}) for name in places[1:])]
+    return [*renamed(keys, "of", begins), one_of(named, codes)]
+
+
+def renamed(
+    keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
+) -> list[BytesColumn]:
+    """Return n `_id` fields under another name, in parts; nothing of an empty key.
+
+    begins: where in a key its value does.
+    """
     there = keys.lengths > 0
     kinds = keys.between(0, np.where(there, _KIND, 0))
     names = repeated(name.encode() + b"\0", len(there)).where(there)
-    return [kinds, names, keys.between(np.where(there, _VALUE, 0), keys.lengths)]
+    return [kinds, names, keys.between(np.where(there, begins, 0), keys.lengths)]
 
 
 def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:

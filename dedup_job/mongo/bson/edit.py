@@ -72,6 +72,7 @@ LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote no
 
 
 _INT32 = struct.Struct("<i")
+_OWN = b"_id\0"  # in a key, behind its kind
 _NAMED = len(b"?_id\0")  # where in an `_id` field its value begins
 
 
@@ -256,7 +257,39 @@ def id_element(raw: bytes) -> bytes:
 
 def id_value(key: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
-    return bson.decode(document(key), codec_options=LENIENT)["_id"]
+    return bson.decode(document(own_key(key)), codec_options=LENIENT)["_id"]
+
+
+def own_key(key: bytes) -> bytes:
+    """Return the `_id` field of a key, which may be that of a document of another collection."""
+    return key if key.startswith(_OWN, 1) else renamed(key, b"_id")
+
+
+def place_of(key: bytes) -> str:
+    """Return the other collection that a key names instead of `_id`, "" where it names none."""
+    return "" if key.startswith(_OWN, 1) else key[1 : key.index(0, 1)].decode(errors="replace")
+
+
+def named_key(raw: bytes, of: bytes = b"of", place: bytes = b"against") -> bytes:
+    """Return the key of the document that a row names by its `_id`, b"" where it names none.
+
+    of, place: the fields that hold the `_id` and, where it is another one, the collection.
+    """
+    found = {element.name: element for element in elements(raw) if element.name in (of, place)}
+    if (own := found.get(of)) is None:
+        return b""
+    name, other = b"_id", found.get(place)
+    if other is not None and other.kind == _STRING:
+        given = raw[other.value + 4 : other.end - 1]
+        name = given if b"." in given and b"\0" not in given else name
+    return renamed(raw[own.start : own.end], name)
+
+
+def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
+    """Tell which of n keys name no other collection, bool (n,)."""
+    places = keys.starts[:, np.newaxis] + np.arange(1, 1 + len(_OWN))
+    same: NDArray[np.bool_] = (keys.data[places] == np.frombuffer(_OWN, np.uint8)).all(axis=1)
+    return same
 
 
 def is_writable(element: bytes) -> bool:

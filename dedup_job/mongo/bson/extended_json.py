@@ -92,6 +92,7 @@ def shown(key: bytes) -> str:
 
     A huge one is named by how it begins, and by its size.
     """
+    key = bson_edit.own_key(key)
     if len(key) > _HUGE:
         begins = bson_edit.fields({"_id": str(_value(key))[:_BEGINS]})
         return f"{shown(begins)}… ({len(key):,} bytes)"

@@ -106,13 +106,6 @@ class LedgerRows:
         return field if len(field) <= room else _NOT_STORED
 
 
-def original_of(row: bytes) -> bytes:
-    """Return the key of the kept document that the row of a duplicate names."""
-    element = bson_edit.find(row, b"of")
-    assert element is not None  # dedup writes none without
-    return bson_edit.renamed(row[element.start : element.end], b"_id")
-
-
 def stored_in(row: bytes) -> Stored | None:
     """Return what a ledger row holds of its document, None where it holds nothing."""
     element = bson_edit.find(row, DOCUMENT.encode())
@@ -140,7 +133,7 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
     return [
         assembly.one_of(_DECISIONS, _DECISION_OF[outcomes]),
-        *assembly.renamed(decisions.of.take(rows), "of"),
+        *assembly.originals(decisions, rows),
         repeated(_NO_ORIGINAL, n).where(~same),
         assembly.one_of(_DISTANCES, decisions.distances[rows]).where(same),
         repeated(_SIMILARITY, n).where(measured),

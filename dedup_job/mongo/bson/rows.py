@@ -247,7 +247,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     likely = decisions.probabilities[own]
     judged = ~np.isnan(likely)
     values = assembly.documents(
-        *assembly.renamed(keys.take(there), "of"),
+        *assembly.originals(decisions, own),
         repeated(b"\x01similarity\0", len(there)),
         elements_of(decisions.similarities[own]),
         assembly.one_of(classes, decisions.kinds[own]),

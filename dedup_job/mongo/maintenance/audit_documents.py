@@ -13,10 +13,10 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Duplicate, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
+from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.bson.rows import Mark
 from dedup_job.mongo.maintenance import run_counts
 from dedup_job.mongo.maintenance.ledger_removals import rows_of_piece
@@ -54,13 +54,12 @@ class KeptRow:
         return self.mark is None or bool(self.wrong)
 
     @property
-    def compared_with(self) -> bytes | None:
+    def compared_with(self) -> bytes:
         """Key of the kept document that it says it is no duplicate of."""
         if self.mark is None or "refused" not in self.mark.own:
-            return None
+            return b""
         refused = bson_edit.value(self.raw, b"dedup", b"refused")
-        element = bson_edit.find(refused, b"of")
-        return element and bson_edit.renamed(refused[element.start : element.end], b"_id")
+        return bson_edit.named_key(refused)
 
     def forged(self, kind: str | None, similarity: float, probability: float | None) -> list[str]:
         """Return what it says of that one that is not as the texts say."""
@@ -159,7 +158,9 @@ class KeptChecker:
 
     def _check_refused(self, page: Sequence[KeptRow]) -> None:
         """Compare what kept documents say of the nearest one that they are no duplicate of."""
-        of = {d.key: original for d in page if d.text and (original := d.compared_with)}
+        named = {d.key: original for d in page if d.text and (original := d.compared_with)}
+        # those of other collections may have changed
+        of = {key: original for key, original in named.items() if not place_of(original)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
         gone = [key for key, original in of.items() if original not in originals]
         self.gone += gone[: _NAMED - len(self.gone)]
@@ -207,7 +208,7 @@ class LedgerRow:
     @property
     def of(self) -> bytes:
         """The key of the kept document that the row of a duplicate names."""
-        return original_of(self.raw.raw)
+        return bson_edit.named_key(self.raw.raw)
 
     @property
     def is_proved(self) -> bool:
@@ -304,15 +305,30 @@ class RowChecker:
 
     def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
         """Find originals that the target does not hold; of: the duplicates of each."""
-        there = self.on.target.held_by(self.on.target.documents, [*of])
-        lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
-        self.on.tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
+        own = {key: rows for key, rows in of.items() if not place_of(key)}
+        there = self.on.target.held_by(self.on.target.documents, [*own])
+        lost = [f"{shown(k)} of {shown(o)}" for o in own.keys() - there for k in own[o]]
+        self.on.tally.add(Check.ORIGINAL, sum(map(len, own.values())), lost)
+        if elsewhere := of.keys() - own.keys():
+            there = self.on.target.texts([*elsewhere]).keys()
+            lost = [
+                f"{shown(k)} of {shown(o)} of {place_of(o)}"
+                for o in elsewhere - there
+                for k in of[o]
+            ]
+            self.on.tally.add(Check.ELSEWHERE, sum(len(of[o]) for o in elsewhere), lost)
 
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:
         """Decide duplicates once more; return those with a text that is known."""
-        pairs = self._with_originals(duplicates)
+        every = self._with_originals(duplicates)
+        pairs = [row for row in every if not place_of(row.of)]
         self._decide_again([row for row in pairs if row.is_proved])
         self._check_unproved([row for row in pairs if not row.is_proved])
+        others = [row for row in every if place_of(row.of) and row.is_proved]
+        again = self.on.recheck.decide([r.text for r in others], [r.original for r in others])
+        apart = [row.key for row, now in zip(others, again, strict=True) if isinstance(now, str)]
+        if others:
+            self.on.tally.add(Check.ELSEWHERE, 0, apart)
         return pairs
 
     @property

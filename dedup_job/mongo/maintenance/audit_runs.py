@@ -15,7 +15,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.maintenance.ledger_removals import Entry, piece_id
-from dedup_job.mongo.maintenance.run_counts import Audited
+from dedup_job.mongo.maintenance.run_counts import Audited, key_of
 from dedup_job.mongo.maintenance.shapes import (
     ENTRY,
     PIECE_ROW,
@@ -120,7 +120,7 @@ class RunChecker:
         if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
             return
         for i, one in enumerate(row["clusters"]):
-            there = self.on.named.get((number, bson_edit.stored(one["_id"])))
+            there = self.on.named.get((number, key_of(one)))
             is_plain = isinstance(one["_id"], int | str | ObjectId)  # others may stand otherwise
             if there not in (None, one["duplicates"]) and (there or is_plain):
                 yield f"clusters.{i}"

@@ -75,7 +75,8 @@ class PairReader:
         apart = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
         if not refused:
             apart = [{}] * len(rows)
-        of = [bson_edit.fields({"_id": one["of"]}) if "of" in one else b"" for one in apart]
+        named = ({k: one[k] for k in ("of", "against") if k in one} for one in apart)
+        of = [bson_edit.named_key(bson_edit.document(bson_edit.fields(one))) for one in named]
         others = self.target.texts([*dict.fromkeys(filter(None, of))]) if texts else {}
         return [
             self.named(
@@ -102,7 +103,7 @@ class PairReader:
         """Return a document with the forms in which a person reads its ids."""
         of = self.name(pair.of) if pair.of else ""
         named = DecidedDocument(key, decision, reason, pair, self.name(key), of, unmistakable(key))
-        return replace(named, **facts)
+        return replace(named, against=bson_edit.place_of(pair.of) if of else "", **facts)
 
 
 def number(value: object) -> float | None:
@@ -112,8 +113,7 @@ def number(value: object) -> float | None:
 
 def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
     """Return the key of the kept document that a duplicate's row names, else nothing."""
-    of = bson_edit.find(raw, b"of") if row.get("decision") == "duplicate" else None
-    return b"" if of is None else bson_edit.renamed(raw[of.start : of.end], b"_id")
+    return bson_edit.named_key(raw) if row.get("decision") == "duplicate" else b""
 
 
 def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:

@@ -28,13 +28,20 @@ LEFT = "left"  # of an undone run: documents and rows that it could not take bac
 _DECIDED = (KEPT, "exact", "near", "skipped", "quarantined")
 _VOID, _ALIKE = "void", "similarity "
 OF_KEPT = ("refused for ", _ALIKE, _VOID)  # beginnings of labels of kept documents
-COUNTED = ("decision", "of", "reason", "run", "similarity", "richer", "void")
+COUNTED = ("decision", "of", "against", "reason", "run", "similarity", "richer", "void")
 """The fields of a row of the ledger that `labels_of` reads."""
 REASONS: Mapping[str, tuple[Reason, ...]] = {
     "duplicate": (Reason.EXACT, Reason.NEAR),
     "skipped": (Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT),
     "quarantined": (Reason.TOO_LARGE, Reason.UNDECODABLE),
 }
+
+
+def key_of(cluster: Mapping[str, Any]) -> bytes:
+    """Return the key of the document of a group, as a row of the ledger names it."""
+    of = bson_edit.stored(cluster.get("_id"))
+    place = cluster.get("against")
+    return bson_edit.renamed(of, place.encode()) if isinstance(place, str) else of
 
 
 def no_counts() -> ByRun:
@@ -84,7 +91,7 @@ class Audited:
     def named(self) -> dict[tuple[int, bytes], int]:
         """How many rows of a run name a kept document that its row has among the largest groups."""
         return {
-            (row["_id"], bson_edit.stored(one.get("_id"))): 0
+            (row["_id"], key_of(one)): 0
             for row in self.runs
             if isinstance(clusters := row.get("clusters"), list) and isinstance(row["_id"], int)
             for one in clusters
@@ -118,8 +125,9 @@ def labels_of(row: Mapping[str, Any]) -> tuple[str, ...] | None:
         return str(decision), str(reason)
     richer = row.get("richer")
     more = (f"richer in {name}" for name in (richer if isinstance(richer, list) else ()))
+    against = [f"against {place}"] if (place := row.get("against")) else ()
     alike = row.get("similarity") if reason == Reason.NEAR else None
-    return str(reason), *more, *_of_both(row.get("void"), alike)
+    return str(reason), *more, *against, *_of_both(row.get("void"), alike)
 
 
 def kept_labels_of(own: Mapping[str, Any]) -> tuple[str, ...]:
@@ -207,6 +215,7 @@ def _labels(found: Mapping[str, Any]) -> Labels:
             **counts.reasons,
             **{f"refused for {name}": n for name, n in counts.refused.items()},
             **{f"richer in {name}": n for name, n in counts.richer.items()},
+            **{f"against {name}": n for name, n in counts.against.items()},
             **{_alike(bin_): n for bin_, n in counts.similarities.items()},
             _VOID: counts.missing_originals,
         }

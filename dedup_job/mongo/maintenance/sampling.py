@@ -148,7 +148,8 @@ class Sampler:
             counted = True
         likely, alike = f"${own}probability", f"${own}similarity"
         measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
-        values = {"of": f"${own}of", "s": alike, "p": likely, "k": self._at_random(seed)}
+        other = {"of": f"${own}of", "a": f"${own}against"}
+        values = {**other, "s": alike, "p": likely, "k": self._at_random(seed)}
         steps: list[dict[str, Any]] = [
             {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
             {"$project": {**fields, **values, "m": measure}},
@@ -203,6 +204,8 @@ class Sampler:
             query[f"{own}run"] = wanted.run
         if wanted.kind is not None:
             query["dedup.refused.class" if self._of_target else "differences.class"] = wanted.kind
+        if self.wanted.what == What.GROUPS or self.of_key is not None:
+            query[f"{'dedup.refused.' if self._of_target else ''}against"] = None
         if self.of_key is not None:
             name = b"dedup.refused.of" if self._of_target else b"of"
             same = bson_edit.document(bson_edit.renamed(self.of_key, b"$eq"))
@@ -265,11 +268,11 @@ _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
 def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str, Any]:
     """Return what draws from rows in one pass.
 
-    A row has the other document (of), decision (d), reason (r), similarity (s), probability (p),
-    the one of them that a threshold decides by (m), classes (c), the share left out (l), if any,
+    A row has the other document (of), its collection where that is another one (a), decision (d),
+    reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m), classes (c), the share left out (l), if any,
     and its place in a random order (k).
     """
-    pair = {"of": 1, "d": 1, "r": 1, "s": 1, "p": 1}
+    pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
     decided = {"$match": {"m": {"$type": "number"}}}
     return {
@@ -293,9 +296,7 @@ def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str,
 
 
 def _pair(row: bytes) -> DecidedDocument:
-    values, of = bson.decode(row, bson_edit.LENIENT), bson_edit.find(row, b"of")
-    assert of is not None  # it was asked for
-    of_key = bson_edit.renamed(row[of.start : of.end], b"_id")
+    values, of_key = bson.decode(row, bson_edit.LENIENT), bson_edit.named_key(row, b"of", b"a")
     pair = Pair(of_key, 0, number(values.get("s")), (), probability=number(values.get("p")))
     return DecidedDocument(
         bson_edit.id_element(row), str(values.get("d")), str(values.get("r")), pair

@@ -72,6 +72,7 @@ def _is_stored(value: Any) -> bool:
 
 _LONG = InstanceOf[Int64]
 _SHARE = Annotated[float, Field(ge=0, le=1)]
+_PLACE = Annotated[str, Field(pattern=r"^[^.\x00]+\.[^\x00]+$")]
 _KEYS = Annotated[list[Any], Field(min_length=1)]
 _STAGE = Annotated[str, _one_of([*Stage])]
 
@@ -92,6 +93,7 @@ _SOME_DUPLICATES = {
     "left_out": _SHARE,
     "probability": _SHARE,
     "void": _KEYS,
+    "against": _PLACE,
 }
 
 
@@ -105,7 +107,9 @@ _LEDGER: Mapping[Any, type[BaseModel]] = {
     "skipped": _ledger("skipped", _NO_PAIR),
     "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
 }
-_REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE})
+_REFUSED = _shape(
+    {"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE, "against": _PLACE}
+)
 DEDUP = _shape({"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS})
 """What a kept document has under `dedup`."""
 CLASSIC = _shape({"old_id": Any, "hash_value": _LONG})
@@ -119,7 +123,7 @@ _PROFILE = _shape(
         **dict.fromkeys(_TIMES, Number),
     }
 )
-_CLUSTER = _shape({"_id": Any, "duplicates": Count, "sample": str})
+_CLUSTER = _shape({"_id": Any, "duplicates": Count, "sample": str}, {"against": _PLACE})
 _MACHINE = _shape({}, base=MachineFields)
 _ANY_RUN = {  # besides what is needed of it; rates are compared
     "finished": datetime | None,

@@ -1,0 +1,138 @@
+"""The indexes of other collections between runs, proved by what their change streams say."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from bson import json_util
+
+from dedup_job.columns import Batch, Documents
+from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.index.snapshot import SnapshotError
+from dedup_job.mongo.bookmark import Bookmark
+from dedup_job.mongo.change_stream import NotFollowed, in_order
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader, Version
+from dedup_job.native.bytes_column import digests_of, strings_of
+
+log = logging.getLogger("dedup")
+_SMALL = 5000  # documents: fewer are soon read again
+_MOST_LOST = 4  # of so many documents one may be gone before all are read again
+_KEYS = 10_000  # read at once
+
+
+class OtherSnapshots(SnapshotStore):
+    """The index of a collection that is only read; its files lie beside those of the target.
+
+    A file names the moment up to which it and those before it hold all. Where a change stream tells
+    what came since, only that is read; else the whole collection is.
+    """
+
+    def __init__(
+        self,
+        target: TargetReader,
+        source: Source,
+        settings: IndexSettings,
+        memory: float,
+        *,
+        keeps: bool = True,
+    ) -> None:
+        """Take the target, the collection, and the memory of the part that grows.
+
+        keeps: whether files are written.
+        """
+        super().__init__(target, settings, memory)
+        self._source, self._keeps = source, keeps
+        self._least = _SMALL if settings.folder is None else 0
+        self._lost: Set[int] = frozenset()  # numbers of documents that are gone
+
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self._source.name
+
+    def fill(
+        self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
+    ) -> None:
+        """Let an index know the documents of the collection.
+
+        read: prepares pages, and tells of what they are.
+        """
+        part, self._read = KeptIndex(self._settings), read
+        if why_not := self.load(part):
+            log.info("%s is read as a whole; its snapshot: %s", self.name, why_not)
+        if not self.loaded:
+            self._lost = frozenset()
+            if self._source.marked is None:
+                self._source.mark(None)
+            self._add(part, self._source.pages())
+        self.save(part)
+        if len(part.segments[-1]) and self.loaded and self._is_saved:
+            packed = KeptIndex(self._settings)
+            with suppress(SnapshotError):
+                self.read(packed)
+                part = packed
+        index.add_other(self.name, part, np.array(sorted(self._lost), dtype=np.int64))
+
+    def save(self, kept: KeptIndex) -> None:
+        """Keep it for the next run, where that can prove it."""
+        if self._keeps and self._source.bookmark is not None:
+            super().save(kept)
+
+    def _add(self, part: KeptIndex, pages: Iterator[Documents]) -> None:
+        """Add what pages hold; documents without a text are left out."""
+        for batch in self._read(pages, self.name):
+            documents = batch.documents
+            part.add(documents.keys.take(documents.rows), batch.fingerprints)
+            self.relieve(part)
+
+    @property
+    def _is_saved(self) -> bool:
+        return bool(self.loaded[-1]["generation"] == self._generation)
+
+    @property
+    def _generation(self) -> int:
+        """The moment from which the next run reads."""
+        at = self._source.marked
+        return 0 if at is None else at.time << 32 | at.inc
+
+    def _version(self) -> Version | None:
+        version = super()._version()
+        if version is None:
+            return None
+        name = int(digests_of(strings_of([self.name.encode()]))[0])
+        return Version(f"{version.id}.{name:016x}", self._generation)
+
+    def _own_facts(self) -> Mapping[str, Any]:
+        bookmark = self._source.bookmark
+        assert bookmark is not None  # else nothing is saved
+        saved = json_util.dumps(bookmark.model_dump(by_alias=True))
+        return {"bookmark": saved, "lost": sorted(self._lost)}
+
+    def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
+        """Read what was inserted and changed; forget what was changed and deleted."""
+        try:
+            self._source.mark(Bookmark.model_validate(json_util.loads(last["bookmark"])))
+            self._lost = frozenset(last["lost"])
+        except (KeyError, ValueError, TypeError) as e:
+            raise SnapshotError("it is damaged") from e
+        try:
+            found = self._source.happened()
+            came = in_order(found.inserted | found.changed)
+        except NotFollowed as e:
+            raise SnapshotError(str(e) or "its changes cannot be followed") from e
+        gone = found.inserted | found.changed | found.deleted
+        if gone:
+            self._lost |= frozenset(kept.numbers_of(gone).tolist())
+        if len(self._lost) * _MOST_LOST > len(kept):
+            raise SnapshotError("many of its documents are gone")
+        parts = (came[start : start + _KEYS] for start in range(0, len(came), _KEYS))
+        self._add(kept, (page for keys in parts for page in self._source.read_by_id(keys)))
+
+    def _prove(self, kept: KeptIndex) -> None:
+        """Do nothing: the change stream has proved it."""
