@@ -170,7 +170,7 @@ def test_after_a_run_that_may_go_on_all_is_read(
 ) -> None:
     """Then nobody knows which of its documents the snapshot holds."""
     with monkeypatch.context() as patch:
-        patch.setattr(SnapshotStore, "_last_run", lambda _: None)
+        patch.setattr(SnapshotStore, "_own_facts", lambda _: {"run": None})
         watched.run(limit=100)
     watched.run(index__folder=str(tmp_path / "elsewhere"), limit=20)
     reason = watched.run()

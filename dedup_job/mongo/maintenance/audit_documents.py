@@ -158,9 +158,9 @@ class KeptChecker:
 
     def _check_refused(self, page: Sequence[KeptRow]) -> None:
         """Compare what kept documents say of the nearest one that they are no duplicate of."""
-        named = {d.key: original for d in page if d.text and (original := d.compared_with)}
+        of = {d.key: original for d in page if d.text and (original := d.compared_with)}
         # those of other collections may have changed
-        of = {key: original for key, original in named.items() if not place_of(original)}
+        of = {key: original for key, original in of.items() if not place_of(original)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
         gone = [key for key, original in of.items() if original not in originals]
         self.gone += gone[: _NAMED - len(self.gone)]
@@ -310,12 +310,9 @@ class RowChecker:
         lost = [f"{shown(k)} of {shown(o)}" for o in own.keys() - there for k in own[o]]
         self.on.tally.add(Check.ORIGINAL, sum(map(len, own.values())), lost)
         if elsewhere := of.keys() - own.keys():
-            there = self.on.target.texts([*elsewhere]).keys()
-            lost = [
-                f"{shown(k)} of {shown(o)} of {place_of(o)}"
-                for o in elsewhere - there
-                for k in of[o]
-            ]
+            left = elsewhere - self.on.target.texts([*elsewhere]).keys()
+            names = {o: f"{shown(o)} of {place_of(o)}" for o in left}
+            lost = [f"{shown(k)} of {name}" for o, name in names.items() for k in of[o]]
             self.on.tally.add(Check.ELSEWHERE, sum(len(of[o]) for o in elsewhere), lost)
 
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:

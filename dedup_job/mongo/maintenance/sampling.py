@@ -269,8 +269,8 @@ def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str,
     """Return what draws from rows in one pass.
 
     A row has the other document (of), its collection where that is another one (a), decision (d),
-    reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m), classes (c), the share left out (l), if any,
-    and its place in a random order (k).
+    reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m),
+    classes (c), the share left out (l), if any, and its place in a random order (k).
     """
     pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
