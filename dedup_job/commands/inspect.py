@@ -230,7 +230,8 @@ class _Inspector:
         item = Item(shown(key), key, None if kept is None else kept.text)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
-        why_not = "the target no longer holds it" if kept is None else "its text is gone"
+        where = bson_edit.place_of(key) or "the target"
+        why_not = f"{where} no longer holds it" if kept is None else "its text is gone"
         return replace(item, why_not=why_not)
 
     def _seen(self, item: Item, text: str) -> Item:

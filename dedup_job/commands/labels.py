@@ -72,7 +72,8 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:
                 "label": _LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
                 "b": texts.get(document.key),
-                "id_a": shown_value(bson_edit.storable(document.pair.of)),
+                "id_a": shown_value(bson_edit.storable(bson_edit.own_key(document.pair.of))),
+                **({"against": place} if (place := bson_edit.place_of(document.pair.of)) else {}),
                 "id_b": shown_value(bson_edit.storable(document.key)),
                 "kind": document.reason,
                 "decision": document.decision,
@@ -137,6 +138,8 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     if decision not in _DECISIONS:
         raise ValueError(f"decision is {decision!r}, expected duplicate or kept")
     of_key, key = _id_of(values, "id_a"), _id_of(values, "id_b")
+    if isinstance(place := values.get("against"), str) and "." in place and "\0" not in place:
+        of_key = bson_edit.renamed(of_key, place.encode())
     alike = float(similarity) if isinstance(similarity, int | float) else None
     document = DecidedDocument(
         key, str(decision), str(values.get("kind") or ""), Pair(of_key, 0, alike, ())
@@ -187,5 +190,6 @@ def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     """Return texts by key, as they are in the source; what is gone there, as in the target."""
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(keys)
+    own = [key for key in keys if not bson_edit.place_of(key)]
+    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
     return {**on.target.texts([key for key in keys if key not in found]), **found}

@@ -108,9 +108,7 @@ class GreedyDeduplicator:
             least = self._threshold.least_agreement(documents.texts.lengths[part])
             base, some, own = len(self._kept), prints[part], decisions.part(part)
             pairs = self._texts.pairs(part, base)
-            ranks = PartRanks(
-                batch.ranks[part] if batch.ranks else (), self._ranks, self._kept.others
-            )
+            ranks = PartRanks(batch.ranks[part] if batch.ranks else (), self._ranks)
             choices = choose(self._kept, pairs, ranks, self._rules, least, some, own)
             rows = np.flatnonzero(choices.added)
             arrivals += (start + rows).tolist()

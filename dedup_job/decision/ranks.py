@@ -64,13 +64,11 @@ class KeptRanks:
 class PartRanks(NamedTuple):
     """The ranks of n texts that are decided together, and those of kept documents.
 
-    own: none where the first copy stays; others: kept documents with lower numbers are of other
-    collections, and nothing takes their place.
+    own: none where the first copy stays.
     """
 
     own: Sequence[bytes]
     kept: KeptRanks
-    others: int = 0
 
     def places(self) -> NDArray[np.int64]:
         """Return the place of each text among all, int64 (n,)."""
@@ -78,8 +76,6 @@ class PartRanks(NamedTuple):
 
     def beats(self, rows: NDArray[np.int64], numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which rows are better copies than the kept documents beside them, bool (c,)."""
-        found, ours = np.zeros(len(rows), dtype=np.bool_), np.flatnonzero(numbers >= self.others)
-        held = self.kept.get(numbers[ours].tolist())
-        pairs = zip(rows[ours].tolist(), numbers[ours].tolist(), strict=True)
-        found[ours] = [self.own[row] > held[n] for row, n in pairs]
-        return found
+        others = self.kept.get(numbers.tolist())
+        pairs = zip(rows.tolist(), numbers.tolist(), strict=True)
+        return np.fromiter((self.own[row] > others[n] for row, n in pairs), np.bool_, len(rows))

@@ -82,8 +82,10 @@ class LabelStore:
 
 
 def _replacing(row: LabelRow) -> ReplaceOne[Any]:
+    place = bson_edit.place_of(row.document.pair.of)
     own = bson_edit.document(
         bson_edit.renamed(row.document.pair.of, b"of"),
+        bson_edit.fields({"against": place}) if place else b"",
         bson_edit.renamed(row.document.key, b"id"),
         bson_edit.fields({"name": row.name}),
     )
@@ -105,18 +107,18 @@ def _read(found: RawDocument) -> LabelRow | None:
     label, when = values.get("label"), values.get("when")
     try:
         own = bson_edit.value(found.raw, b"_id")
-        of, id_ = (bson_edit.find(own, name) for name in (b"of", b"id"))
+        of, id_ = bson_edit.named_key(own), bson_edit.named_key(own, b"id", b"")
         name = values["_id"]["name"]
     except (KeyError, TypeError, ValueError):
         return None
-    if of is None or id_ is None or label not in [*Label] or not isinstance(name, str):
+    if not of or not id_ or label not in [*Label] or not isinstance(name, str):
         return None
     similarity = s if isinstance(s := values.get("similarity"), float) else None
     document = DecidedDocument(
-        bson_edit.renamed(own[id_.start : id_.end], b"_id"),
+        id_,
         _text(values, "decision"),
         _text(values, "reason"),
-        Pair(bson_edit.renamed(own[of.start : of.end], b"_id"), 0, similarity, ()),
+        Pair(of, 0, similarity, ()),
     )
     return LabelRow(
         document,

@@ -138,7 +138,10 @@ class Records:
         return replace(record, kept=self.kept(key))
 
     def kept(self, key: bytes) -> KeptRecord | None:
-        """Return the document of the target, None where there is none."""
+        """Return the document of the target, or of the collection that the key names, or None."""
+        if bson_edit.place_of(key):
+            text = self._target.texts([key]).get(key)
+            return None if text is None else KeptRecord(text, 0)
         for found in look_up(self._target.documents, bson_edit.among([key])):
             own = object_at(found.raw, "dedup")
             run, missing, refused = own.get("run"), own.get("void"), own.get("refused")

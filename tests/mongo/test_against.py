@@ -1,0 +1,473 @@
+"""Documents of other collections count as kept already: `dedup run --against`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pymongo.database import Database
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands import inspect, labels, review, survey
+from dedup_job.commands.check import check_target
+from dedup_job.commands.dry_survey import SurveyCollector
+from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
+from dedup_job.job import pipeline
+from dedup_job.mongo.source import Source
+from dedup_job.runs.asked_pairs import Label
+from dedup_job.runs.check import Check
+from dedup_job.runs.run import Run
+from dedup_job.settings import Settings, load
+from tests.deciding import PLAIN
+from tests.reference.recipe import naive_decide
+from tests.running import (
+    after_batches,
+    assert_each_source_id_is_in_one_place,
+    invoke,
+    outcome,
+    run_here,
+    uri_of,
+)
+
+Db = Database[dict[str, Any]]
+LONG = (
+    "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
+    "叶绿体是进行光合作用的细胞器，它的类囊体膜上有叶绿素和其他色素。"
+)
+NEARLY = LONG.replace("过程。", "过程！")
+
+
+def run_against(database: Db, *others: str, **flags: Any) -> Run:
+    """Run against other collections of the database."""
+    names = [f"{database.name}.{name}" for name in others or ("other",)]
+    return run_here(database, source__against=names, **flags)
+
+
+def settings_of(database: Db, **flags: Any) -> Settings:
+    """Return settings for the server of a database, by dotted name with `__` for the dot."""
+    dotted = {name.replace("__", "."): value for name, value in flags.items()}
+    return load({"connection.uri": uri_of(database), **dotted}).settings
+
+
+def insert(database: Db, **texts: Any) -> None:
+    """Insert documents with these texts, numbered from 1, into collections by name."""
+    for name, each in texts.items():
+        database[name].insert_many([{"_id": i, "text": text} for i, text in enumerate(each, 1)])
+
+
+def decided(database: Db) -> dict[Any, tuple[Any, Any]]:
+    """Return of each source document what it is a duplicate of, and where, or None if kept."""
+    kept, ledger = outcome(database)
+    rows = {row["_id"]: (row["of"], row.get("against")) for row in ledger}
+    return rows | {row["_id"]: (None, None) for row in kept}
+
+
+@pytest.mark.standalone
+def test_decisions_are_those_of_one_run_over_the_other_collection_and_the_source(any_database):
+    corpus = make_corpus(800, seed=5)
+    half = len(corpus) // 2
+    any_database.old.insert_many(corpus[:half])
+    run_here(any_database, source="old", target="other")
+    any_database.source.insert_many(corpus[half:])
+    run = run_against(any_database, run__batch_documents=97)
+    any_database.both.insert_many([*any_database.other.find(), *corpus[half:]])
+    run_here(any_database, source="both", target="one")
+    own = {row["_id"] for row in corpus[half:]}
+    kept, ledger = outcome(any_database)
+    of_one, dropped_in_one = outcome(any_database, "one")
+    for row in (*kept, *of_one):
+        row["dedup"].get("refused", {}).pop("against", None)
+    assert kept == [row for row in of_one if row["_id"] in own]
+    others = {row["_id"]: row.pop("against", None) for row in ledger}
+    assert ledger == [row for row in dropped_in_one if row["_id"] in own]
+    named = f"{any_database.name}.other"
+    first = corpus[half]["_id"]
+    expected = {row["_id"]: named if row["of"] and row["of"] < first else None for row in ledger}
+    assert others == expected
+    assert run.counts.against == {named: sum(map(bool, others.values()))}
+    assert run.counts.against[named] > 20
+    assert_each_source_id_is_in_one_place(any_database)
+
+
+def test_decisions_by_fingerprint_are_those_of_the_naive_version(database):
+    corpus = make_corpus(500, seed=6)
+    half = len(corpus) // 2
+    texts = [(d["_id"], d.get("text")) for d in corpus]
+    first_kept, _ = naive_decide(texts[:half], Cleaner().clean)
+    database.other.insert_many([d for d in corpus if d["_id"] in first_kept])
+    database.source.insert_many(corpus[half:])
+    run_against(database, **PLAIN)
+    kept, ledger = outcome(database)
+    naive_kept, naive_ledger = naive_decide(
+        [*(one for one in texts[:half] if one[0] in first_kept), *texts[half:]], Cleaner().clean
+    )
+    assert [row["_id"] for row in kept] == [id_ for id_ in naive_kept if id_ not in first_kept]
+    assert {
+        row["_id"]: (row["decision"], row["of"], row["distance"], row["reason"]) for row in ledger
+    } == naive_ledger
+
+
+def test_the_same_id_elsewhere_decides_nothing_and_names_another_document(database):
+    insert(database, other=["甲文", LONG, "丙文"], source=["乙文", "甲文", "丙文", NEARLY])
+    run_against(database)
+    other = f"{database.name}.other"
+    assert decided(database) == {1: (None, None), 2: (1, other), 3: (3, other), 4: (2, other)}
+
+
+def test_the_other_collection_is_only_read(database):
+    insert(database, other=["甲文", LONG], source=["乙文", "甲文"])
+    before = [*database.other.find()]
+    run_against(database)
+    assert [*database.other.find()] == before
+    names = {f"target{suffix}" for suffix in ("", ".ledger", ".runs", ".state")}
+    assert set(database.list_collection_names()) == {"other", "source"} | names
+
+
+def test_ids_of_all_types_come_back_from_the_ledger(database):
+    ids = ["a", 2**40, 1.5, {"a": 1, "b": "x"}, b"\x01\x02"]
+    texts = [f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in range(len(ids))]
+    rows = [{"_id": id_, "text": text} for id_, text in zip(ids, texts, strict=True)]
+    database.other.insert_many(rows)
+    insert(database, source=texts)
+    run_against(database)
+    _, ledger = outcome(database)
+    assert [row["of"] for row in ledger] == ids
+
+
+def test_documents_without_a_text_are_left_out(database):
+    database.other.insert_many([{"_id": 1}, {"_id": 2, "text": 5}, {"_id": 3, "text": " "}])
+    insert(database, source=["甲文"])
+    assert run_against(database).counts.kept == 1
+
+
+def test_the_query_of_the_source_is_not_that_of_the_other_collection(database):
+    insert(database, other=["甲文"])
+    database.source.insert_one({"_id": 7, "text": "甲文", "lang": "zh"})
+    run_against(database, source__query='{"lang": "zh"}')
+    assert decided(database) == {7: (1, f"{database.name}.other")}
+
+
+def test_of_several_collections_the_first_named_comes_first(database):
+    insert(database, one=["甲文", "丙文"], two=["乙文", "甲文"], source=["甲文", "乙文", "丙文"])
+    run = run_against(database, "two", "one", "two")
+    two, one = f"{database.name}.two", f"{database.name}.one"
+    assert decided(database) == {1: (2, two), 2: (1, two), 3: (2, one)}
+    assert run.counts.against == {two: 2, one: 1}
+
+
+@pytest.mark.standalone
+def test_the_next_run_knows_what_came_changed_and_went_there(any_database, tmp_path):
+    folder = {"index__folder": str(tmp_path)}
+    unlike = [f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in range(40)]
+    insert(any_database, other=["甲文", "乙文", "丁文", "丁文", LONG, *unlike], source=["子文"])
+    run_against(any_database, **folder)
+    other = any_database.other
+    other.delete_one({"_id": 1})
+    other.delete_one({"_id": 3})  # the fourth has the same text
+    other.update_one({"_id": 2}, {"$set": {"text": "丑文"}})
+    other.update_one({"_id": 5}, {"$set": {"note": "没有变"}})
+    other.insert_one({"_id": "new", "text": "寅文"})
+    texts = ["甲文", "乙文", "丑文", "寅文", "丁文", NEARLY]
+    for i, text in enumerate(texts, 100):
+        any_database.source.insert_one({"_id": i, "text": text})
+    run_against(any_database, **folder)
+    name = other.full_name
+    expected = {1: (None, None), 100: (None, None), 101: (None, None)}
+    expected |= {102: (2, name), 103: ("new", name), 104: (4, name), 105: (5, name)}
+    assert decided(any_database) == expected
+    other.update_one({"_id": 2}, {"$set": {"text": "卯文"}})  # once more
+    any_database.source.insert_many([{"_id": 200, "text": "丑文二"}, {"_id": 201, "text": "卯文"}])
+    run_against(any_database, **folder)
+    assert decided(any_database) == expected | {200: (None, None), 201: (2, name)}
+
+
+@pytest.fixture
+def read_whole(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the names of collections that are read from end to end, as it happens."""
+    names: list[str] = []
+    pages = Source.pages
+
+    def told(source: Source, limit: int | None = None) -> Any:
+        names.append(source.name.partition(".")[2])
+        return pages(source, limit)
+
+    monkeypatch.setattr(Source, "pages", told)
+    return names
+
+
+def test_on_a_replica_set_only_what_changed_is_read_again(database, tmp_path, read_whole):
+    insert(database, other=["甲文", "乙文"], source=["子文"])
+    for _ in range(3):
+        run_against(database, index__folder=str(tmp_path))
+        database.other.insert_one({"text": f"寅文{len(read_whole)}"})
+    assert read_whole.count("other") == 1
+
+
+@pytest.mark.parametrize("change", ["drop", "settings", "many", "file", "proof"])
+def test_where_nothing_proves_its_index_the_collection_is_read_again(
+    database, tmp_path, read_whole, change
+):
+    insert(database, other=["甲文", "乙文"], source=["子文"])
+    folder: dict[str, Any] = {"index__folder": str(tmp_path)}
+    run_against(database, **folder)
+    if change == "drop":
+        database.other.drop()
+        insert(database, other=["甲文", "丙文"])
+    elif change == "settings":
+        database.target.drop()
+        for suffix in ("ledger", "runs", "state"):
+            database[f"target.{suffix}"].drop()
+        folder |= PLAIN
+    elif change == "many":
+        database.other.delete_many({"_id": 2})
+    elif change == "file":
+        for file in tmp_path.glob("*.*.index"):
+            file.write_bytes(file.read_bytes()[:-5000])
+    else:
+        folder["source__full_scan_every"] = 1
+    database.source.insert_many([{"_id": 9, "text": "甲文"}, {"_id": 10, "text": "乙文"}])
+    run_against(database, **folder)
+    assert read_whole.count("other") == 2
+    of = None if change in ("drop", "many") else 2
+    name = f"{database.name}.other"
+    assert decided(database) == {1: (None, None), 9: (1, name), 10: (of, of and name)}
+
+
+def test_what_is_gone_when_its_text_is_wanted_is_named_as_missing(database, monkeypatch):
+    insert(database, other=["甲文", LONG], source=["甲文", NEARLY])
+    load_index = pipeline.load_index
+
+    def loaded(*arguments: Any) -> None:
+        database.other.delete_many({})
+        load_index(*arguments)
+
+    monkeypatch.setattr(pipeline, "load_index", loaded)
+    run = run_against(database)
+    kept, _ = outcome(database)
+    assert [row["dedup"]["void"] for row in kept] == [[1], [2]]
+    assert run.counts.missing_originals == 2
+
+
+def test_names_may_change_between_runs_and_hold_for_what_comes(database, tmp_path):
+    folder = {"index__folder": str(tmp_path)}
+    insert(database, one=["甲文"], two=["乙文"], source=["甲文"])
+    run_here(database, **folder)
+    database.source.insert_many([{"_id": 2, "text": "乙文"}, {"_id": 3, "text": "丙文"}])
+    run_against(database, "two", **folder)
+    database.source.insert_many([{"_id": 4, "text": "乙文"}, {"_id": 5, "text": "丙文"}])
+    run_against(database, "one", **folder)
+    two = f"{database.name}.two"
+    expected = {1: (None, None), 2: (2, two), 3: (None, None), 4: (None, None), 5: (3, None)}
+    assert decided(database) == expected | {2: (1, two)}
+
+
+def test_a_run_that_broke_off_goes_on(database, tmp_path, monkeypatch):
+    corpus = make_corpus(400, seed=9)
+    database.other.insert_many(corpus[:200])
+    database.source.insert_many(corpus[200:])
+    flags: dict[str, Any] = {"index__folder": str(tmp_path), "run__batch_documents": 20}
+
+    def fail() -> None:
+        raise OSError("unplugged")
+
+    with monkeypatch.context() as patched:
+        after_batches(patched, 3, fail)
+        with pytest.raises(OSError, match="unplugged"):
+            run_against(database, **flags)
+    assert sum(map(len, outcome(database))) == 60
+    run_against(database, **flags)
+    parts = outcome(database)
+    for name in ("target", "target.ledger", "target.runs", "target.state"):
+        database[name].drop()
+    run_against(database)
+    assert outcome(database) == parts
+
+
+def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
+    insert(database, other=["甲文", LONG], source=["甲文", NEARLY, "乙文"])
+    collector = SurveyCollector()
+    name = f"{database.name}.other"
+    settings = settings_of(database, source__against=[name])
+    names = f"{database.name}.source", f"{database.name}.target"
+    run = run_job(settings, Request(*names, dry_run=True, yes=True), Watch(collector=collector))
+    assert (run.counts.kept, run.counts.against) == (1, {name: 2})
+    assert collector.survey is not None
+    near = collector.survey.near.pairs
+    assert {(one.id, one.of, one.against, one.other) for one in near} == {("2", "2", name, LONG)}
+    assert set(database.list_collection_names()) == {"other", "source"}
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("source", "is the source"),
+        ("target", "is the target"),
+        ("target.ledger", "belongs to the target"),
+        ("nowhere", "does not exist. Nearest in"),
+        ("view", "is a view, which has no _id index"),
+    ],
+)
+def test_a_collection_that_cannot_count_is_refused(database, name, what):
+    insert(database, source=["甲文"], other=["乙文"])
+    database.create_collection("view", viewOn="other", pipeline=[])
+    run_here(database)
+    with pytest.raises(UsageError, match=what):
+        run_against(database, name)
+
+
+def test_the_servers_own_records_and_odd_names_are_refused(database):
+    insert(database, source=["甲文"])
+    for name, what in (("config.system", "server"), ("a..b", "not a collection")):
+        with pytest.raises(UsageError, match=what):
+            run_here(database, source__against=name)
+    with pytest.raises(UsageError, match="names no database"):
+        run_here(database, source__against="other")
+
+
+def test_a_run_on_a_cluster_is_refused(database):
+    settings = settings_of(database, source__against="a.b")
+    with pytest.raises(UsageError, match="--cluster"):
+        run_job(settings, Request("d.s", "d.t"), spread=lambda _: pytest.fail("it began"))
+
+
+@pytest.fixture
+def ran(database: Db) -> Db:
+    """Return a database with a run against another collection: two duplicates, one kept apart."""
+    insert(
+        database, other=["甲文", LONG], source=["甲文", NEARLY, LONG.replace("绿色", "黄色"), "丁"]
+    )
+    invoke(
+        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
+        *("--against", "other"),
+        DEDUP_URI=uri_of(database),
+    )
+    return database
+
+
+def of_target(database: Db) -> tuple[str, ...]:
+    """Return the options that name the target."""
+    return "--db", database.name, "--target", "target"
+
+
+def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran):
+    kept, _ = outcome(ran)
+    refused = kept[0]["dedup"]["refused"]
+    assert (refused["of"], refused["against"]) == (2, f"{ran.name}.other")
+
+
+def test_the_report_counts_the_duplicates_of_each_collection(database):
+    insert(database, other=["甲文"], source=["甲文"])
+    output = invoke(
+        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
+        *("--against", "other, other"),
+        DEDUP_URI=uri_of(database),
+    ).output
+    name = f"{database.name}.other"
+    assert f"duplicates of {name}" in output
+    assert f"1 of {name}" in output
+    (row,) = database["target.runs"].find()
+    assert row["counts"]["against"] == {name: 1}
+    assert row["clusters"] == [{"_id": 1, "duplicates": 1, "sample": "甲文", "against": name}]
+
+
+def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
+    uri, name = {"DEDUP_URI": uri_of(ran)}, f"{ran.name}.other"
+    listed = invoke("list", *of_target(ran), "--what", "dropped", **uri).output
+    assert listed.count(f"against  {name}") == 2
+    lines = invoke("list", *of_target(ran), "--what", "near", "--format", "jsonl", **uri).output
+    assert f'"of": "2", "against": "{name}"' in lines
+    seen = invoke("inspect", "2", *of_target(ran), **uri).output
+    assert f"against   {name}" in seen
+    found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
+    assert found.original is not None
+    assert found.original.text == LONG
+    page = survey.survey_target(settings_of(ran), f"{ran.name}.target")
+    assert {(p.of, p.against, p.other) for p in page.near.pairs} == {("2", name, LONG)}
+    assert {pair.against for pair in page.refused.pairs} == {name}
+
+
+def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database):
+    insert(database, other=["甲文", "乙文"], source=["丁文", "甲文", "丁文"])
+    run_against(database)
+    uri = {"DEDUP_URI": uri_of(database)}
+    output = invoke("list", *of_target(database), "--what", "groups", **uri).output
+    assert "1 duplicate\n" in output
+    seen = inspect.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
+    assert [one.id for one in seen.duplicates] == ["3"]
+
+
+def test_labels_of_such_pairs_come_back(ran):
+    settings, target = settings_of(ran), f"{ran.name}.target"
+    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+        keys = [key for key in asked._drawn if asked.pair(key).document.against]
+        for key in keys:
+            asked.answer(key, Label.SAME)
+        asked.refresh()
+        assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
+        lines = [*asked.export()]
+    ran["target.labels"].drop()
+    assert labels.import_labels(settings, target, lines) == 2
+    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+        assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
+
+
+def found_by_check(database: Db) -> dict[Check, tuple[str, ...]]:
+    """Return what a check of all texts finds."""
+    names = f"{database.name}.source", f"{database.name}.target"
+    checked = check_target(settings_of(database), *names, None)
+    return {one.check: one.first for one in checked.findings if one.found}
+
+
+def test_check_finds_a_target_as_it_should_be(ran):
+    assert found_by_check(ran) == {}
+
+
+def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran):
+    ran.other.delete_one({"_id": 1})
+    ran.other.update_one({"_id": 2}, {"$set": {"text": "完全不同的一段文字，与原来的没有关系。"}})
+    name = f"{ran.name}.other"
+    assert found_by_check(ran) == {Check.ELSEWHERE: (f"1 of 1 of {name}", "2")}
+    assert Check.ELSEWHERE not in [one.check for one in check_errors(ran)]
+
+
+def check_errors(database: Db) -> Any:
+    """Return what a check takes for errors."""
+    names = f"{database.name}.source", f"{database.name}.target"
+    return check_target(settings_of(database), *names, None).errors
+
+
+@pytest.mark.parametrize("value", ["elsewhere.other", 5, "no name", "a.b\0c", None])
+def test_check_finds_a_forged_collection(ran, value):
+    ran["target.ledger"].update_one({"_id": 2}, {"$set": {"against": value}})
+    assert check_errors(ran)
+
+
+def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran):
+    uri = {"DEDUP_URI": uri_of(ran)}
+    invoke("restore", "1", *of_target(ran), **uri)
+    assert 1 in [row["_id"] for row in outcome(ran)[0]]
+    assert found_by_check(ran) == {}
+    invoke("undo", "2", *of_target(ran), "--yes", **uri)
+    invoke("undo", "1", *of_target(ran), "--yes", **uri)
+    assert outcome(ran) == ([], [])
+    assert ran.other.count_documents({}) == 2
+
+
+def test_the_index_files_lie_beside_those_of_the_target(database, tmp_path: Path):
+    insert(database, other=["甲文"], source=["乙文"])
+    run_against(database, index__folder=str(tmp_path))
+    state = database["target.state"].find_one({})
+    assert state is not None
+    names = sorted(file.name.partition(".")[0] for file in tmp_path.iterdir())
+    assert names == [state["id"]] * 2
+    checked = invoke(
+        *("index", *of_target(database)),
+        DEDUP_URI=uri_of(database),
+        DEDUP_INDEX__FOLDER=str(tmp_path),
+    ).output
+    assert "used by the next run  yes" in checked
+    assert np.all([file.stat().st_size > 0 for file in tmp_path.iterdir()])
