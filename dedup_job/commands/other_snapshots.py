@@ -56,6 +56,10 @@ class OtherSnapshots(SnapshotStore):
         """The namespace."""
         return self._source.name
 
+    def mark(self) -> None:
+        """Remember the present moment, from which the next run reads."""
+        self._source.mark(None)
+
     def fill(
         self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
     ) -> None:
@@ -68,8 +72,6 @@ class OtherSnapshots(SnapshotStore):
             log.info("%s is read as a whole; its snapshot: %s", self.name, why_not)
         if not self.loaded:
             self._lost = frozenset()
-            if self._source.marked is None:
-                self._source.mark(None)
             self._add(part, self._source.pages())
         self.save(part)
         if len(part.segments[-1]) and self.loaded and self._is_saved:
@@ -117,12 +119,12 @@ class OtherSnapshots(SnapshotStore):
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
         """Read what was inserted and changed; forget what was changed and deleted."""
         try:
-            self._source.mark(Bookmark.model_validate(json_util.loads(last["bookmark"])))
+            since = Bookmark.model_validate(json_util.loads(last["bookmark"]))
             self._lost = frozenset(last["lost"])
         except (KeyError, ValueError, TypeError) as e:
             raise SnapshotError("it is damaged") from e
         try:
-            found = self._source.happened()
+            found = self._source.happened(since)
             came = in_order(found.inserted | found.changed)
         except NotFollowed as e:
             raise SnapshotError(str(e) or "its changes cannot be followed") from e

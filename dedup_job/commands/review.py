@@ -17,6 +17,7 @@ from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_row
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.errors import UsageError, Vanished
+from dedup_job.mongo.bson.edit import place_of
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
@@ -229,6 +230,7 @@ class Review:
             drawn,
             id=shown(drawn.key),
             of=shown(drawn.pair.of),
+            against=place_of(drawn.pair.of),
             text=text,
             other=texts.get(drawn.pair.of),
         )

@@ -114,6 +114,8 @@ class RunProgress:
         self._series = Series()
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         job.source.mark(job.target.bookmark())
+        for other in job.others:
+            other.mark()
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)

@@ -106,6 +106,9 @@ class Other(Protocol):
     def name(self) -> str:
         """What it is called."""
 
+    def mark(self) -> None:
+        """Remember the present moment; a run writes something behind it."""
+
     def fill(self, index: KeptIndex, read: Callable[[Iterator[Any], str], Iterable[Batch]]) -> None:
         """Let the index know its documents; read: prepares pages, and tells of what they are."""
 

@@ -97,15 +97,18 @@ class PendingIds:
         own = {"token": now.token, "uuid": now.uuid, "time": now.time}
         return Bookmark.model_validate({**own, "query": query, "followed": followed})
 
-    def happened(self) -> Changes:
-        """Return what happened since the bookmark.
+    def happened(self, since: Bookmark) -> Changes:
+        """Return what happened since a bookmark, up to the moment that was remembered.
 
         Raises NotFollowed where nobody can say, and where all is to be read as a proof.
         """
-        if self._since is None or self._now is None or self._compares:
-            raise NotFollowed(self._why_not or "everything is read again, as a proof")
+        if self._now is None or since.uuid != self._now.uuid:
+            raise NotFollowed(self._why_not or "it is another collection now")
+        self._since = since
+        if self._compares:
+            raise NotFollowed("everything is read again, as a proof")
         try:
-            return self._changes(self._since.token.model_dump(by_alias=True), self._now.token)
+            return self._changes(since.token.model_dump(by_alias=True), self._now.token)
         except NotFollowed:
             self._since = None
             raise

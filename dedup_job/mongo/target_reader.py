@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,7 +14,7 @@ from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
-from dedup_job.errors import StateMismatch
+from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
@@ -277,7 +278,9 @@ class TargetReader:
             key = keys.at(row)
             elsewhere.setdefault(bson_edit.place_of(key), {})[row] = bson_edit.own_key(key)
         for place, named in elsewhere.items():
-            there = self.other(place).texts([*named.values()])
+            there: Mapping[bytes, str] = {}
+            with suppress(UsageError):  # a name that somebody forged
+                there = self.other(place).texts([*named.values()])
             one = NumberedTexts.of({row: there[k] for row, k in named.items() if k in there})
             found = found.joined(one._replace(texts=self.form.clean(one.texts)))
         return found

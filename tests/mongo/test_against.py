@@ -16,6 +16,7 @@ from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
+from dedup_job.index import kept
 from dedup_job.job import pipeline
 from dedup_job.mongo.source import Source
 from dedup_job.runs.asked_pairs import Label
@@ -160,7 +161,11 @@ def test_of_several_collections_the_first_named_comes_first(database):
 
 
 @pytest.mark.standalone
-def test_the_next_run_knows_what_came_changed_and_went_there(any_database, tmp_path):
+@pytest.mark.parametrize("least", [200_000, 1], ids=["one file", "files"])
+def test_the_next_run_knows_what_came_changed_and_went_there(
+    any_database, tmp_path, monkeypatch, least
+):
+    monkeypatch.setattr(kept, "_LEAST", least)
     folder = {"index__folder": str(tmp_path)}
     unlike = [f"第{i}号文件只有这一句话，编号是{i * 7919}。" for i in range(40)]
     insert(any_database, other=["甲文", "乙文", "丁文", "丁文", LONG, *unlike], source=["子文"])
@@ -182,7 +187,14 @@ def test_the_next_run_knows_what_came_changed_and_went_there(any_database, tmp_p
     other.update_one({"_id": 2}, {"$set": {"text": "卯文"}})  # once more
     any_database.source.insert_many([{"_id": 200, "text": "丑文二"}, {"_id": 201, "text": "卯文"}])
     run_against(any_database, **folder)
-    assert decided(any_database) == expected | {200: (None, None), 201: (2, name)}
+    expected |= {200: (None, None), 201: (2, name)}
+    assert decided(any_database) == expected
+    other.delete_one({"_id": "new"})
+    for id_, text, of in ((300, "寅文", None), (301, "卯文", 2)):  # nothing comes between the two
+        any_database.source.insert_one({"_id": id_, "text": text})
+        run_against(any_database, **folder)
+        expected[id_] = (of, of and name)
+        assert decided(any_database) == expected
 
 
 @pytest.fixture
@@ -440,7 +452,7 @@ def check_errors(database: Db) -> Any:
     return check_target(settings_of(database), *names, None).errors
 
 
-@pytest.mark.parametrize("value", ["elsewhere.other", 5, "no name", "a.b\0c", None])
+@pytest.mark.parametrize("value", ["elsewhere.other", 5, "no name", "a.b\0c", "a.b$c", None])
 def test_check_finds_a_forged_collection(ran, value):
     ran["target.ledger"].update_one({"_id": 2}, {"$set": {"against": value}})
     assert check_errors(ran)
