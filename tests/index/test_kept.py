@@ -253,3 +253,70 @@ def test_memory_counts_all_that_is_held():
     keys, bits = np.zeros((100, 2)), np.zeros((100, 2))
     with_sketches.add([key_of(row[0]) for row in rows], arrays(rows, sketches(keys, bits)))
     assert with_sketches.nbytes > without.nbytes > 0
+
+
+def id_key(id_):
+    """Return a key as BSON has it: kind, name, value."""
+    return b"\x10_id\0" + id_.to_bytes(4, "little")
+
+
+def others_of(settings, numbers, seed):
+    """Return an index of n documents that share keys with others, and what it holds."""
+    rng = np.random.default_rng(seed)
+    keys = rng.integers(0, 6, (len(numbers), 2)).astype(np.uint32)
+    bits = rng.integers(0, 2**63, (len(numbers), 2), dtype=np.uint64)
+    digests = rng.integers(0, 40, len(numbers), dtype=np.uint64)
+    texts = Fingerprints(digests, digests, digests % 5 == 0, sketches(keys, bits))
+    part = KeptIndex(settings)
+    part.add([id_key(n) for n in numbers], texts)
+    return part, texts
+
+
+def test_documents_of_other_collections_are_found_as_if_one_index_held_all():
+    settings, whole = IndexSettings(), KeptIndex(IndexSettings())
+    kept, held = KeptIndex(settings), []
+    for seed, (place, count) in enumerate([("a.b", 300), ("a.c", 200), ("", 250)]):
+        part, texts = others_of(settings, range(count), seed)
+        whole.add([id_key(n) for n in range(count)], texts)
+        held += [(place.encode() or b"_id", n) for n in range(count)]
+        if place:
+            kept.add_other(place, part, np.array([], dtype=np.int64))
+        else:
+            kept.add(part.keys(range(count)), texts)
+    assert (kept.others, kept.own, len(kept)) == (500, 250, 750)
+    assert kept.places_of(np.array([0, 299, 300, 499, 500])).tolist() == [1, 1, 2, 2, 0]
+    names = [b"\x10" + place + b"\0" + n.to_bytes(4, "little") for place, n in held]
+    assert kept.keys(range(750)) == names
+    _, query = others_of(settings, range(50), 9)
+    assert kept.equal(query).tolist() == whole.equal(query).tolist()
+    found, expected = (
+        one.look_up(query, np.zeros(50, dtype=np.int64)).candidates for one in (kept, whole)
+    )
+    assert found.offsets.tolist() == expected.offsets.tolist()
+    assert found.numbers.tolist() == expected.numbers.tolist()
+    kept.forget()
+    assert (kept.others, kept.own) == (500, 0)
+
+
+def test_documents_that_are_gone_elsewhere_are_found_no_more_and_equal_ones_stand_in():
+    part = KeptIndex(IndexSettings())
+    part.add(
+        [id_key(n) for n in range(5)],
+        arrays([text(n, A, d) for n, d in enumerate([5, 6, 5, 7, 5])]),
+    )
+    kept = KeptIndex(IndexSettings())
+    kept.add_other("a.b", part, np.array([0, 1, 2]))
+    query = arrays([text(9, A, 5), text(9, A, 6), text(9, A, 7)])
+    assert kept.equal(query).tolist() == [4, -1, 3]
+    found = kept.look_up(query, np.zeros(3, dtype=np.int64)).candidates.numbers
+    assert set(found[found < len(kept)].tolist()) == {3, 4}
+    kept.add([id_key(8)], arrays([text(8, A, 6)]))
+    assert kept.equal(query).tolist() == [4, 5, 3]
+
+
+def test_all_numbers_of_a_document_are_known():
+    part = KeptIndex(IndexSettings())
+    for ids in ([1, 2, 3], [4, 2]):
+        part.add([id_key(n) for n in ids], arrays([text(n, A) for n in ids]))
+        part.seal()
+    assert part.numbers_of({id_key(2), id_key(4), id_key(9)}).tolist() == [1, 3, 4]
