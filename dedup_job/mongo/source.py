@@ -12,7 +12,7 @@ import numpy as np
 from bson.errors import BSONError
 from pymongo.errors import ExecutionTimeout, OperationFailure
 
-from dedup_job.columns import Documents
+from dedup_job.columns import Documents, NumberedTexts
 from dedup_job.documents import (
     LONGEST_ID,
     Document,
@@ -30,9 +30,18 @@ from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.pending_ids import PendingIds
-from dedup_job.mongo.reading import ID_PAGE, PageSize, are_empty, fetch, pages, some
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    PageSize,
+    are_empty,
+    fetch,
+    pages,
+    some,
+    some_in_columns,
+)
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
+from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import decoded
 
 _SAMPLE = 1000
@@ -136,6 +145,15 @@ class Source(PendingIds):
         """Return the texts of some documents by key; those that are gone are left out."""
         found = self.documents(keys)
         return {key: d.content for key, d in found.items() if isinstance(d.content, str)}
+
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
+        """Return the same in columns, by the rows of the keys, which fit into a command."""
+        projection = {self._settings.field: 1}
+        found = some_in_columns(self.collection, keys, projection, self._retry, self._path)
+        documents = self.documents_of(found[0])
+        rows = found[1][documents.rows]
+        order = np.argsort(rows)
+        return NumberedTexts(rows[order], documents.texts.take(order))
 
     def documents(self, keys: Sequence[bytes]) -> dict[bytes, Document]:
         """Return some documents by key as given, decided or not; those that are gone not."""

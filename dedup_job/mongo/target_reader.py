@@ -249,13 +249,13 @@ class TargetReader:
 
         A key may name another collection: then the text is that of the document there, cleaned.
         """
-        if not (own := bson_edit.are_own(keys)).all():
-            return self._texts_in_all(keys, own)
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             one, other = (
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
             )
             return one.joined(other._replace(numbers=other.numbers + count))
+        if not (own := bson_edit.are_own(keys)).all():
+            return self._texts_in_all(keys, own)
         path, documents = self.rows.path, majority(self.documents)
         projection = {".".join(path): 1}
         page, rows = some_in_columns(documents, keys, projection, self.retry, path)
@@ -271,18 +271,17 @@ class TargetReader:
 
     def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
         """Return the texts of documents of this target, bool (n,), and of other collections."""
-        found = self.texts_of(keys.take(own))
+        found = self.texts_of(keys.take(own)) if own.any() else NumberedTexts.of({})
         found = found._replace(numbers=np.flatnonzero(own)[found.numbers])
         elsewhere: dict[str, dict[int, bytes]] = {}
         for row in np.flatnonzero(~own).tolist():
             key = keys.at(row)
             elsewhere.setdefault(bson_edit.place_of(key), {})[row] = bson_edit.own_key(key)
         for place, named in elsewhere.items():
-            there: Mapping[bytes, str] = {}
             with suppress(UsageError):  # a name that somebody forged
-                there = self.other(place).texts([*named.values()])
-            one = NumberedTexts.of({row: there[k] for row, k in named.items() if k in there})
-            found = found.joined(one._replace(texts=self.form.clean(one.texts)))
+                one = self.other(place).texts_of(strings_of([*named.values()]))
+                numbers = np.array([*named], dtype=np.int64)[one.numbers]
+                found = found.joined(NumberedTexts(numbers, self.form.clean(one.texts)))
         return found
 
     def other(self, place: str, page: PageSize = _PAGE) -> Source:
