@@ -198,17 +198,21 @@ class Batch:
 class KeptPage:
     """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
 
-    run: int64 (n,), the run that kept each document.
+    run: int64 (n,), the run that kept each document; groups: by row, of those that did not found
+    the group that they are in.
     """
 
     keys: list[bytes]
     fingerprints: Fingerprints
     run: NDArray[np.int64]
+    groups: Mapping[int, int] = field(default_factory=dict)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
         """Return some of them."""
         keys = [self.keys[row] for row in rows.tolist()]
-        return KeptPage(keys, self.fingerprints[rows], self.run[rows])
+        places = enumerate(rows.tolist()) if self.groups else ()
+        groups = {i: self.groups[row] for i, row in places if row in self.groups}
+        return KeptPage(keys, self.fingerprints[rows], self.run[rows], groups)
 
 
 class NumberedTexts(NamedTuple):
@@ -269,11 +273,13 @@ class Decisions(Sequence[Decision]):
     strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
     NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
     codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
-    probabilities: float64 (n,), NaN where the model does not say.
+    probabilities: float64 (n,), NaN where the model does not say. groups: int64 (n,), of each text
+    the group that it is in; gave_way: bool (n,), duplicates that a later, better copy took the
+    place of.
 
-    By row, where there are some: differences, missing; replaced: of a better copy than a document
-    that was kept before, the key of that one and what it is now (of a copy that is a better one
-    still, this one may be a duplicate itself); refusals: of all without a text.
+    By row, where there are some: differences, missing; replaced: of the document that takes the
+    place of one that was kept before the batch, the key of that one and what it is now (a duplicate
+    of this document, or of another one that gave way to it); refusals: of all without a text.
     """
 
     outcomes: NDArray[np.uint8]
@@ -290,6 +296,8 @@ class Decisions(Sequence[Decision]):
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
     probabilities: NDArray[np.float64]
+    groups: NDArray[np.int64]
+    gave_way: NDArray[np.bool_]
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
@@ -302,7 +310,7 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_, whole = np.zeros((6, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
+        bytes_, whole = np.zeros((6, n), dtype=np.uint8), np.zeros((4, n), dtype=np.int64)
         return cls(
             outcomes=bytes_[0],
             fingerprints=fingerprints,
@@ -318,6 +326,8 @@ class Decisions(Sequence[Decision]):
             richer=bytes_[4],
             left_out=bytes_[5],
             probabilities=np.full(n, np.nan),
+            groups=whole[3],
+            gave_way=np.zeros(n, dtype=np.bool_),
             names=names,
         )
 

@@ -110,6 +110,7 @@ class SnapshotStore:
             if facts is None:
                 break
             found.append(facts)
+        kept.restore_replacements(found[-1]["replaced"])
         return found
 
     def save(self, kept: KeptIndex) -> None:
@@ -148,6 +149,7 @@ class SnapshotStore:
             "stamp": self._target.stamp,
             "run": self._last_run(),
             "index": index,
+            "replaced": kept.replacements(),
         }
         snapshot.write(file, facts, arrays)
         self.loaded.append(facts)
@@ -196,10 +198,12 @@ class SnapshotStore:
 
         Those of documents that are chosen at random are compared.
         """
-        if (count := self._target.count(len(kept))) != len(kept):
-            raise SnapshotError(f"it holds {len(kept):,} documents, the target {count:,}")
-        numbers = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
-        values = kept.held(np.array(numbers, dtype=np.int64)).values.tolist()
+        if (count := self._target.count(kept.live)) != kept.live:
+            raise SnapshotError(f"it holds {kept.live:,} documents, the target {count:,}")
+        drawn = random.sample(range(len(kept)), min(_SAMPLE, len(kept)))
+        numbers = np.array(drawn, dtype=np.int64)
+        numbers = numbers[~kept.is_forgotten(numbers)]
+        values = kept.held(numbers).values.tolist()
         sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")

@@ -136,11 +136,13 @@ class GreedyDeduplicator:
             decisions.probabilities[:] = np.nan
         self._clusters.grow(len(self._kept))
         heads, taken = numbers.copy(), dict[int, tuple[bytes, Duplicate]]()
+        heirs = dict[int, int]()  # rows, by the numbers of what they took the place of
         for row, one in replaced:
-            heir = begun + bisect_left(arrivals, row)
-            if one.number < begun:
-                taken[row] = self._kept.keys([one.number])[0], one.as_duplicate(keys.at(row))
-            elif one.row < 0:  # it was kept in an earlier part of this batch
+            heir, heirs[one.number] = begun + bisect_left(arrivals, row), row
+            former = np.array([one.number])
+            (group,) = self._kept.groups(former, self._kept.packed_keys(former)).tolist()
+            self._kept.join_group(heir, group)
+            if one.number >= begun and one.row < 0:  # it was kept in an earlier part of this batch
                 at = arrivals[one.number - begun]
                 one.enter(decisions, at)
                 numbers[at] = heads[at] = heir
@@ -149,10 +151,27 @@ class GreedyDeduplicator:
             sizes = self._clusters.array
             sizes[heir] += sizes[one.number] + (one.number < begun)
             sizes[one.number] = 0
+        for row, one in replaced:
+            last = row
+            while (number := begun + bisect_left(arrivals, last)) in heirs:
+                last = heirs[number]
+            if one.number < begun:
+                taken[last] = self._kept.keys([one.number])[0], one.as_duplicate(keys.at(row))
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         decisions.clusters[duplicates] = self._counted(heads[duplicates])
-        of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
-        whole = replace(decisions, of=of, differences=differences, missing=missing, replaced=taken)
+        of, added = self._kept.packed_keys(numbers[paired]), np.array(arrivals, dtype=np.int64)
+        decisions.groups[paired] = self._kept.groups(numbers[paired], of)
+        places = begun + np.arange(len(added))
+        decisions.groups[added] = self._kept.groups(places, keys.take(added))
+        here = np.flatnonzero(duplicates & (numbers >= begun))
+        decisions.gave_way[here] = added[numbers[here] - begun] > here
+        whole = replace(
+            decisions,
+            of=of.spread(paired, len(prints)),
+            differences=differences,
+            missing=missing,
+            replaced=taken,
+        )
         return whole.among(documents)
 
     def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -25,8 +25,9 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Snapshot
-from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
+from dedup_job.index.snapshot import Arrays, Snapshot, SnapshotError
+from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
+from dedup_job.native.growable_array import GrowableArray
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
@@ -45,12 +46,24 @@ class KeptIndex:
         self._segments = [Segment(self._settings)]
         self._count = 0
         self._heirs: dict[int, int] = {}
-        self._forgotten: set[int] = set()
+        self._forgotten: GrowableArray[np.bool_] | None = None  # as long as nothing is
+        self._gone = 0
+        self._groups: dict[int, int] = {}
         self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
-        """Return the number of kept documents known."""
+        """Return the number of kept documents known, those that were replaced included."""
         return self._count
+
+    @property
+    def live(self) -> int:
+        """The number of documents that are kept still."""
+        return self._count - self._gone
+
+    def live_numbers(self) -> NDArray[np.int64]:
+        """Return their numbers, int64 (live,), ascending."""
+        numbers = np.arange(self._count)
+        return numbers[~self.is_forgotten(numbers)] if self._gone else numbers
 
     @property
     def segments(self) -> Sequence[Segment]:
@@ -90,6 +103,25 @@ class KeptIndex:
         """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
         return sealed(self._settings, self._segments[first:])
 
+    def replacements(self) -> dict[str, Any]:
+        """Return what `restore_replacements` takes: what was replaced, as JSON holds it."""
+        numbers = np.arange(self._count if self._gone else 0)
+        return {
+            "forgotten": np.flatnonzero(self.is_forgotten(numbers)).tolist(),
+            "heirs": [*self._heirs.items()],
+            "groups": [*self._groups.items()],
+        }
+
+    def restore_replacements(self, saved: Mapping[str, Any]) -> None:
+        """Remember what was replaced among all that is remembered. Raises SnapshotError."""
+        numbers = [*saved["forgotten"], *(n for one in saved["heirs"] for n in one)]
+        numbers += [number for number, _ in saved["groups"]]
+        if numbers and not 0 <= min(numbers) <= max(numbers) < self._count:
+            raise SnapshotError("it is damaged: it names documents that it does not hold")
+        for number in saved["forgotten"]:
+            self.forget_one(number)
+        self._heirs, self._groups = dict(saved["heirs"]), dict(saved["groups"])
+
     def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
 
@@ -124,12 +156,18 @@ class KeptIndex:
         least = np.zeros(len(page.keys), dtype=np.int64)
         turns = self.look_up(page.fingerprints, least).turns
         turns.store_columns(np.ones(len(page.keys), dtype=np.bool_))
+        self._note_groups(page)
         self.add(page.keys, page.fingerprints, turns.stored)
+
+    def _note_groups(self, page: KeptPage) -> None:
+        """Remember the groups of documents that are about to be added."""
+        self._groups |= {self._count + row: group for row, group in page.groups.items()}
 
     def _add_page(self, page: KeptPage) -> None:
         if self._count > len(self._segments[-1]):
             self._add_counted(page)
         elif page.keys:
+            self._note_groups(page)
             self.add(page.keys, page.fingerprints)
 
     def add(
@@ -153,7 +191,9 @@ class KeptIndex:
         """
         sealed = self._segments[:-1]
         count = sum(map(len, sealed))
-        return HeldIds(count, partial(keys_in, sealed)) if 0 < count <= _MOST_IDS else None
+        if not 0 < count <= _MOST_IDS:
+            return None
+        return HeldIds(count, partial(keys_in, sealed), self.is_forgotten)
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
@@ -188,13 +228,30 @@ class KeptIndex:
 
     def forget_one(self, number: int) -> None:
         """Find a document no more, but as equal; see `is_forgotten`."""
-        self._forgotten.add(number)
+        if self._forgotten is None:
+            self._forgotten = GrowableArray(0, 0, np.bool_)
+        self._forgotten.grow(self._count)
+        self._gone += not self._forgotten.array[number]
+        self._forgotten.array[number] = True
 
     def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which of n documents are forgotten, bool (n,)."""
-        if not self._forgotten:
+        if self._forgotten is None:
             return np.zeros(len(numbers), dtype=np.bool_)
-        return np.isin(numbers, [*self._forgotten])
+        known = self._forgotten.array
+        return known[np.minimum(numbers, len(known) - 1)] & (numbers >= 0) & (numbers < len(known))
+
+    def join_group(self, number: int, group: int) -> None:
+        """Let a document belong to a group that another one founded."""
+        self._groups[number] = group
+
+    def groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> NDArray[np.int64]:
+        """Return the groups of n documents, of which the keys are given; int64 (n,)."""
+        groups = own_groups(keys)
+        if self._groups:
+            others = map(self._groups.get, numbers.tolist(), groups.tolist())
+            groups = np.fromiter(others, np.int64, len(groups))
+        return groups
 
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.
@@ -213,7 +270,7 @@ class KeptIndex:
 
     def _known(self, found: Found) -> Found:
         """Return what was found but for what is forgotten."""
-        if not self._forgotten:
+        if not self._gone:
             return found
         stays = ~self.is_forgotten(found.candidates.numbers)
         return found._replace(candidates=found.candidates.where(stays))
@@ -275,6 +332,14 @@ class KeptIndex:
         self.seal()
         self._segments.insert(-1, made)
         self._count += len(made)
+
+
+def own_groups(keys: BytesColumn) -> NDArray[np.int64]:
+    """Return the groups that n documents would found, by their keys: int64 (n,), see docs/design.
+
+    Two of 50 million share a number with probability 0.0001, which nothing depends on.
+    """
+    return digests_of(keys).view(np.int64)
 
 
 def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> BytesColumn:
