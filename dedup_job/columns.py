@@ -22,7 +22,7 @@ from dedup_job.documents import (
     Refusal,
     names_of,
 )
-from dedup_job.native.bytes_column import BytesColumn, no_strings, strings_of
+from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
 from dedup_job.native.code_points import TextColumn, pack, packed_of, same_texts
 
 KEPT = 0
@@ -194,6 +194,14 @@ class Batch:
     ranks: Sequence[bytes] | None = None
 
 
+def own_groups(keys: BytesColumn) -> NDArray[np.int64]:
+    """Return the groups that n documents would found, by their keys: int64 (n,), see docs/design.
+
+    Two of 50 million share a number with probability 0.0001, which nothing depends on.
+    """
+    return digests_of(keys).view(np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class KeptPage:
     """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
@@ -263,6 +271,32 @@ class Names(NamedTuple):
 _NO_NAMES = Names()
 
 
+class Replaced(NamedTuple):
+    """A kept document that gave way to a better copy, as a duplicate of it; see Decisions.
+
+    key: its own; of: that of the copy; group: of both.
+    """
+
+    is_exact: bool
+    channels: int
+    distance: int = 0
+    similarity: float = 1
+    left_out: int = 0
+    probability: float = np.nan
+    differences: tuple[Difference, ...] = ()
+    key: bytes = b""
+    of: bytes = b""
+    group: int = 0
+
+    def enter(self, decisions: Decisions, row: int) -> None:
+        """Enter it as the decision on a text that was kept before, but for differences and keys."""
+        decisions.outcomes[row] = EXACT if self.is_exact else NEAR
+        decisions.distances[row], decisions.similarities[row] = self.distance, self.similarity
+        decisions.channels[row], decisions.left_out[row] = self.channels, self.left_out
+        decisions.probabilities[row], decisions.groups[row] = self.probability, self.group
+        decisions.kinds[row] = decisions.richer[row] = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Sequence[Decision]):
     """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
@@ -278,8 +312,8 @@ class Decisions(Sequence[Decision]):
     place of.
 
     By row, where there are some: differences, missing; replaced: of the document that takes the
-    place of one that was kept before the batch, the key of that one and what it is now (a duplicate
-    of this document, or of another one that gave way to it); refusals: of all without a text.
+    place of one that was kept before the batch, that one (a duplicate of this document, or of
+    another one that gave way to it); refusals: of all without a text.
     """
 
     outcomes: NDArray[np.uint8]
@@ -301,7 +335,7 @@ class Decisions(Sequence[Decision]):
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
-    replaced: Mapping[int, tuple[bytes, Duplicate]] = field(default_factory=dict)
+    replaced: Mapping[int, Replaced] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
 
     @classmethod
@@ -330,6 +364,18 @@ class Decisions(Sequence[Decision]):
             gave_way=np.zeros(n, dtype=np.bool_),
             names=names,
         )
+
+    @classmethod
+    def of_replaced(cls, replaced: Sequence[Replaced]) -> Decisions:
+        """Return the decisions on documents that gave way, in this order."""
+        n = len(replaced)
+        made = cls.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
+        for row, one in enumerate(replaced):
+            one.enter(made, row)
+        made.gave_way[:] = True
+        differences = {row: one.differences for row, one in enumerate(replaced) if one.differences}
+        of = strings_of([one.of for one in replaced])
+        return replace(made, of=of, differences=differences)
 
     def __len__(self) -> int:
         """Return the number of decisions."""

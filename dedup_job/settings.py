@@ -152,6 +152,8 @@ class Settings(BaseModel):
             path = getattr(getattr(self, section), name)
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
+        if not self.output.keep:
+            del values["output"]["keep"]
         if not self.decision.judges:
             of_the_form = () if self.decision.compares else ("words",)
             for name in ("confidence", "model", "on_more_content", *of_the_form):

@@ -82,6 +82,13 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "Field that holds the text, a dotted path [default: text; to inspect a target: that of its "
         "last run].",
     ),
+    "keep": (
+        "output.keep",
+        list[str],
+        "RULE",
+        "Which copy stays: first, richest, longest, newest:FIELD, oldest:FIELD, highest:FIELD or "
+        "order:FIELD=A,B; several: each decides where those before it tie.",
+    ),
     "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
     "config": (
         "",
@@ -94,7 +101,7 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_RUN = (
     *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
-    *(*CONNECTION, "field", "query", "config"),
+    *(*CONNECTION, "field", "keep", "query", "config"),
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)

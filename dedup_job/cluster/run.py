@@ -152,7 +152,9 @@ def _spread(wired: Wired) -> pipeline.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=GreedyDeduplicator(index, settings.decision, RemoteTexts(force, index)),
+        decider=GreedyDeduplicator(
+            index, settings.decision, RemoteTexts(force, index), target.ranks_of
+        ),
         snapshots=_NoSnapshots(),
         threads=_AHEAD * size,
     )

@@ -74,6 +74,7 @@ class Workbench:
             models.fingerprinter,
             self._target.fits,
             settings.source.max_chars,
+            form.ranks,
         )
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, NumberedTexts
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
@@ -61,6 +61,19 @@ class DryTarget:
             {row_of[key]: text for key, text in self._source.texts([*row_of]).items()}
         )
         return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
+
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return ranks of kept documents; of what would be there from the source."""
+        ranks, asked = self._reader.ranks_of(keys), keys.list()
+        missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
+        ranking = self._reader.form.ranking
+        if ranking is None or not missing:
+            return ranks
+        found = [d for d in self._source.documents(missing).values() if isinstance(d.content, str)]
+        documents = Documents.of(found)
+        cleaned = documents.changed(self._cleaner.clean_packed(documents.texts), {})
+        more = dict(zip(cleaned.keys.list(), ranking.ranks(cleaned), strict=True))
+        return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the same by key; those that are gone are left out."""

@@ -15,6 +15,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import KeptRows, StoredText
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
@@ -48,13 +49,14 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
     """Return how source, target and ledger are read and written."""
     original = settings.output.text is StoredText.ORIGINAL
     clean = Cleaner(settings.cleaning).clean_packed if original else None
-    field, sketcher = settings.source.field, models.sketcher
+    field, sketcher, rules = settings.source.field, models.sketcher, settings.output.rules
     return TargetForm(
         settings.source,
         KeptRows(settings.output.document, field, sketcher, clean),
         LedgerRows(settings.ledger.document, field),
         settings.stamp(),
         as_made,
+        Ranking(rules, lambda texts: models.any_judge.richness(texts)) if rules else None,
     )
 
 

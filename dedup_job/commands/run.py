@@ -157,11 +157,15 @@ def _job(
         source=source,
         target=target,
         preparing=Preparation(
-            cleaner, models.fingerprinter, reader.fits, settings.source.max_chars
+            cleaner,
+            models.fingerprinter,
+            reader.fits,
+            settings.source.max_chars,
+            reader.form.ranks,
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index, settings.decision, target.texts_of, models.judge
+            index, settings.decision, target.texts_of, models.judge, target.ranks_of
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=store(reader, settings.index, memory),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Fingerprints, KeptPage
+from dedup_job.columns import Fingerprints, KeptPage, own_groups
 from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.candidates import joined as joined_candidates
 from dedup_job.index.held_ids import HeldIds
@@ -26,7 +26,7 @@ from dedup_job.index.look_up import (
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Snapshot, SnapshotError
-from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
+from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 from dedup_job.native.growable_array import GrowableArray
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
@@ -253,6 +253,22 @@ class KeptIndex:
             groups = np.fromiter(others, np.int64, len(groups))
         return groups
 
+    def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> NDArray[np.int64]:
+        """Return the same of n documents that were just added.
+
+        One that is decided again may have founded its group before, which others are in now: it
+        gets another number.
+        """
+        groups = self.groups(numbers, keys)
+        if self._groups:
+            borne = {*self._groups.values()}
+            founds = ~self.is_forgotten(numbers)
+            for row in np.flatnonzero(founds).tolist():
+                number, group = int(numbers[row]), int(groups[row])
+                if group in borne and number not in self._groups:
+                    groups[row] = self._groups[number] = group ^ (number + 1)
+        return groups
+
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.
 
@@ -332,14 +348,6 @@ class KeptIndex:
         self.seal()
         self._segments.insert(-1, made)
         self._count += len(made)
-
-
-def own_groups(keys: BytesColumn) -> NDArray[np.int64]:
-    """Return the groups that n documents would found, by their keys: int64 (n,), see docs/design.
-
-    Two of 50 million share a number with probability 0.0001, which nothing depends on.
-    """
-    return digests_of(keys).view(np.int64)
 
 
 def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> BytesColumn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
@@ -13,11 +13,13 @@ from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
+from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
@@ -46,6 +48,7 @@ _LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs to
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
 _ALL: Mapping[str, Any] = MappingProxyType({})
+_BEST = b"\xff"  # as a rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,8 @@ class Version:
 class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
-    as_made: nothing will be decided, so any version of the rules may have made the target.
+    as_made: nothing will be decided, so any version of the rules may have made the target;
+    ranking: by which the better copy stays, None where the first one does.
     """
 
     source: SourceSettings
@@ -68,6 +72,12 @@ class TargetForm:
     ledger: LedgerRows
     stamp: Mapping[str, Any]
     as_made: bool = False
+    ranking: Ranking | None = None
+
+    @property
+    def ranks(self) -> Callable[[Documents], list[bytes]] | None:
+        """Returns the ranks of documents; None where the first copy stays."""
+        return None if self.ranking is None else self.ranking.ranks
 
 
 def named(keys: Sequence[bytes], texts: Mapping[bytes, str]) -> list[tuple[Any, str, str]]:
@@ -259,6 +269,35 @@ class TargetReader:
         chosen = np.flatnonzero(there)
         chosen = chosen[np.argsort(rows[chosen])]
         return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
+
+    def copies(self, keys: Sequence[bytes]) -> Documents:
+        """Return kept documents as they are stored, with their cleaned texts, in this order.
+
+        Those that are gone, or have no text any more, are left out.
+        """
+        found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
+        there = [found[key] for key in keys if key in found]
+        texts = [self.rows.read(row)[0] for row in there]
+        given = [
+            Document(bson_edit.id_value(row.key), row.key, row.raw, text)
+            for row, text in zip(there, texts, strict=True)
+            if text is not None
+        ]
+        return Documents.of(given)
+
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return the ranks of kept documents: empty ones of those that are gone.
+
+        What is too large for a piece of `T.runs` is the best copy, so that it stays.
+        """
+        asked, ranking = keys.list(), self.form.ranking
+        if ranking is None:
+            return [b""] * len(asked)
+        copies = self.copies(asked)
+        ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
+        for row in np.flatnonzero(copies.raw.lengths > MAX_DOCUMENT_BYTES - _OWN_BYTES).tolist():
+            ranks[copies.keys.at(row)] = _BEST
+        return [ranks.get(key, b"") for key in asked]
 
     def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
         """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""

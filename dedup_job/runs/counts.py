@@ -242,10 +242,9 @@ def _as_if_first(decisions: Decisions) -> Sequence[Any]:
     alike, rows = decisions.similarities.copy(), [*decisions.replaced]
     refused = decisions.refused
     kept[rows] = refused[rows] = False
-    for row, (_, duplicate) in decisions.replaced.items():
-        (exact if duplicate.reason is Reason.EXACT else near)[row] = True
-        similarity = duplicate.pair.similarity
-        alike[row] = float("nan") if similarity is None else similarity
+    for row, one in decisions.replaced.items():
+        (exact if one.is_exact else near)[row] = True
+        alike[row] = one.similarity
     return kept, exact, near, refused, alike
 
 

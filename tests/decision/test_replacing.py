@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job.columns import Decisions
 from dedup_job.decision import greedy, texts
 from dedup_job.runs.counts import Counts
 from tests.decision import test_agreement as agreement
@@ -41,11 +42,13 @@ def test_the_kept_copies_are_those_of_the_naive_version(
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
             found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
-            for row, (key, decision) in decisions.replaced.items():
+            gone = Decisions.of_replaced([*decisions.replaced.values()])
+            for (row, one), decision in zip(decisions.replaced.items(), gone, strict=True):
+                key = one.key
                 assert decisions.kept[row]  # what the copy gave way to before it is a duplicate
                 by = int(decision.pair.of.removeprefix(b"key ")) - start
                 assert by == row or decisions.gave_way[by]
-                assert decisions.groups[row] == groups[key]
+                assert decisions.groups[row] == one.group == groups[key]
                 number = int(key.removeprefix(b"key "))
                 assert found[number].of is None
                 found[number] = as_final(told(decision))
@@ -75,5 +78,5 @@ def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
         decider.ranks |= {key_of(n): bytes([n]) for n in rows}
         batch = small_pool.batch(rows, start, channels_of(agreement.DEFAULT))
         decisions = decider.decide(replace(batch, ranks=[bytes([n]) for n in rows]))
-        assert {key for key, _ in decisions.replaced.values()} <= {*asked}
+        assert {one.key for one in decisions.replaced.values()} <= {*asked}
     assert 0 < len(asked) < agreement.TEXTS

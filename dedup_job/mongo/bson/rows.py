@@ -5,20 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 import bson
 import numpy as np
 from bson.int64 import Int64
+from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage
+from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.ranking import By, Rule, parsed
 from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
@@ -56,6 +59,36 @@ class OutputSettings(BaseModel):
         "stays as in the source, byte for byte, and is cleaned again for every "
         "comparison",
     )
+    keep: tuple[str, ...] = Field(
+        default=(),
+        description="which of several copies stays, the first rule that differs decides: "
+        "first (what was decided first stays), richest (images, choices, answer, explanation, "
+        "words), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
+        "missing value is last, ties go to the lower _id",
+    )
+
+    @field_validator("keep")
+    @classmethod
+    def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
+        rules = [str(parsed(rule)) for rule in keep]
+        return tuple(takewhile(str(By.FIRST).__ne__, rules))
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules by which a better copy takes the place of a kept one; none: the first stays."""
+        return [*map(parsed, self.keep)]
+
+    @model_validator(mode="after")
+    def _has_what_rules_need(self) -> OutputSettings:
+        if self.keep and self.document is Form.CLASSIC:
+            raise ValueError("output.keep needs another form than `classic`, which tells no groups")
+        fields = [str(rule) for rule in self.rules if rule.path]
+        if fields and self.document is Form.TEXT:
+            raise ValueError(
+                f"output.keep = {fields[0]} looks at a field, which output.document = text leaves "
+                "out of the target; output.document = whole has it"
+            )
+        return self
 
 
 Clean = Callable[[TextColumn], TextColumn]
@@ -172,6 +205,7 @@ class KeptRows:
                 repeated(tail, n),
                 *_refused(decisions, rows),
                 assembly.some(_void(decisions, rows), n),
+                *_groups(keys, decisions, rows),
             ),
         )
 
@@ -195,6 +229,7 @@ class KeptRows:
         strange = [key for key, text, mark in read if text is None or mark is None]
         known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
         keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
+        groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(known)}
         values = [mark.fingerprint for _, _, mark in known]
         packed = self.cleaned(pack([text for _, text, _ in known]))
         fingerprints = Fingerprints(
@@ -203,7 +238,8 @@ class KeptRows:
             short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
             sketches=self._sketcher.sketch(packed),
         )
-        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
+        others = {row: group for row, group in groups.items() if _is_int(group)}
+        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), others), strange
 
     def cleaned(self, stored: TextColumn) -> TextColumn:
         """Return stored texts as they are compared."""
@@ -257,12 +293,26 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     return [part.spread(there, n) for part in assembly.field("refused", values)]
 
 
+def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of the groups that some kept documents are in and did not found."""
+    groups = decisions.groups[rows]
+    other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
+    return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
+
+
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     """Return by place among some rows the fields that name what is gone."""
     if not decisions.missing:
         return {}
     missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
     return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
+
+
+def run_of(raw: bytes, *, is_kept: bool) -> Any:
+    """Return by which run a document was kept, or a row of the ledger written."""
+    found = RawBSONDocument(raw)
+    own = found.get("dedup") if is_kept else found
+    return own.get("run") if isinstance(own, Mapping) else None
 
 
 def _is_int(value: Any) -> TypeGuard[int]:

@@ -24,13 +24,13 @@ from dedup_job.mongo.maintenance.audit_runs import (
     Document,
     RunChecker,
     foreign_records,
-    pieces_of,
 )
 from dedup_job.mongo.maintenance.ledger_removals import taken_out
 from dedup_job.mongo.maintenance.rollback import check_begun
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.state.lease import holder
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.progress import Progress
@@ -77,6 +77,11 @@ class Checker:
         state = self.on.state
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
+        if (first := state.get("intent_piece")) is not None:
+            pieces = RunPieces(
+                self.on.target.runs, state["checkpoint"]["run"], self.on.target.retry
+            )
+            self._half |= {row.key for rows in pieces.read(first) for row in rows}
         half: list[bytes | str] = [*self._half]
         if (undoing := state.get("undo")) is not None:
             self.on.target.retry(lambda: check_begun(self.on.target, state))
@@ -169,7 +174,7 @@ class Checker:
 
     def _compare_records(self, decided: int) -> None:
         self.progress.stage("comparing the counts")
-        pieces = pieces_of(self.on.target)
+        pieces = run_counts.pieces_by_hand(self.on.target)
         rows, state = self.on.runs, self.on.state
         strange = foreign_records(rows, pieces, state)
         self.on.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
@@ -196,8 +201,13 @@ class Checker:
         if undoing is not None:
             half = taken_out(pieces, rows, half=undoing)
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
-        by_run = self.on.target.rows.has_runs
-        unknown = run_counts.OF_KEPT if self.on.has_huge or not by_run else ()
+            not_these |= run_counts.moved(self.on.target, [undoing]).keys()
+        by_run, plain = self.on.target.rows.has_runs, self.on.keeps_first
+        if not plain:
+            for run, labels in run_counts.moved(self.on.target, [*rows]).items():
+                said[run].update(labels)
+        # of a kept copy that gave way in its own run nothing tells what it was counted as
+        unknown = run_counts.OF_KEPT if self.on.has_huge or not (by_run and plain) else ()
         yield from run_counts.count_differences(
             said, self.on.there, not_these, by_run=by_run, unknown=unknown
         )

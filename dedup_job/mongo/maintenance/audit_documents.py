@@ -17,11 +17,10 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest, original_of
-from dedup_job.mongo.bson.rows import Mark
+from dedup_job.mongo.bson.rows import Mark, run_of
 from dedup_job.mongo.maintenance import run_counts
 from dedup_job.mongo.maintenance.ledger_removals import rows_of_piece
 from dedup_job.mongo.maintenance.records import Record, object_at, stored_document
-from dedup_job.mongo.maintenance.rollback import run_of
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
@@ -161,7 +160,9 @@ class KeptChecker:
         """Compare what kept documents say of the nearest one that they are no duplicate of."""
         of = {d.key: original for d in page if d.text and (original := d.compared_with)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
-        gone = [key for key, original in of.items() if original not in originals]
+        left = self.on.gave_way([one for one in of.values() if one not in originals])
+        there = originals.keys() | left
+        gone = [key for key, original in of.items() if original not in there]
         self.gone += gone[: _NAMED - len(self.gone)]
         if not self.on.own_rules:
             return
@@ -208,6 +209,11 @@ class LedgerRow:
     def of(self) -> bytes:
         """The key of the kept document that the row of a duplicate names."""
         return original_of(self.raw.raw)
+
+    @property
+    def gave_way(self) -> bool:
+        """Tell whether the document was kept until a better copy came."""
+        return "kept_by" in self.values
 
     @property
     def is_proved(self) -> bool:
@@ -299,12 +305,14 @@ class RowChecker:
                 if entry["status"] == str(Status.RESTORED) and entry["_id"] != self.on.undoing:
                     keys = [row.key for row in rows]
                     there = self.on.target.held_by(self.on.target.documents, keys)
+                    there |= self.on.gave_way([key for key in keys if key not in there])
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
 
     def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
         """Find originals that the target does not hold; of: the duplicates of each."""
         there = self.on.target.held_by(self.on.target.documents, [*of])
+        there |= self.on.gave_way([*(of.keys() - there)])
         lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
         self.on.tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
 
@@ -354,10 +362,15 @@ class RowChecker:
 
     def _decide_again(self, proved: Sequence[LedgerRow]) -> None:
         """Find rows that do not say of their texts what would be said today."""
-        originals = [row.original for row in proved]
-        again = self.on.recheck.decide([row.text for row in proved], originals)
+        # a copy that gave way was there before the one that it is a duplicate of
+        pairs = [(row.text, row.original)[:: -1 if row.gave_way else 1] for row in proved]
+        again = self.on.recheck.decide([a for a, _ in pairs], [b for _, b in pairs])
         apart, wrong = list[bytes](), list[str]()
-        for row, now in zip(proved, again, strict=True):
+        for row, found in zip(proved, again, strict=True):
+            now = found
+            if isinstance(now, Duplicate) and row.gave_way:
+                differences = tuple(one.turned() for one in now.pair.differences)
+                now = now._replace(pair=now.pair._replace(differences=differences, richer=()))
             if isinstance(now, str):
                 apart.append(row.key)
             elif self.on.own_rules and (forged := _forged(row.values, now)):
@@ -380,7 +393,8 @@ class RowChecker:
         A run that was resumed may have found new documents before those that it had decided.
         """
         resumed = {row["_id"] for row in self.on.runs if row.get("resumed")}
-        by_key = {row.key: row for row in pairs if row.values["run"] not in resumed}
+        in_order = [row for row in pairs if not row.gave_way and row.values["run"] not in resumed]
+        by_key = {row.key: row for row in in_order}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
         ledger, documents = majority(self.on.target.ledger), majority(self.on.target.documents)
         found = some(ledger, [*by_key], later, self.on.target.retry)

@@ -8,14 +8,20 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from pymongo.read_concern import ReadConcern
+
 from dedup_job.columns import Fingerprints
 from dedup_job.decision import PairRecheck
 from dedup_job.documents import LONGEST_ID, Reason
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance.records import object_at
+from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import BY_HAND, is_count
+from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
+from dedup_job.mongo.state.pieces import KEPT as LEFT_TARGET
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.check import Tally
 from dedup_job.runs.counts import Counts, tenths
@@ -92,6 +98,27 @@ class Audited:
         }
 
     @property
+    def keeps_first(self) -> bool:
+        """Tell whether no better copy takes the place of a kept one."""
+        return self.target.form.ranking is None
+
+    def gave_way(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some documents that are kept no more, since a better copy came.
+
+        They are duplicates by now, or a person took them out of the ledger after that.
+        """
+        if self.keeps_first or not keys:
+            return set()
+        only = {"$and": [bson_edit.among(keys), {"decision": "duplicate"}]}
+        rows = look_up(self.target.ledger, only, {"_id": 1}, self.target.retry)
+        return {row.key for row in rows} | ({*keys} & self._taken_out)
+
+    @cached_property
+    def _taken_out(self) -> set[bytes]:
+        rows = (row for piece in pieces_by_hand(self.target) for row in piece["rows"])
+        return {bson_edit.stored(row["_id"]) for row in rows}
+
+    @property
     def own_rules(self) -> bool:
         """Tell whether the target was made by the rules of this version."""
         return bool(self.state["settings"].get("rules") == self.target.stamp.get("rules"))
@@ -162,6 +189,30 @@ def recorded(
     for number, former in out:
         if rows[number].get("status") in BY_HAND:
             result[former["run"]].subtract(labels_of(former) or ())
+    return result
+
+
+def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:
+    """Return all rows that hold what a person took out of the ledger."""
+    runs = target.runs.with_options(read_concern=ReadConcern("majority"))
+    only = {PIECE: {"$ne": None}, LEFT_TARGET: None}
+    return target.retry(lambda: list(runs.find(only).sort("_id", 1)))
+
+
+def moved(target: TargetReader, runs: Iterable[int]) -> ByRun:
+    """Return what each run should have more, or fewer below 0, by better copies of some runs.
+
+    The copy counts as the duplicate that it would have been, and is a kept
+    document all the same; that of an earlier run left the target.
+    """
+    result = no_counts()
+    for run in runs:
+        for replaced in RunPieces(target.runs, run, target.retry).read():
+            for one in replaced:
+                own = object_at(one.raw, "dedup")
+                if own.get("run") != run and is_count(own.get("run")):
+                    result[own["run"]].subtract(kept_labels_of(own))
+                    result[run][KEPT] += 1
     return result
 
 

@@ -92,6 +92,8 @@ _SOME_DUPLICATES = {
     "left_out": _SHARE,
     "probability": _SHARE,
     "void": _KEYS,
+    "group": _LONG,
+    "kept_by": str,
 }
 
 
@@ -106,7 +108,9 @@ _LEDGER: Mapping[Any, type[BaseModel]] = {
     "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
 }
 _REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE})
-DEDUP = _shape({"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS})
+DEDUP = _shape(
+    {"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS, "group": _LONG}
+)
 """What a kept document has under `dedup`."""
 CLASSIC = _shape({"old_id": Any, "hash_value": _LONG})
 """The same of the form `classic`."""
