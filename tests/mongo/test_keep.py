@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
+from dedup_job.commands.restore import undo_run
 from dedup_job.demo import make_corpus
+from dedup_job.settings import Settings, load
+from tests.cut_off import Cut, cut_off
 from tests.proving import command, good
-from tests.running import run_here
+from tests.running import run_here, uri_of
 
 Db = Database[dict[str, Any]]
 KEEP = {"output__keep": ["newest:updated"]}
@@ -98,3 +101,66 @@ def test_check_finds_a_target_with_replaced_copies_good(any_database: Db, tmp_pa
     assert last is not None
     command(any_database, "undo", str(last["_id"]), "--yes")
     assert {*good(any_database, tmp_path, "--all")} == {"not decided yet"}
+
+
+def loaded(database: Db) -> Settings:
+    flags = {"connection.uri": uri_of(database), "output.keep": KEEP["output__keep"]}
+    return load({**flags, "run.batch_documents": 40}).settings
+
+
+@pytest.fixture(scope="module")
+def unharmed() -> dict[str, Any]:
+    """Return what two runs leave behind that nobody cut off, once it is known."""
+    return {}
+
+
+def two_runs(database: Db, cut: Any = None) -> None:
+    documents = versions(40, copies=4)
+    database.source.insert_many(documents[:80])
+    run_here(database, run__batch_documents=40, **KEEP)
+    database.source.insert_many(documents[80:])
+    if cut is not None:
+        cut()
+    run_here(database, run__batch_documents=40, **KEEP)
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("moment", range(7))
+def test_a_run_that_is_killed_while_copies_give_way_goes_on(
+    any_database: Db,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
+    unharmed: dict[str, Any],
+    tmp_path: Path,
+):
+    if not unharmed:
+        two_runs(any_database)
+        unharmed.update(stored(any_database))
+        for name in ("source", *PARTS):
+            any_database.drop_collection(name)
+    with pytest.raises(Cut):
+        two_runs(any_database, lambda: cut_off(monkeypatch, moment, commits=1))
+    monkeypatch.undo()
+    run_here(any_database, run__batch_documents=40, **KEEP)
+    assert stored(any_database) == unharmed
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("moment", range(6))
+def test_an_undo_that_is_killed_is_finished(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
+):
+    two_runs(any_database)
+    after = stored(any_database)
+    cut_off(monkeypatch, moment, commits=moment % 2)
+    with pytest.raises(Cut):
+        undo_run(loaded(any_database), f"{any_database.name}.target", 2)
+    monkeypatch.undo()
+    run_here(any_database, run__batch_documents=40, **KEEP)
+    again = stored(any_database)
+    for rows in (*after.values(), *again.values()):
+        for row in rows:
+            row.get("dedup", row).pop("run")
+    assert again == after
+    assert good(any_database, tmp_path, "--all") == {}

@@ -207,7 +207,11 @@ def _of_others(replaced: Sequence[RawDocument], run: int) -> list[RawDocument]:
 def _put_back(target: Target, run: int, replaced: Sequence[RawDocument]) -> int:
     """Let documents of earlier runs stand again that gave way in this one; return how many."""
     others = _of_others(replaced, run)
-    target.commits.commit(partial(bring_back, target, run, others), {"undo": run}, {"undo": run})
+    there = target.held_by(target.documents, [row.key for row in others])
+    others = [row for row in others if row.key not in there]  # else it was cut off behind this
+    if others:
+        back = partial(bring_back, target, run, others)
+        target.commits.commit(back, {"undo": run}, {"undo": run})
     return len(others)
 
 
