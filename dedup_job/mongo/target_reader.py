@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
+from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo import bookmark as bookmarks
@@ -284,6 +284,18 @@ class TargetReader:
             if text is not None
         ]
         return Documents.of(given)
+
+    def group_of(self, key: bytes) -> int | None:
+        """Return the group of a kept document where its duplicates may name another one.
+
+        None where it is not kept, or the first copy stays.
+        """
+        if self.form.ranking is None:
+            return None
+        rows = some(majority(self.documents), [key], self.rows.marks_only, self.retry)
+        marks = [mark for row in rows if (mark := self.rows.read(row)[1])]
+        own = int(own_groups(strings_of([key]))[0])
+        return int(marks[0].own.get("group", own)) if marks else None
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
         """Return the ranks of kept documents: empty ones of those that are gone.

@@ -129,6 +129,8 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "  of these short", counts.short_duplicate
     yield "duplicate, near", counts.near
     yield from ((f"  richer by {name}", n) for name, n in sorted(counts.richer.items()))
+    if counts.replaced:
+        yield "  better, now kept", counts.replaced
     yield "skipped", counts.skipped
     yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield "quarantined", counts.quarantined

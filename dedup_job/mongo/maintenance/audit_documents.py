@@ -100,6 +100,10 @@ class KeptChecker:
         if (mark := document.mark) is None:
             self.on.there[0][run_counts.KEPT] += 1
             return
+        if (group := mark.own.get("group")) is not None:
+            twice = [document.key] if group in self.on.groups else []
+            self.on.tally.add(Check.CONTRADICTS, 0, twice)
+            self.on.groups.add(group)
         labels = run_counts.kept_labels_of(mark.own)
         self.on.count(self.on.target.documents, mark.run, document.key, labels)
         if len(document.key) > _LONGEST_ID:  # then no document that was compared with it says so
@@ -160,10 +164,9 @@ class KeptChecker:
         """Compare what kept documents say of the nearest one that they are no duplicate of."""
         of = {d.key: original for d in page if d.text and (original := d.compared_with)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
-        left = self.on.gave_way([one for one in of.values() if one not in originals])
-        there = originals.keys() | left
-        gone = [key for key, original in of.items() if original not in there]
-        self.gone += gone[: _NAMED - len(self.gone)]
+        gone = [key for key, original in of.items() if original not in originals]
+        if self.on.keeps_first:  # else it may have given way
+            self.gone += gone[: _NAMED - len(self.gone)]
         if not self.on.own_rules:
             return
         pairs = [d for d in page if of.get(d.key) in originals]
@@ -243,7 +246,7 @@ class RowChecker:
 
     def count(self, page: Sequence[RawDocument]) -> list[LedgerRow]:
         """Count rows; return those that can be decided once more."""
-        of: dict[bytes, list[bytes]] = {}
+        of: dict[bytes, list[LedgerRow]] = {}
         strange: list[str] = []
         own: list[LedgerRow] = []
         for row in map(self.read, page):
@@ -259,7 +262,7 @@ class RowChecker:
             elif run != self.on.undoing:
                 own.append(row)
             if found["decision"] == "duplicate" and run != self.on.undoing:
-                of.setdefault(row.of, []).append(row.key)
+                of.setdefault(row.of, []).append(row)
                 if (run, row.of) in self.on.named:
                     self.on.named[run, row.of] += 1
         self.on.tally.add(Check.FOREIGN, len(page), strange)
@@ -300,20 +303,24 @@ class RowChecker:
                 rows = [row for row in found if not ledger_misfits(row.values)]
                 self._read_documents(rows)
                 duplicates = [row for row in rows if row.values["decision"] == "duplicate"]
-                self._check_originals({row.of: [row.key] for row in duplicates})
+                self._check_originals({row.of: [row] for row in duplicates})
                 self._check_duplicates(duplicates)
                 if entry["status"] == str(Status.RESTORED) and entry["_id"] != self.on.undoing:
                     keys = [row.key for row in rows]
                     there = self.on.target.held_by(self.on.target.documents, keys)
-                    there |= self.on.gave_way([key for key in keys if key not in there])
+                    there |= self.on.target.held_by(self.on.target.ledger, keys)
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
 
-    def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
-        """Find originals that the target does not hold; of: the duplicates of each."""
+    def _check_originals(self, of: Mapping[bytes, Sequence[LedgerRow]]) -> None:
+        """Find originals that the target does not hold; of: the duplicates of each.
+
+        One may have given way to a better copy, or left: another one of its group is kept then.
+        """
         there = self.on.target.held_by(self.on.target.documents, [*of])
-        there |= self.on.gave_way([*(of.keys() - there)])
-        lost = [f"{shown(k)} of {shown(o)}" for o in of.keys() - there for k in of[o]]
+        left = [(key, row) for key in of.keys() - there for row in of[key]]
+        gone = [(key, row) for key, row in left if row.values.get("group") not in self.on.groups]
+        lost = [f"{shown(row.key)} of {shown(key)}" for key, row in gone]
         self.on.tally.add(Check.ORIGINAL, sum(map(len, of.values())), lost)
 
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:

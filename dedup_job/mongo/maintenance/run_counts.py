@@ -16,7 +16,6 @@ from dedup_job.documents import LONGEST_ID, Reason
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import object_at
-from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
@@ -53,7 +52,8 @@ class Audited:
     """A target that is checked, and what is counted of its documents and rows on the way.
 
     there: what each run decided; last: keys of the last document and the last row of each;
-    has_huge: there is an `_id` that no document says it was compared with.
+    has_huge: there is an `_id` that no document says it was compared with; groups: those of kept
+    documents that did not found them.
     """
 
     target: TargetReader
@@ -64,6 +64,7 @@ class Audited:
     there: ByRun = field(init=False, default_factory=no_counts)
     last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
     has_huge: bool = field(init=False, default=False)
+    groups: set[int] = field(init=False, default_factory=set)
 
     @cached_property
     def state(self) -> dict[str, Any]:
@@ -101,22 +102,6 @@ class Audited:
     def keeps_first(self) -> bool:
         """Tell whether no better copy takes the place of a kept one."""
         return self.target.form.ranking is None
-
-    def gave_way(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some documents that are kept no more, since a better copy came.
-
-        They are duplicates by now, or a person took them out of the ledger after that.
-        """
-        if self.keeps_first or not keys:
-            return set()
-        only = {"$and": [bson_edit.among(keys), {"decision": "duplicate"}]}
-        rows = look_up(self.target.ledger, only, {"_id": 1}, self.target.retry)
-        return {row.key for row in rows} | ({*keys} & self._taken_out)
-
-    @cached_property
-    def _taken_out(self) -> set[bytes]:
-        rows = (row for piece in pieces_by_hand(self.target) for row in piece["rows"])
-        return {bson_edit.stored(row["_id"]) for row in rows}
 
     @property
     def own_rules(self) -> bool:
