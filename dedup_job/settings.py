@@ -144,7 +144,7 @@ class Settings(BaseModel):
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
         del values["run"], values["abort_if"], values["ledger"]
-        for name in ("query", "max_chars", "full_scan_every"):
+        for name in ("query", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
         for name in ("blocks", "folder"):
             del values["index"][name]  # how it is done, not what is found

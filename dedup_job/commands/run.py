@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
@@ -16,7 +16,7 @@ from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models
+from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.decision.settings import AbortSettings
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
@@ -28,12 +28,14 @@ from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Run, Scope
+from dedup_job.runs.run import About, Checkpoint, Run, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -173,7 +175,29 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
+        refresh=_refresher(settings, source, writer, cleaner, models, watch.progress),
     )
+
+
+def _refresher(
+    settings: Settings,
+    source: Source,
+    target: Target | None,
+    cleaner: Cleaner,
+    models: Models,
+    progress: Progress,
+) -> Callable[[Checkpoint], Mapping[str, int]] | None:
+    """Return what lets leave the target what the source changed or deleted, if that is wanted."""
+    on_change, on_delete = settings.source.on_change, settings.source.on_delete
+    if target is None or (on_change is OnChange.KEEP and on_delete is OnDelete.KEEP):
+        return None
+    recheck = PairRecheck(settings.decision, settings.index, models)
+
+    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
+        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
+
+    clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
+    return Refresher(target, source, *wanted, clean_all, alike, progress).refresh
 
 
 def _check(

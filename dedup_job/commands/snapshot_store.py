@@ -15,6 +15,7 @@ from platformdirs import user_state_path
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.state import stamp as stamps
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetReader, Version
 
 log = logging.getLogger("dedup")
@@ -191,7 +192,12 @@ class SnapshotStore:
             raise SnapshotError(
                 f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
             )
-        kept.remember_more(self._target.kept(after=run))
+        target = self._target
+        last_run = (target.retry(target.last_run) or {"_id": run})["_id"]
+        for later in range(run + 1, last_run + 1):
+            for piece in RunPieces(target.runs, later, target.retry).read():
+                kept.forget_keys([row.key for row in piece.kept])
+        kept.remember_more(target.kept(after=run))
 
     def _prove(self, kept: KeptIndex) -> None:
         """Raise SnapshotError unless the target holds as many documents, with these fingerprints.

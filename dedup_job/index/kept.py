@@ -234,6 +234,14 @@ class KeptIndex:
         self._gone += not self._forgotten.array[number]
         self._forgotten.array[number] = True
 
+    def forget_keys(self, keys: Sequence[bytes]) -> None:
+        """Find some documents no more, those that are not known apart."""
+        if keys:
+            held = HeldIds(self._count, self.packed_keys, self.is_forgotten)
+            numbers = held.numbers(strings_of(keys))
+            for number in numbers[numbers >= 0].tolist():
+                self.forget_one(number)
+
     def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which of n documents are forgotten, bool (n,)."""
         if self._forgotten is None:

@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sized
+from collections.abc import Callable, Iterator, Mapping, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -36,7 +36,10 @@ _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that a run needs."""
+    """All that a run needs.
+
+    refresh: lets leave the target what is to be decided anew; returns how many, by what happened.
+    """
 
     about: About
     scope: Scope
@@ -51,6 +54,7 @@ class Job:
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
+    refresh: Callable[[Checkpoint], Mapping[str, int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,7 @@ def run(job: Job) -> Run:
     with job.target.hold():
         course = RunProgress(job)
         try:
+            course.refresh()
             with course.batches() as batches:
                 with course.watch.timing(Stage.LOAD):
                     load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
@@ -109,6 +114,7 @@ class RunProgress:
         self.watch = Stopwatch()
         self._expected: int | None = None
         self._series = Series()
+        self._refreshed: Mapping[str, int] = {}
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         job.source.mark(job.target.bookmark())
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
@@ -119,6 +125,12 @@ class RunProgress:
         done = [line.finished for line in others if line.status == Status.DONE and line.finished]
         counts = sum((line.counts for line in others), Counts())
         job.progress.began(self.written, counts, max(done, default=None))
+
+    def refresh(self) -> None:
+        """Let what is out of date be undecided, before anything is decided."""
+        if self._job.refresh is not None:
+            with self.watch.timing(Stage.LOAD):
+                self._refreshed = self._job.refresh(self._first)
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
@@ -197,6 +209,7 @@ class RunProgress:
             # of the documents passed over, those that a former part of this run decided are its own
             known=max(self._job.source.known - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
+            refreshed=self._refreshed,
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,

@@ -60,6 +60,9 @@ class PendingIds:
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
         self._index: Callable[[], Holding | None] | None = None
+        self._came: list[bytes] | None = None  # since then, in order, once it was looked for
+        self._looked = False
+        self._again: Set[bytes] = frozenset()
 
     def mark(self, since: Bookmark | None) -> None:
         """Remember the present moment, before anything is read.
@@ -108,12 +111,32 @@ class PendingIds:
         """
         self._index = index
 
+    def look(self) -> bool:
+        """Find what happened since the last run; False where no change stream tells."""
+        if not self._looked:
+            self._came, self._looked = self._followed(), True
+        return self._came is not None
+
+    def decide_again(self, keys: Set[bytes], changed: Mapping[str, Set[bytes]], fewer: int) -> None:
+        """Give documents as undecided that were decided; `look` was called.
+
+        changed: what stays out of date; fewer: how many leave target and ledger.
+        """
+        self.changed, self._again = changed, keys
+        self.known = max(self.known - fewer, 0)
+        if self._came is not None and keys:
+            try:
+                self._came = in_order({*self._came, *keys})
+            except NotFollowed as e:
+                self._since, self._why_not, self._came = None, str(e), None
+
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
 
         With each part what its documents have to match when they are read.
         """
-        followed = self._followed()
+        self.look()
+        followed = self._came
         if followed is not None and not self._compares:
             for part in self._new_of(followed):
                 yield part, self.query
@@ -125,7 +148,7 @@ class PendingIds:
         for new in self._compared(proof=followed is not None):
             if followed is not None:
                 others.update(new)
-                others.difference_update(followed)
+                others.difference_update(followed, self._again)
             yield new, {}
         if missed := len(others and self._not_changed(others)):
             log.warning(_MISSED, self.collection.full_name, missed)

@@ -19,7 +19,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.rows import run_of
 from dedup_job.mongo.reading import in_commands, majority, some
 from dedup_job.mongo.state.commits import insert_once
-from dedup_job.mongo.state.pieces import RunPieces, in_pieces
+from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
@@ -34,15 +34,15 @@ class Replacement:
 
     target: TargetReader
     run: int
-    earlier: Sequence[Sequence[RawDocument]]
-    own: Sequence[Sequence[RawDocument]]
+    earlier: Sequence[Piece]
+    own: Sequence[Piece]
     piece: int
 
     def write(self, session: ClientSession | None) -> None:
         """Write the pieces, and let the documents leave the target."""
         pieces = [*self.earlier, *(self.own if session is None else ())]
         self._pieces.write(self.piece, pieces, session)
-        keys = [row.key for piece in (*self.earlier, *self.own) for row in piece]
+        keys = [key for piece in (*self.earlier, *self.own) for key in piece.keys]
         for part in in_commands(keys):
             self.target.documents.delete_many(bson_edit.among(part), session=session)
 
@@ -89,7 +89,7 @@ def ledger_rows(
     earlier = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by != run]
     own = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by == run]
     piece = RunPieces(target.runs, run, target.retry).next()
-    parts = [*in_pieces(earlier)], [*in_pieces(own)]
+    parts = [*map(Piece, in_parts(earlier))], [*map(Piece, in_parts(own))]
     return strings_of([*rows.list(), *more.list()]), Replacement(target, run, *parts, piece)
 
 
@@ -110,13 +110,14 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 
 
 def bring_back(
-    target: TargetReader, run: int, rows: Sequence[RawDocument], session: ClientSession | None
+    target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
 ) -> None:
-    """Let documents stand in the target again that gave way in a run, and take their rows back.
+    """Let stand again what a run took out, in place of what it decided of the same documents.
 
-    Done already, it does no harm.
+    Done already, it does no harm outside of a transaction.
     """
-    for part in in_commands([row.key for row in rows]):
-        mine = {"$and": [bson_edit.among(part), {"run": run}]}
-        target.ledger.delete_many(mine, session=session)
-    insert_once(target.documents, strings_of([row.raw for row in rows]), session)
+    for part in in_commands(piece.keys):
+        for collection, own in ((target.documents, "dedup.run"), (target.ledger, "run")):
+            collection.delete_many({"$and": [bson_edit.among(part), {own: run}]}, session=session)
+    insert_once(target.documents, strings_of([row.raw for row in piece.kept]), session)
+    insert_once(target.ledger, strings_of([row.raw for row in piece.rows]), session)

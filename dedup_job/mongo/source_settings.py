@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
 from typing import Any
 
 import bson
@@ -18,6 +19,22 @@ _MOVING = ("$expr", "$where", "$sampleRate")
 time or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr`
 alone. An `$expr` without them is not told apart: the server may gain others."""
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
+
+
+class OnChange(StrEnum):
+    """What becomes of a document with a text that the source changed since it was decided."""
+
+    KEEP = "keep"
+    UPDATE = "update"
+    REFRESH = "refresh"
+
+
+class OnDelete(StrEnum):
+    """What becomes of a document that the source deleted since it was decided."""
+
+    KEEP = "keep"
+    PROMOTE = "promote"
+    REMOVE = "remove"
 
 
 class SourceSettings(BaseModel):
@@ -41,6 +58,19 @@ class SourceSettings(BaseModel):
         ge=1,
         description="a text that is longer after cleaning, in characters, is quarantined as "
         "too_large; one ten times as long is not even cleaned",
+    )
+
+    on_change: OnChange = Field(
+        default=OnChange.KEEP,
+        description="a document with a text that the source changed since it was decided. keep: "
+        "it stays as it was decided, and is counted; update: a kept one is decided anew, with the "
+        "copies of its group, where its text still asks the same; refresh: every one is",
+    )
+    on_delete: OnDelete = Field(
+        default=OnDelete.KEEP,
+        description="a document that the source deleted since it was decided. keep: it stays, "
+        "and is counted; promote: a kept one leaves where the source has copies of it, the best of "
+        "which is kept; remove: every one leaves target and ledger",
     )
 
     @field_validator("field")

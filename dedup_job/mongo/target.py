@@ -258,7 +258,7 @@ class Target(TargetReader):
         """
         state = self.state.read() or {}
         intent = state.get("intent")
-        if not intent:
+        if intent is None:
             return
         run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
         there = self.held_by(self.source, [bson_edit.stored(value) for value in intent])
@@ -267,8 +267,8 @@ class Target(TargetReader):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})
         if (first := state.get("intent_piece")) is not None:
             pieces = RunPieces(self.runs, run)
-            for rows in pieces.read(first):
-                bring_back(self, run, rows, None)
+            for piece in pieces.read(first):
+                bring_back(self, run, piece)
             pieces.remove(None, first)
         self.state.update({"intent": None, "intent_piece": None})
 

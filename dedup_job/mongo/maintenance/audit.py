@@ -78,10 +78,9 @@ class Checker:
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
         if (first := state.get("intent_piece")) is not None:
-            pieces = RunPieces(
-                self.on.target.runs, state["checkpoint"]["run"], self.on.target.retry
-            )
-            self._half |= {row.key for rows in pieces.read(first) for row in rows}
+            run, target = state["checkpoint"]["run"], self.on.target
+            pieces = RunPieces(target.runs, run, target.retry).read(first)
+            self._half |= {key for piece in pieces for key in piece.keys}
         half: list[bytes | str] = [*self._half]
         if (undoing := state.get("undo")) is not None:
             self.on.target.retry(lambda: check_begun(self.on.target, state))
@@ -203,7 +202,7 @@ class Checker:
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
             not_these |= run_counts.moved(self.on.target, [undoing]).keys()
         by_run, plain = self.on.target.rows.has_runs, self.on.keeps_first
-        if not plain:
+        if by_run:
             for run, labels in run_counts.moved(self.on.target, [*rows]).items():
                 said[run].update(labels)
         # of a kept copy that gave way in its own run nothing tells what it was counted as

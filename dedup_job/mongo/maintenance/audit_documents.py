@@ -165,7 +165,7 @@ class KeptChecker:
         of = {d.key: original for d in page if d.text and (original := d.compared_with)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
         gone = [key for key, original in of.items() if original not in originals]
-        if self.on.keeps_first:  # else it may have given way
+        if self.on.is_settled:  # else it may have given way
             self.gone += gone[: _NAMED - len(self.gone)]
         if not self.on.own_rules:
             return

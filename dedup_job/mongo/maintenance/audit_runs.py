@@ -115,7 +115,7 @@ class RunChecker:
         """Yield the kept documents that a run names with another number of duplicates."""
         number = row["_id"]
         former = [one for piece in self.pieces for one in piece["rows"]]
-        if not self.on.keeps_first:
+        if not self.on.is_settled:
             return
         if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
             return
@@ -183,9 +183,7 @@ class RunChecker:
             # no huge one is named
             is_right = found is None and counts.scanned <= counts.quarantined
         elif (
-            later
-            or run.get("resumed")
-            or not (self.on.keeps_first and self.on.target.rows.has_runs)
+            later or run.get("resumed") or not (self.on.is_settled and self.on.target.rows.has_runs)
         ):
             is_right = any(row["status"] == str(Status.REQUEUED) for row in self.on.runs)
             keys = [bson_edit.stored(found)]

@@ -31,7 +31,7 @@ from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pag
 from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
-from dedup_job.mongo.state.pieces import RunPieces
+from dedup_job.mongo.state.pieces import Piece, RunPieces
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
@@ -77,9 +77,9 @@ def planned(target: TargetReader, run: int) -> Undone:
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
     rows, back = counts.scanned - counts.kept, 0
-    for replaced in RunPieces(target.runs, run, target.retry).read():
-        back += len(_of_others(replaced, run))
-    return Undone(target.name, run, counts.kept + back, rows, back, begun=begun)
+    for piece in RunPieces(target.runs, run, target.retry).read():
+        back += len(piece.keys)
+    return Undone(target.name, run, counts.kept, rows, back, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -185,7 +185,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     pieces = RunPieces(target.runs, run, target.retry)
-    back = sum(_put_back(target, run, replaced) for replaced in pieces.read())
+    back = sum(_bring_back(target, run, piece) for piece in pieces.read())
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
     left += rows_left
@@ -196,23 +196,37 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         pieces.remove(session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return Undone(target.name, run, kept, ledger + back, back, left)
+    return Undone(target.name, run, kept, ledger, back, left)
 
 
-def _of_others(replaced: Sequence[RawDocument], run: int) -> list[RawDocument]:
-    """Return those of some documents that another run kept."""
-    return [row for row in replaced if run_of(row.raw, is_kept=True) != run]
+def _bring_back(target: Target, run: int, piece: Piece) -> int:
+    """Let stand again what left the target or the ledger in this run; return how many.
+
+    What was decided anew, and the source no longer holds, stays as it is now.
+    """
+    gone = {*piece.keys} - target.held_by(target.source, piece.keys) if piece.again else set()
+    stay = target.held_by(target.documents, [*gone])
+
+    def left(rows: Sequence[RawDocument], *, is_kept: bool) -> list[RawDocument]:
+        collection = target.documents if is_kept else target.ledger
+        own = [row for row in rows if run_of(row.raw, is_kept=is_kept) != run]
+        there = _of_another(target, collection, run, [row.key for row in own])
+        return [row for row in own if row.key not in there | stay]  # else it was cut off behind
+
+    back = Piece(left(piece.kept, is_kept=True), left(piece.rows, is_kept=False))
+    if back.keys:
+        bring = partial(bring_back, target, run, back)
+        target.commits.commit(bring, {"undo": run}, {"undo": run})
+    return len(back.keys)
 
 
-def _put_back(target: Target, run: int, replaced: Sequence[RawDocument]) -> int:
-    """Let documents of earlier runs stand again that gave way in this one; return how many."""
-    others = _of_others(replaced, run)
-    there = target.held_by(target.documents, [row.key for row in others])
-    others = [row for row in others if row.key not in there]  # else it was cut off behind this
-    if others:
-        back = partial(bring_back, target, run, others)
-        target.commits.commit(back, {"undo": run}, {"undo": run})
-    return len(others)
+def _of_another(
+    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
+) -> set[bytes]:
+    """Return those of some ids that a collection holds as decided by another run."""
+    is_kept = collection is target.documents
+    rows = some(majority(collection), keys, {"dedup.run": 1, "run": 1}, target.retry)
+    return {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
 
 
 def _delete(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import bson
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.columns import Fingerprints
@@ -16,6 +17,7 @@ from dedup_job.documents import LONGEST_ID, Reason
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import object_at
+from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
@@ -103,6 +105,12 @@ class Audited:
         """Tell whether no better copy takes the place of a kept one."""
         return self.target.form.ranking is None
 
+    @cached_property
+    def is_settled(self) -> bool:
+        """Tell whether what was decided once has stayed so, but for what a person did."""
+        some = {LEFT_TARGET: {"$ne": None}}
+        return self.keeps_first and not look_up(self.target.runs, some, {"_id": 1}, limit=1)
+
     @property
     def own_rules(self) -> bool:
         """Tell whether the target was made by the rules of this version."""
@@ -185,19 +193,21 @@ def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:
 
 
 def moved(target: TargetReader, runs: Iterable[int]) -> ByRun:
-    """Return what each run should have more, or fewer below 0, by better copies of some runs.
+    """Return what each run should have more, or fewer below 0, by what some runs took out.
 
-    The copy counts as the duplicate that it would have been, and is a kept
-    document all the same; that of an earlier run left the target.
+    A better copy counts as the duplicate that it would have been, and is a kept document all the
+    same; that of an earlier run left the target.
     """
     result = no_counts()
     for run in runs:
-        for replaced in RunPieces(target.runs, run, target.retry).read():
-            for one in replaced:
+        for piece in RunPieces(target.runs, run, target.retry).read():
+            for one in piece.kept:
                 own = object_at(one.raw, "dedup")
                 if own.get("run") != run and is_count(own.get("run")):
                     result[own["run"]].subtract(kept_labels_of(own))
-                    result[run][KEPT] += 1
+                    result[run][KEPT] += not piece.again
+            for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):
+                result[row["run"]].subtract(labels_of(row) or ())
     return result
 
 

@@ -142,7 +142,12 @@ _ANY_RUN = {  # besides what is needed of it; rates are compared
 _UNDONE = {"undone": datetime}
 RUN = _shape(
     {**_ANY_RUN, "token": Count},
-    {**_UNDONE, "machines": _list_of(_MACHINE), "resumed": Literal[True]},
+    {
+        **_UNDONE,
+        "machines": _list_of(_MACHINE),
+        "resumed": Literal[True],
+        "refreshed": dict[Literal["changed", "deleted"], Count],
+    },
     RunFields,
 )
 """The row of a run."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
@@ -20,6 +21,7 @@ from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.fields import PIECE
 
 KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
+AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
 MOST_ROWS = 1000  # of a piece
 MOST_BYTES = 8 << 20  # of a piece; one row may be larger
 _APART = 1_000_000  # numbers of pieces that a run or an entry may have
@@ -37,6 +39,22 @@ def in_piece(found: RawDocument, name: str) -> list[RawDocument]:
     return [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
 
 
+class Piece(NamedTuple):
+    """Documents that left the target, rows that left the ledger, and whether they are undecided.
+
+    Else the documents are in the ledger.
+    """
+
+    kept: Sequence[RawDocument]
+    rows: Sequence[RawDocument] = ()
+    again: bool = False
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The keys of all."""
+        return [row.key for row in (*self.kept, *self.rows)]
+
+
 class RunPieces:
     """The pieces of one run."""
 
@@ -48,24 +66,25 @@ class RunPieces:
         last = look_up(self._runs, self._of(0), {PIECE: 1}, self._retry, sort=[("_id", 1)], limit=1)
         return 1 + RawBSONDocument(last[0].raw)[PIECE] if last else 0
 
-    def write(
-        self, first: int, pieces: Sequence[Sequence[RawDocument]], session: ClientSession | None
-    ) -> None:
-        """Write documents that leave the target, numbered from `first` on."""
+    def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
+        """Write pieces, numbered from `first` on."""
         for piece, part in enumerate(pieces, first):
             number = piece_id(self._run, piece)
-            kept = [RawBSONDocument(row.raw) for row in part]
+            kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
             values = {"_id": number, "of": self._run, PIECE: piece, KEPT: kept}
-            self._runs.replace_one({"_id": number}, values, upsert=True, session=session)
+            more = {ROWS: rows, AGAIN: True} if part.again else {}
+            self._runs.replace_one({"_id": number}, values | more, upsert=True, session=session)
 
-    def read(self, first: int = 0) -> Iterator[list[RawDocument]]:
-        """Yield what left the target, piece by piece, from a number on."""
+    def read(self, first: int = 0) -> Iterator[Piece]:
+        """Yield the pieces from a number on."""
         ids = look_up(self._runs, self._of(first), {"_id": 1}, self._retry, sort=[("_id", -1)])
         for one in ids:
             only = bson_edit.among([one.key])
             for found in look_up(self._runs, only, None, self._retry):
                 with suppress(KeyError, ValueError):  # `check` tells of it
-                    yield in_piece(found, KEPT)
+                    again = bson_edit.find(found.raw, AGAIN.encode()) is not None
+                    rows = in_piece(found, ROWS) if again else ()
+                    yield Piece(in_piece(found, KEPT), rows, again)
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -75,8 +94,8 @@ class RunPieces:
         return {"_id": {"$gt": piece_id(self._run + 1, 0), "$lte": piece_id(self._run, first)}}
 
 
-def in_pieces(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
-    """Yield documents in parts of which each fits into a piece."""
+def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
+    """Yield documents or rows in parts of which each fits into a piece."""
     part: list[RawDocument] = []
     room = MOST_BYTES
     for row in rows:
