@@ -201,7 +201,7 @@ class _Ids:
         return self._source.known
 
     @property
-    def changed(self) -> Mapping[str, Set[bytes]]:
+    def changed(self) -> Mapping[str, Set[bytes]] | None:
         """Keys of documents that were decided before, by what happened to them."""
         return self._source.changed
 

@@ -208,7 +208,7 @@ class RunProgress:
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             # of the documents passed over, those that a former part of this run decided are its own
             known=max(self._job.source.known - self._first.counts.scanned, 0),
-            changed={what: len(keys) for what, keys in self._job.source.changed.items()},
+            changed={what: len(keys) for what, keys in (self._job.source.changed or {}).items()},
             refreshed=self._refreshed,
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import AbstractContextManager
-from types import MappingProxyType
 from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Holding, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
-
-_NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 class Source(Protocol):
@@ -23,8 +20,11 @@ class Source(Protocol):
         """How many documents were passed over since they were decided before."""
 
     @property
-    def changed(self) -> Mapping[str, Set[bytes]]:
-        """Keys of those that the source has changed or deleted since, by what happened."""
+    def changed(self) -> Mapping[str, Set[bytes]] | None:
+        """Keys of those that the source has changed or deleted since, by what happened.
+
+        None where nothing tells.
+        """
 
     def mark(self, since: Any) -> None:
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""
@@ -88,11 +88,15 @@ class Target(Protocol):
         """Describe what others changed, after the run's last batch; "" where nothing changed."""
 
     def finish(
-        self, report: Run, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING
+        self,
+        report: Run,
+        bookmark: Any = None,
+        changed: Mapping[str, Set[bytes]] | None = None,
     ) -> None:
         """Record the end of the run and its last checkpoint, and from where the next one reads.
 
-        changed: keys of documents decided before, by what happened to them in the source.
+        changed: keys of documents decided before, by what happened to them in the source; None
+        where nothing tells.
         """
 
     def abort(self, report: Run) -> None:

@@ -52,7 +52,8 @@ class PendingIds:
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
-        self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
+        # their keys since then, by what happened; None where nothing tells
+        self.changed: Mapping[str, Set[bytes]] | None = None
         self._settings, self._retry = settings, retry
         self._moving = moving_operator(self.query)
         self._path = settings.field.split(".")
@@ -111,11 +112,10 @@ class PendingIds:
         """
         self._index = index
 
-    def look(self) -> bool:
-        """Find what happened since the last run; False where no change stream tells."""
+    def look(self) -> None:
+        """Find what happened since the last run, where a change stream tells."""
         if not self._looked:
             self._came, self._looked = self._followed(), True
-        return self._came is not None
 
     def decide_again(self, keys: Set[bytes], changed: Mapping[str, Set[bytes]], fewer: int) -> None:
         """Give documents as undecided that were decided; `look` was called.

@@ -15,7 +15,6 @@ from bson import Int64
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
-from dedup_job.columns import own_groups
 from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
@@ -69,8 +68,11 @@ class Refresher:
         """
         target, source = self.target, self.source
         self.progress.stage("looking for what the source changed or deleted")
-        found = source.changed if source.look() else self._scanned()
+        unseen = (target.retry(target.state.read) or {}).get("unseen")
+        source.look()
+        found = self._scanned() if unseen or source.changed is None else source.changed
         target.changes.enter(checkpoint.run, found)  # a run that is cut off goes on from there
+        target.retry(lambda: target.state.update({"unseen": False}))
         asked = target.changes.all()
         plan = _Plan()
         for keys in _in_turn(asked):
@@ -95,11 +97,7 @@ class Refresher:
         plan.gone |= {key for key in keys if key not in now}
         plan.done |= {*keys} - {row.key for row in rows} - {*copies.keys.list()}
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
-        groups = dict(zip(kept, own_groups(copies.keys).tolist(), strict=True))
-        for key, raw in zip(kept, copies.raw.list(), strict=True):
-            own = bson_edit.find(bson_edit.value(raw, b"dedup"), b"group")
-            if own is not None:
-                groups[key] = RawBSONDocument(raw)["dedup"]["group"]
+        groups = target.groups_of([*kept])
         leave = {key for key in self._changed(kept, now, plan) if key in kept}
         if self.on_delete is OnDelete.REMOVE:
             leave |= kept.keys() & plan.gone

@@ -285,17 +285,15 @@ class TargetReader:
         ]
         return Documents.of(given)
 
-    def group_of(self, key: bytes) -> int | None:
-        """Return the group of a kept document where its duplicates may name another one.
-
-        None where it is not kept, or the first copy stays.
-        """
-        if self.form.ranking is None:
-            return None
-        rows = some(majority(self.documents), [key], self.rows.marks_only, self.retry)
-        marks = [mark for row in rows if (mark := self.rows.read(row)[1])]
-        own = int(own_groups(strings_of([key]))[0])
-        return int(marks[0].own.get("group", own)) if marks else None
+    def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the groups of kept documents by key; those that are gone are left out."""
+        rows = some(majority(self.documents), keys, self.rows.marks_only, self.retry)
+        own = own_groups(strings_of([row.key for row in rows])).tolist()
+        marks = [self.rows.read(row)[1] for row in rows]
+        return {
+            row.key: int(mark.own.get("group", group)) if mark else group
+            for row, mark, group in zip(rows, marks, own, strict=True)
+        }
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
         """Return the ranks of kept documents: empty ones of those that are gone.

@@ -34,6 +34,7 @@ from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Status
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
@@ -200,10 +201,11 @@ class Checker:
         if undoing is not None:
             half = taken_out(pieces, rows, half=undoing)
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
-            not_these |= run_counts.moved(self.on.target, [undoing]).keys()
+            not_these |= run_counts.moved(self.on.target, [undoing], ()).keys()
         by_run, plain = self.on.target.rows.has_runs, self.on.keeps_first
         if by_run:
-            for run, labels in run_counts.moved(self.on.target, [*rows]).items():
+            undone = {run for run, row in rows.items() if row["status"] == str(Status.UNDONE)}
+            for run, labels in run_counts.moved(self.on.target, rows, undone).items():
                 said[run].update(labels)
         # of a kept copy that gave way in its own run nothing tells what it was counted as
         unknown = run_counts.OF_KEPT if self.on.has_huge or not (by_run and plain) else ()

@@ -303,12 +303,13 @@ class RowChecker:
                 rows = [row for row in found if not ledger_misfits(row.values)]
                 self._read_documents(rows)
                 duplicates = [row for row in rows if row.values["decision"] == "duplicate"]
-                self._check_originals({row.of: [row] for row in duplicates})
+                if self.on.is_settled:  # else the originals may have left since
+                    self._check_originals({row.of: [row] for row in duplicates})
                 self._check_duplicates(duplicates)
                 if entry["status"] == str(Status.RESTORED) and entry["_id"] != self.on.undoing:
                     keys = [row.key for row in rows]
                     there = self.on.target.held_by(self.on.target.documents, keys)
-                    there |= self.on.target.held_by(self.on.target.ledger, keys)
+                    there |= {*keys} if not self.on.is_settled else set()  # it may have left since
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
 
@@ -354,9 +355,13 @@ class RowChecker:
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
         itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
         self.on.tally.add(Check.CONTRADICTS, len(duplicates), itself)
+        # one that was decided anew since then is in another group, and may have another text
+        groups = {} if self.on.is_settled else self.on.target.groups_of([*originals])
         found: list[LedgerRow] = []
         for row in duplicates:
             if row.of not in originals or row.key in itself:
+                continue
+            if row.of in groups and row.values.get("group") != groups[row.of]:
                 continue
             row.original = originals[row.of]
             is_exact = row.values["digest"] == dropped_digest(row.original)

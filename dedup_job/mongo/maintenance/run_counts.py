@@ -192,22 +192,26 @@ def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:
     return target.retry(lambda: list(runs.find(only).sort("_id", 1)))
 
 
-def moved(target: TargetReader, runs: Iterable[int]) -> ByRun:
+def moved(target: TargetReader, runs: Iterable[int], undone: Container[int]) -> ByRun:
     """Return what each run should have more, or fewer below 0, by what some runs took out.
 
     A better copy counts as the duplicate that it would have been, and is a kept document all the
-    same; that of an earlier run left the target.
+    same; that of an earlier run left the target. undone: runs of which only what is left counts.
     """
     result = no_counts()
+
+    def leaves(run: int, labels: Iterable[str]) -> None:
+        result[run].subtract((LEFT,) if run in undone else labels)
+
     for run in runs:
         for piece in RunPieces(target.runs, run, target.retry).read():
             for one in piece.kept:
                 own = object_at(one.raw, "dedup")
                 if own.get("run") != run and is_count(own.get("run")):
-                    result[own["run"]].subtract(kept_labels_of(own))
+                    leaves(own["run"], kept_labels_of(own))
                     result[run][KEPT] += not piece.again
             for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):
-                result[row["run"]].subtract(labels_of(row) or ())
+                leaves(row["run"], labels_of(row) or ())
     return result
 
 

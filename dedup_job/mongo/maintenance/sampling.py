@@ -207,8 +207,9 @@ class Sampler:
             name = b"dedup.refused.of" if self._of_target else b"of"
             same = bson_edit.document(bson_edit.renamed(self.of_key, b"$eq"))
             only: Any = RawBSONDocument(bson_edit.document(b"\x03" + name + b"\0" + same))
-            group = None if self._of_target else self.target.group_of(self.of_key)
-            if group is not None:  # some were compared with a copy that gave way to this one
+            replaced = self.target.form.ranking is not None and not self._of_target
+            group = replaced and self.target.groups_of([self.of_key]).get(self.of_key)
+            if group:  # some were compared with a copy that gave way to this one
                 only = {"$or": [only, {"group": Int64(group)}]}
             query = {"$and": [query, only]}
         return query

@@ -180,6 +180,7 @@ class StateFields(_Strict):
     undo: Count | None = None
     undo_from: Count | None = None
     last_run: Count | None = None
+    unseen: bool = False  # a run did not see what the source changed or deleted before it
     bookmark: Any = None  # checked where it is read: see mongo/bookmark.py
 
 
