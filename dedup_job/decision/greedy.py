@@ -134,6 +134,9 @@ class GreedyDeduplicator:
         if not self._judges:
             decisions.probabilities[:] = np.nan
         self._clusters.grow(len(self._kept))
+        added = np.array(arrivals, dtype=np.int64)
+        places = begun + np.arange(len(added))
+        self._kept.found_groups(places, keys.take(added))
         heads, taken = numbers.copy(), dict[int, Replaced]()
         pairs = dict[int, Replaced]()
         heirs = dict[int, int]()  # rows, by the numbers of what they took the place of
@@ -160,11 +163,9 @@ class GreedyDeduplicator:
                 taken[last] = pairs[row]
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         decisions.clusters[duplicates] = self._counted(heads[duplicates])
-        of, added = self._kept.packed_keys(numbers[paired]), np.array(arrivals, dtype=np.int64)
-        places = begun + np.arange(len(added))
-        own = self._kept.found_groups(places, keys.take(added))
+        of = self._kept.packed_keys(numbers[paired])
         decisions.groups[paired] = self._kept.groups(numbers[paired], of)
-        decisions.groups[added] = own
+        decisions.groups[added] = self._kept.groups(places, keys.take(added))
         here = np.flatnonzero(duplicates & (numbers >= begun))
         decisions.gave_way[here] = added[numbers[here] - begun] > here
         whole = replace(

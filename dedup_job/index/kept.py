@@ -261,21 +261,17 @@ class KeptIndex:
             groups = np.fromiter(others, np.int64, len(groups))
         return groups
 
-    def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> NDArray[np.int64]:
-        """Return the same of n documents that were just added.
+    def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> None:
+        """Give n documents that were just added groups of their own, of which the keys are given.
 
-        One that is decided again may have founded its group before, which others are in now: it
+        One that is decided again may have founded a group before, which others are in now: it
         gets another number.
         """
-        groups = self.groups(numbers, keys)
         if self._groups:
             borne = {*self._groups.values()}
-            founds = ~self.is_forgotten(numbers)
-            for row in np.flatnonzero(founds).tolist():
-                number, group = int(numbers[row]), int(groups[row])
-                if group in borne and number not in self._groups:
-                    groups[row] = self._groups[number] = group ^ (number + 1)
-        return groups
+            for number, group in zip(numbers.tolist(), own_groups(keys).tolist(), strict=True):
+                if group in borne:
+                    self._groups[number] = group ^ (number + 1)
 
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.

@@ -38,15 +38,13 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
            std::ranges::any_of(found.differences, adds) * SENTENCE;
 }
 
-// What makes a text the better copy, the first that differs decides: images, choices, an answer, an explanation,
-// words with content outside of notes.
-std::array<std::uint32_t, 5> richness(const Form& form) {
-    const auto count = [](std::span<const Token> some, auto is) {
-        return static_cast<std::uint32_t>(std::ranges::count_if(some, is));
-    };
+// What makes a text the better copy, the first that differs decides: images, choices, an answer, an explanation. Words
+// are not counted: how many there are says more of notation, headings and notes than of content.
+std::array<std::uint32_t, 4> richness(const Form& form) {
     const auto is_image = [](const Token& token) { return token.kind == Kind::image; };
-    return {count(form.tokens, is_image), static_cast<std::uint32_t>(form.choices.size()), form.answer.size() != 0,
-            (form.facts & EXPLAINED) != 0, count(form.tokens, has_content) - count(form.of(form.notes), has_content)};
+    const auto images = static_cast<std::uint32_t>(std::ranges::count_if(form.tokens, is_image));
+    return {images, static_cast<std::uint32_t>(form.choices.size()), form.answer.size() != 0,
+            (form.facts & EXPLAINED) != 0};
 }
 
 // Nothing differs but notation, words without a meaning, and the order of the choices.
@@ -376,7 +374,7 @@ void bind_judgment(nb::module_& m) {
              "Return what texts ask, whatever the order of choices: points and offsets.")
         .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
-             "Return images, choices, answer, explanation and words of n texts, uint32 (n * 5,).")
+             "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
              "differs, uint8 (c,).")

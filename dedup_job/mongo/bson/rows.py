@@ -62,8 +62,8 @@ class OutputSettings(BaseModel):
     keep: tuple[str, ...] = Field(
         default=(),
         description="which of several copies stays, the first rule that differs decides: "
-        "first (what was decided first stays), richest (images, choices, answer, explanation, "
-        "words), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
+        "first (what was decided first stays), richest (images, choices, answer, "
+        "explanation), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
         "missing value is last, ties go to the lower _id",
     )
 
