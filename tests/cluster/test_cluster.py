@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import bson
 import numpy as np
 import psutil
 import pytest
@@ -104,6 +105,20 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
+
+
+def test_by_rules_a_cluster_keeps_the_copies_that_one_process_keeps(subject):
+    keep = ("--keep", "longest", "--keep", "newest:_id")
+    assert subject.run("lone", *keep) in (0, 3), subject.said()
+    run = subject.start("spread", *keep, "--cluster", "local:2", **TWO_SHARDS)
+    assert subject.end(run) in (0, 3), subject.said()
+    for part in ("", ".ledger"):
+        one, other = (
+            [*map(bson.encode, subject.database[f"{name}{part}"].find().sort("_id", 1))]
+            for name in ("lone", "spread")
+        )
+        assert one == other
+    assert subject.database["spread.ledger"].count_documents({"kept_by": "longest"}) > 5
 
 
 @pytest.mark.thorough

@@ -89,3 +89,46 @@ def test_a_refreshing_run_that_is_killed_goes_on(
     assert held == {d["_id"] for d in any_database.source.find()}
     expect_as_fresh(any_database)
     assert any_database["target.changed"].count_documents({}) == 0
+
+
+def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database: Db):
+    any_database.source.insert_many(versions(20, copies=1))
+    run_here(any_database)
+    plain = {"text": {"$not": {"$regex": "<"}}}
+    one, other = any_database.target.find(plain).sort("_id", 1).limit(2)
+    better = f"{one['text']} 。"
+    any_database.source.update_one({"_id": one["_id"]}, {"$set": {"text": better}})
+    any_database.source.update_one({"_id": other["_id"]}, {"$set": {"text": OTHER}})
+    report = run_here(any_database, source__on_change="update")
+    assert report.refreshed == {"changed": 1, "deleted": 0}
+    assert any_database.target.find_one({"_id": one["_id"]})["text"] == better
+    assert any_database.target.find_one({"_id": other["_id"]}) == other
+
+
+@pytest.mark.standalone
+def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db, tmp_path: Path):
+    any_database.source.insert_many(versions(30))
+    alone = {"_id": "alone", "text": OTHER, "updated": 1}
+    any_database.source.insert_one(alone)
+    run_here(any_database)
+    of = any_database["target.ledger"].find_one({"reason": "exact"})["of"]
+    text = any_database.target.find_one({"_id": of})["text"]
+    any_database.source.delete_many({"_id": {"$in": [of, "alone"]}})
+    report = run_here(any_database, source__on_delete="promote")
+    assert report.refreshed == {"changed": 0, "deleted": 1}
+    assert any_database.target.find_one({"_id": of}) is None
+    assert any_database.target.count_documents({"text": text}) == 1
+    assert any_database.target.find_one({"_id": "alone"})["text"] == OTHER
+    assert {*good(any_database, tmp_path, "--all")} == {"no longer in the source"}
+    report = run_here(any_database, source__on_delete="remove")
+    assert any_database.target.find_one({"_id": "alone"}) is None
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
+    database.source.insert_many(versions(20))
+    run_here(database)
+    change(database)
+    said = command(database, "run", "--source", "source", "--yes")
+    assert "out of date: 2 changed and 1 deleted in the source since they were decided" in said
+    assert "--on-change refresh --on-delete remove" in " ".join(said.split())
