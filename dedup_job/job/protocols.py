@@ -47,6 +47,19 @@ class Source(Protocol):
         """Yield undecided documents in `_id` order, `limit` of them at most."""
 
 
+class FollowedSource(Protocol):
+    """Tells when there is more to give."""
+
+    def wait(self, over: Callable[[], bool]) -> bool:
+        """Wait until something came that is to be decided or recorded; False if it is over before.
+
+        All that was read before is decided by then; `pages` gives what came.
+        """
+
+    def begin_anew(self) -> None:
+        """Count anew what is known and changed: another run begins with what arrives."""
+
+
 class Preparing(Protocol):
     """Makes batches of what the source gives; called from several threads."""
 
