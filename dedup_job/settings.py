@@ -99,6 +99,12 @@ class RunSettings(BaseModel):
         le=1e7,
         description="seconds to wait while another run holds the lease",
     )
+    report_every: float = Field(
+        default=10.0,
+        gt=0,
+        le=1e5,
+        description="minutes after which a run with --follow ends and the next one begins",
+    )
 
     @property
     def page_documents(self) -> int:

@@ -201,9 +201,14 @@ class _Ids:
         return self._source.known
 
     @property
-    def changed(self) -> Mapping[str, Set[bytes]] | None:
+    def changed(self) -> Mapping[str, Set[bytes]]:
         """Keys of documents that were decided before, by what happened to them."""
         return self._source.changed
+
+    @property
+    def tells(self) -> bool:
+        """Whether that is all that happened to them."""
+        return self._source.tells
 
     @property
     def bookmark(self) -> Any:

@@ -95,7 +95,7 @@ class DryTarget:
     def bookmark(self) -> None:
         """Return none: nothing is written that would show when the changes are read to the end."""
 
-    def finish(self, report: Run, *_: object) -> None:
+    def finish(self, report: Run, *_: object, **__: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)

@@ -47,7 +47,7 @@ class Request:
     """What one run was asked for, besides settings.
 
     full_scan: compare all ids, whether or not their changes are known;
-    yes: go on although most documents seem to have no text.
+    follow: stay and decide what arrives; yes: go on although most documents seem to have no text.
     """
 
     source: str
@@ -55,6 +55,7 @@ class Request:
     limit: int | None = None
     dry_run: bool = False
     full_scan: bool = False
+    follow: bool = False
     yes: bool = False
 
 
@@ -64,7 +65,8 @@ class Watch:
 
     stop: whether to stop after the batch in hand; begun: called when there is a batch to be
     finished from now on; agree: called before a new target is made, what it raises ends the run;
-    warn: takes a warning; collector: sees the decisions of a dry run.
+    warn: takes a warning; collector: sees the decisions of a dry run; told: takes each report of a
+    job that follows and goes on, see pipeline.Follow.
     """
 
     progress: Progress = QUIET
@@ -73,6 +75,7 @@ class Watch:
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
     collector: SurveyCollector | None = None
+    told: Callable[[Run, bool], None] = lambda *_: None
 
 
 _NOBODY = Watch()
@@ -102,6 +105,12 @@ def run_job(
         raise UsageError(
             "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
             "--cluster out, and give --limit where the source is large."
+        )
+    others = ("--limit", request.limit), ("--dry-run", request.dry_run), ("--cluster", spread)
+    if request.follow and (given := [name for name, value in others if value]):
+        raise UsageError(
+            f"--follow and {given[0]} cannot be combined: a run that follows decides all that "
+            "arrives, on this machine. Leave one of them out."
         )
     if request.full_scan:
         settings = settings.with_full_scan()
@@ -176,6 +185,9 @@ def _job(
         progress=watch.progress,
         stop=watch.stop,
         refresh=_refresher(settings, source, writer, cleaner, models, watch.progress),
+        follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
+        if request.follow
+        else None,
     )
 
 
@@ -186,7 +198,7 @@ def _refresher(
     cleaner: Cleaner,
     models: Models,
     progress: Progress,
-) -> Callable[[Checkpoint], Mapping[str, int]] | None:
+) -> Callable[[Checkpoint], tuple[Mapping[str, int], Sequence[bytes]]] | None:
     """Return what lets leave the target what the source changed or deleted, if that is wanted."""
     on_change, on_delete = settings.source.on_change, settings.source.on_delete
     if target is None or (on_change is OnChange.KEEP and on_delete is OnDelete.KEEP):
@@ -218,6 +230,8 @@ def _check(
     target.check()
     guard.check()
     source.check_query()
+    if request.follow:
+        source.check_changes()
     if not request.yes:
         source.check_field()
 

@@ -77,6 +77,10 @@ class GreedyDeduplicator:
         self._texts.end()
         give_back()
 
+    def begin_anew(self) -> None:
+        """Count clusters anew: another run begins."""
+        self._clusters.array[:] = 0
+
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
         sizes = self._clusters.array[: len(self._kept)]

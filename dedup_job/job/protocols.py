@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import AbstractContextManager
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Holding, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
+
+_NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 class Source(Protocol):
@@ -20,11 +23,12 @@ class Source(Protocol):
         """How many documents were passed over since they were decided before."""
 
     @property
-    def changed(self) -> Mapping[str, Set[bytes]] | None:
-        """Keys of those that the source has changed or deleted since, by what happened.
+    def changed(self) -> Mapping[str, Set[bytes]]:
+        """Keys of those that the source has changed or deleted since, by what happened."""
 
-        None where nothing tells.
-        """
+    @property
+    def tells(self) -> bool:
+        """Whether that is all that happened to them."""
 
     def mark(self, since: Any) -> None:
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""
@@ -45,6 +49,19 @@ class Source(Protocol):
 
     def pages(self, limit: int | None) -> Iterator[Sized]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
+
+
+class FollowedSource(Protocol):
+    """Tells when there is more to give."""
+
+    def wait(self, over: Callable[[], bool]) -> bool:
+        """Wait until something came that is to be decided or recorded; False if it is over before.
+
+        All that was read before is decided by then; `pages` gives what came.
+        """
+
+    def begin_anew(self) -> None:
+        """Count anew what is known and changed: another run begins with what arrives."""
 
 
 class Preparing(Protocol):
@@ -91,12 +108,14 @@ class Target(Protocol):
         self,
         report: Run,
         bookmark: Any = None,
-        changed: Mapping[str, Set[bytes]] | None = None,
+        changed: Mapping[str, Set[bytes]] = _NOTHING,
+        *,
+        unseen: bool = False,
     ) -> None:
         """Record the end of the run and its last checkpoint, and from where the next one reads.
 
-        changed: keys of documents decided before, by what happened to them in the source; None
-        where nothing tells.
+        changed: keys of documents decided before, by what happened to them in the source;
+        unseen: that is not all.
         """
 
     def abort(self, report: Run) -> None:

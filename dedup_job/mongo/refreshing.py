@@ -61,16 +61,17 @@ class Refresher:
     alike: AreAlike
     progress: Progress
 
-    def refresh(self, checkpoint: Checkpoint) -> Mapping[str, int]:
-        """Take out what is out of date; return how many documents that concerns, by what happened.
+    def refresh(self, checkpoint: Checkpoint) -> tuple[Mapping[str, int], Sequence[bytes]]:
+        """Take out what is out of date.
 
+        Return how many documents that concerns, by what happened, and what left the target, by key.
         The lease is held, and the run of the checkpoint has begun.
         """
         target, source = self.target, self.source
         self.progress.stage("looking for what the source changed or deleted")
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         source.look()
-        found = self._scanned() if unseen or source.changed is None else source.changed
+        found = source.changed if source.tells and not unseen else self._scanned()
         target.changes.enter(checkpoint.run, found)  # a run that is cut off goes on from there
         target.retry(lambda: target.state.update({"unseen": False}))
         asked = target.changes.all()
@@ -86,7 +87,8 @@ class Refresher:
         source.decide_again(leaving - plan.gone, left, len(leaving))
         target.guard.begin(checkpoint)
         deleted = asked & leaving & plan.gone
-        return {CHANGED: len(asked & leaving - plan.gone), DELETED: len(deleted)}
+        counts = {CHANGED: len(asked & leaving - plan.gone), DELETED: len(deleted)}
+        return counts, [*plan.kept]
 
     def _plan(self, keys: Sequence[bytes], plan: _Plan) -> None:
         """Plan what becomes of some documents."""

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 import pymongo
@@ -32,6 +33,7 @@ from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
+_NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 Commit = Callable[[Batch, Decisions, Checkpoint], None]
@@ -221,21 +223,21 @@ class Target(TargetReader):
         self,
         report: Run,
         bookmark: Bookmark | None = None,
-        changed: Mapping[str, Set[bytes]] | None = None,
+        changed: Mapping[str, Set[bytes]] = _NOTHING,
+        *,
+        unseen: bool = False,
     ) -> None:
         """Record the end of the run and its last checkpoint.
 
         bookmark: from where the next run reads, if this one has read everything; changed: keys of
-        documents decided before, by what happened to them in the source, None if nothing tells.
+        documents decided before, by what happened to them in the source; unseen: that is not all.
         """
         self.state.check()
-        self.changes.enter(
-            report.checkpoint.run, changed or {}
-        )  # before the next one begins behind them
+        self.changes.enter(report.checkpoint.run, changed)  # before the next one begins behind them
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
-            if changed is None and report.known:
+            if unseen and report.known:
                 values["unseen"] = True
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
             values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
