@@ -57,10 +57,9 @@ class DryTarget:
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
-        found = NumberedTexts.of(
-            {row_of[key]: text for key, text in self._source.texts([*row_of]).items()}
-        )
-        return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
+        found = self._source.texts([*row_of])
+        clean = zip(found, self._cleaner.clean_all([*found.values()]), strict=True)
+        return texts.joined(NumberedTexts.of({row_of[key]: text for key, text in clean}))
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the same by key; those that are gone are left out."""

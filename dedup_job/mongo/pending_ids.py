@@ -27,6 +27,7 @@ from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, m
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 _COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
@@ -55,7 +56,7 @@ class PendingIds:
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
         self._settings, self._retry = settings, retry
         self._moving = moving_operator(self.query)
-        self._path = settings.field.split(".")
+        self._fields = TextFields.of(settings.field)
         self._since: Bookmark | None = None
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
@@ -204,7 +205,7 @@ class PendingIds:
         return keys - since.inserted - since.updated
 
     def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._path, since, until, self._retry)
+        return changes(self.collection, self._fields, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield those of some ids that nobody decided yet."""

@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
+from dedup_job.mongo.bson.edit import DOCUMENT, document
+from dedup_job.native.bytes_column import BytesColumn, bytes_of, joined, repeated
+from dedup_job.native.code_points import TextColumn, decoded, packed_of, points_of
+from dedup_job.native.parts import BREAK
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 _COLUMNS = 6
@@ -27,3 +31,25 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     or has no text there, or a field of the name `dedup`. ValueError where it is no such array.
     """
     return _core.find_fields(array, [*path]).reshape(-1, _COLUMNS)
+
+
+def find_texts(
+    documents: BytesColumn, paths: Sequence[Sequence[str]]
+) -> tuple[TextColumn, NDArray[np.int64], NDArray[np.bool_]]:
+    """Return what n documents hold in k fields: n texts with breaks between the parts.
+
+    With them int64 (n, k), where each value begins in its document, and which documents are plain
+    and hold a text in each field, bool (n,); what is said of others means nothing.
+    """
+    n, head = len(documents.lengths), bytes([DOCUMENT, 0])
+    array = bytes_of(document(joined([repeated(head, n), documents]).data.tobytes()))
+    there = np.ones(n, dtype=np.bool_)
+    places, parts = list[NDArray[np.int64]](), list[BytesColumn]()
+    for path in paths:
+        starts, _, _, _, texts, ends = find_fields(array, path).T
+        first, last = np.where(ends > 0, texts + 4, starts), np.where(ends > 0, ends - 1, starts)
+        column, valid = decoded(BytesColumn(array, first, last - first))
+        there &= valid & (ends > 0)
+        places.append(texts - starts)
+        parts += [repeated(points_of(BREAK).tobytes(), n), column.strings()]
+    return packed_of(*parts[1:]), np.stack(places, axis=1), there
