@@ -320,13 +320,15 @@ def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn
     if documents.places is not None and documents.marked is not None:
         at = documents.places[rows]
         texts, _ = parted(documents.marked.take(np.searchsorted(documents.rows, rows)))
-        order = np.argsort(at, axis=1)
-        at = np.take_along_axis(at, order, axis=1)
-        order += at.shape[1] * np.arange(len(rows))[:, np.newaxis]
+        numbers, order = np.cumsum(at > 0).reshape(at.shape) - 1, np.argsort(at, axis=1)
+        order, at = (np.take_along_axis(each, order, axis=1) for each in (numbers, at))
     utf8, begin, fields = texts.utf8(), np.full(len(rows), 4), list[BytesColumn]()
     for place, row in zip(at.T, order.T, strict=True):
-        fields += [raw.between(begin, place), *assembly.string_values(utf8.take(row))]
-        begin = place + 4 + assembly.int32s_at(raw.between(place, raw.lengths))
+        there, place = place > 0, np.maximum(place, 4)  # those that are absent come first
+        value = (part.where(there) for part in assembly.string_values(utf8.take(row)))
+        fields += [raw.between(begin, place), *value]
+        end = place + 4 + assembly.int32s_at(raw.between(place, raw.lengths))
+        begin = np.where(there, end, begin)
     return [*fields, raw.between(begin, raw.lengths - 1)]
 
 
