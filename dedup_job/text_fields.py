@@ -48,6 +48,10 @@ class TextFields(NamedTuple):
             texts, there = texts + parts, True
         return BREAK.join(texts) if there else Skipped(Reason.MISSING)
 
+    def have_parts(self, document: Mapping[str, Any]) -> bool:
+        """Tell whether the text of a decoded document may have parts."""
+        return self.several or any(type(value) is list for _, value in self._values(document))
+
     def alone(
         self, document: Mapping[str, Any], texts: Iterator[str], at: TextFields
     ) -> dict[str, Any]:

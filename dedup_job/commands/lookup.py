@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson.edit import kind_at, type_name
+from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.printing import for_shell
@@ -56,8 +56,8 @@ def refusal(document: Document, field: str) -> str:
         return f"{content.reason}: {content.detail}"
     if content != Skipped(Reason.NOT_TEXT):
         return f"field `{field}` is missing now"
-    kind = kind_at(document.raw, TextFields.of(field).one)
-    return f"field `{field}` is {type_name(kind)} now, not text"
+    found = type_name_at(document.raw, TextFields.of(field).one)
+    return f"field `{field}` is {found} now, not text"
 
 
 def _brief(text: str) -> str:

@@ -226,18 +226,13 @@ def value(raw: bytes, *path: bytes) -> bytes:
     return raw[start:end]
 
 
-def kind_at(raw: bytes, path: Sequence[str]) -> int:
-    """Return the type of the value that a path leads to; KeyError where it leads nowhere."""
+def type_name_at(raw: bytes, path: Sequence[str]) -> str:
+    """Name the type of the value that a path leads to; KeyError where it leads nowhere."""
     *outer, last = (name.encode() for name in path)
     element = find(value(raw, *outer), last)
     if element is None:
         raise KeyError(last)
-    return element.kind
-
-
-def type_name(kind: int) -> str:
-    """Return what a person calls a type."""
-    return _KINDS.get(kind, f"of BSON type 0x{kind:02x}")
+    return _KINDS.get(element.kind, f"of BSON type 0x{element.kind:02x}")
 
 
 def id_place(raw: bytes) -> Element:

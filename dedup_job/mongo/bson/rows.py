@@ -152,11 +152,14 @@ class KeptRows:
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         """Return the fields of the texts as they are stored."""
-        several, path, n = self._source.several, self.texts.paths[0], len(rows)
-        odd = np.flatnonzero((documents.text_at[rows] == 0) | several).tolist()
-        parted = [place for place in odd if several or self._is_array(documents, int(rows[place]))]
-        own = {place: self._alone(documents, int(rows[place])) for place in parted}
-        places = np.setdiff1d(np.arange(n), parted)
+        odd = (documents.text_at[rows] == 0) | self._source.several
+        own = {
+            place: self._alone(documents, row)
+            for place, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
+            if self._has_parts(documents, row)
+        }
+        path, n = self.texts.paths[0], len(rows)
+        places = np.setdiff1d(np.arange(n), [*own])
         plain = rows[places]
         if self._original:
             texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
@@ -180,20 +183,14 @@ class KeptRows:
             return original_text(document, self._source).split(BREAK)
         if documents.marked is not None:
             return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
-        if not self._source.several and not self._is_array(documents, row):
+        if not self._has_parts(documents, row):
             return [str(document.content)]
-        given = pack([original_text(document, self._source)])
-        marked = self._cleaner.parts_cleaned(given).marked
-        return [] if marked is None else marked.text(0).split(BREAK)
+        return [*map(self._cleaner.clean, original_text(document, self._source).split(BREAK))]
 
-    def _is_array(self, documents: Documents, row: int) -> bool:
-        """Tell whether the only field of a document holds an array."""
-        if documents.text_at[row]:
+    def _has_parts(self, documents: Documents, row: int) -> bool:
+        if documents.text_at[row] and not self._source.several:
             return False
-        with suppress(KeyError):
-            kind = bson_edit.kind_at(documents.raw.at(row), self._source.one)
-            return kind == bson_edit.ARRAY
-        return False
+        return self._source.have_parts(bson.decode(documents.raw.at(row)))
 
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
