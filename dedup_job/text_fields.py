@@ -39,11 +39,14 @@ class TextFields(NamedTuple):
 
     def content(self, document: Mapping[str, Any]) -> str | Skipped:
         """Return the text of a decoded document, with a break between parts, or why it has none."""
+        if len(self.paths) == 1 and type(text := _at(document, self.paths[0])) is str:
+            return text  # nearly always so
         texts, there = list[str](), False
-        for path, value in self._values(document):
+        for number, value in self._values(document):
             parts = value if type(value) is list else [value]
             if any(type(part) is not str for part in parts):  # JavaScript is a subclass, no text
-                detail = f"the field {'.'.join(path)!r} holds neither text nor an array of texts"
+                name = repr(self.dotted[number])
+                detail = f"the field {name} holds neither text nor an array of texts"
                 return Skipped(Reason.NOT_TEXT, detail if self.several else "")
             texts, there = texts + parts, True
         return BREAK.join(texts) if there else Skipped(Reason.MISSING)
@@ -59,21 +62,23 @@ class TextFields(NamedTuple):
 
         at: the fields of the new document.
         """
-        names = {id(path): own for path, own in zip(self.paths, at.paths, strict=True)}
         new: dict[str, Any] = {}
-        for path, value in self._values(document):
-            *outer, last = names[id(path)]
+        for number, value in self._values(document):
+            *outer, last = at.paths[number]
             within = new
             for name in outer:
                 within = within.setdefault(name, {})
             within[last] = [next(texts) for _ in value] if type(value) is list else next(texts)
         return new
 
-    def _values(self, document: Mapping[str, Any]) -> Iterator[tuple[Path, Any]]:
-        """Yield each field that is there, and its value."""
-        for path in self.paths:
-            value: Any = document
-            for name in path:
-                value = value.get(name) if isinstance(value, Mapping) else None
-            if value is not None:
-                yield path, value
+    def _values(self, document: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+        """Yield the number of each field that is there and not null, and its value."""
+        values = (_at(document, path) for path in self.paths)
+        return ((number, value) for number, value in enumerate(values) if value is not None)
+
+
+def _at(value: Any, path: Path) -> Any:
+    """Return what a path leads to in a decoded document, None where it leads nowhere."""
+    for name in path:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
