@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from copy import deepcopy
 from typing import Any
@@ -13,6 +14,8 @@ from hypothesis import strategies as st
 from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
+from dedup_job.commands.export import export_target
+from dedup_job.commands.labels import export_labels, import_labels
 from dedup_job.commands.opened import form_of
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Reason, Skipped
@@ -22,10 +25,9 @@ from dedup_job.runs.check import Check
 from dedup_job.settings import load
 from dedup_job.text_fields import TextFields
 from tests.proving import command, good
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, uri_of
 
 Db = Database[dict[str, Any]]
-FIELDS = "title,body.text,options"
 PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 VALUE = st.one_of(TEXT, st.none(), st.lists(TEXT, max_size=3))
@@ -72,23 +74,24 @@ def many(replica_set):
     return lambda: fresh_database(replica_set)
 
 
+@pytest.mark.parametrize("fields", ["title,body.text,options", "options,title"])
 @pytest.mark.parametrize("form", ["whole", "text"])
 @pytest.mark.parametrize("stored", ["cleaned", "original"])
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents=st.lists(st.tuples(DOCUMENT, st.none() | NESTED), min_size=1, max_size=12))
-def test_what_is_read_back_is_what_was_compared(many, form, stored, documents):
+def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, documents):
     for database in many():
         source = [
             {"_id": n, **d, **({} if body is None else {"body": body})}
             for n, (d, body) in enumerate(documents)
         ]
         database.source.insert_many(source)
-        flags = {"source__field": FIELDS, "output__document": form, "output__text": stored}
+        flags = {"source__field": fields, "output__document": form, "output__text": stored}
         run_here(database, **flags)
         assert_each_source_id_is_in_one_place(database)
         kept, ledger = outcome(database)
         rows = form_of(*_settings(**flags)).kept
-        expected = {d["_id"]: compared(d, FIELDS, Cleaner().clean) for d in source}
+        expected = {d["_id"]: compared(d, fields, Cleaner().clean) for d in source}
         for document in kept:
             raw = bson.encode(document)
             text, mark = rows.read(RawDocument(id_element(raw), raw))
@@ -96,12 +99,12 @@ def test_what_is_read_back_is_what_was_compared(many, form, stored, documents):
             assert text == expected[document["_id"]]
             own = {name: value for name, value in document.items() if name != "dedup"}
             like = source[document["_id"]]
-            like = cleaned(like, FIELDS) if stored == "cleaned" else like
+            like = cleaned(like, fields) if stored == "cleaned" else like
             if form == "whole":
                 assert own == like
             else:
-                assert {f: texts_of(own, f) for f in FIELDS.split(",")} == {
-                    f: texts_of(like, f) for f in FIELDS.split(",")
+                assert {f: texts_of(own, f) for f in fields.split(",")} == {
+                    f: texts_of(like, f) for f in fields.split(",")
                 }
         for row in ledger:
             text = expected[row["_id"]]
@@ -254,6 +257,28 @@ def test_check_inspect_restore_undo_and_lists_work_on_it(made, tmp_path, request
     listed = command(made, "list", "--what", "near", "--texts", "--format", "jsonl", **environment)
     texts = [line["text"] for line in map(json.loads, listed.splitlines())]
     assert compared(there, "title,body", Cleaner().clean) in texts
+
+
+def test_labels_and_exports_hold_the_texts_of_all_fields(made, tmp_path):
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    chosen = load({"connection.uri": uri_of(made)}).settings  # else those of the last run
+    target = f"{made.name}.target"
+    line = {
+        "label": "S",
+        "id_a": json.dumps(row["of"]),
+        "id_b": json.dumps(row["_id"]),
+        "name": "x",
+    }
+    assert import_labels(chosen, target, [json.dumps(line)]) == 1
+    (label,) = map(json.loads, export_labels(chosen, target))
+    assert label["b"] == compared(made.source.find_one({"_id": row["_id"]}), "title,body")
+    out = tmp_path / "out.csv"
+    assert export_target(chosen, target, out) == made.target.count_documents({})
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = {row["_id"]: row for row in csv.DictReader(file)}
+    document = made.target.find_one({"body": {"$type": "array"}}) or {}
+    assert rows[document["_id"]]["title"] == document["title"]
+    assert json.loads(rows[document["_id"]]["body"]) == document["body"]
 
 
 def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp_path, request):
