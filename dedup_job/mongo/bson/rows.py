@@ -178,11 +178,11 @@ class KeptRows:
 
     def _stored_of(self, documents: Documents, row: int) -> list[str]:
         """Return the texts of one document as they are stored, a part each."""
+        if documents.marked is not None and not self._original:
+            return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
         document = documents[row]
         if self._original:
             return original_text(document, self._source).split(BREAK)
-        if documents.marked is not None:
-            return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
         if not self._has_parts(documents, row):
             return [str(document.content)]
         return [*map(self._cleaner.clean, original_text(document, self._source).split(BREAK))]
