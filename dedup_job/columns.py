@@ -43,6 +43,10 @@ class Documents(Sequence[Document]):
     bool (n,), whether the text is still the one of `raw`. rows: int64 (m,), ascending, the
     documents that have a text; texts: these texts; cut: int64 (m,), characters that cleaning cut
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
+
+    Where documents have several texts: marked, the texts with a break between the parts, see
+    native/parts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
+    each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
     """
 
     raw: BytesColumn
@@ -54,6 +58,8 @@ class Documents(Sequence[Document]):
     cut: NDArray[np.int64]
     refusals: Mapping[int, Refusal]
     id_of: Callable[[bytes], Any]
+    marked: TextColumn | None = None
+    places: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -105,19 +111,22 @@ class Documents(Sequence[Document]):
         texts: TextColumn,
         refusals: Mapping[int, Refusal],
         cut: NDArray[np.int64] | None = None,
+        marked: TextColumn | None = None,
     ) -> Documents:
         """Return the same documents with other texts, but for those that are refused now, by row.
 
-        cut: int64 (m,), characters cut off the texts; None where nothing more is. Raises ValueError
-        where there are more or fewer texts than before.
+        cut: int64 (m,), characters cut off the texts; None where nothing more is; marked: the new
+        texts with breaks, where they have parts. Raises ValueError where there are more or fewer
+        texts than before.
         """
         if len(texts.offsets) != len(self.texts.offsets):
             raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
         as_read, cut = self.as_read.copy(), self.cut if cut is None else cut
         if texts is not self.texts:
-            as_read[self.rows] &= same_texts(self.texts, texts)
+            as_read[self.rows] &= same_texts(self.texts, texts if marked is None else marked)
+        marked = self.marked if marked is None else marked
         if not refusals:
-            return replace(self, texts=texts, cut=cut, as_read=as_read)
+            return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
@@ -125,6 +134,7 @@ class Documents(Sequence[Document]):
             rows=self.rows[stay],
             texts=texts.take(stay),
             cut=cut[stay],
+            marked=None if marked is None else marked.take(stay),
             refusals={**self.refusals, **refusals},
         )
 

@@ -26,13 +26,14 @@ from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
-from dedup_job.mongo.bson.rows import OutputSettings
+from dedup_job.mongo.bson.rows import Form, OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
 from dedup_job.settings_input import TOO_DEEP, check_passwords, short
+from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -250,7 +251,7 @@ def load(
     except ValidationError as e:
         problems = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *problems]) from None
-    if problems := [*unknown, *_impossible_paths(settings)]:
+    if problems := [*unknown, *_impossible_paths(settings), *_impossible_form(settings)]:
         raise ConfigurationError(problems)
     settings._chosen = file is not None or any(
         name.partition(".")[0] not in ("connection", "run") for name in flags
@@ -290,6 +291,15 @@ def _impossible_paths(settings: Settings) -> Iterator[str]:
         for name, value in part:
             if isinstance(value, Path) and "\0" in str(value):
                 yield f"{section}.{name}: a path holds no NUL, not {short(str(value))}"
+
+
+def _impossible_form(settings: Settings) -> Iterator[str]:
+    """Yield a problem where the target would have no place for all texts."""
+    if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
+        yield (
+            "output.document: classic holds one text, and source.field names several: "
+            f"{short(settings.source.field)}. Name one with --field, or choose whole or text"
+        )
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:

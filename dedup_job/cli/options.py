@@ -79,8 +79,8 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "source.field",
         str,
         "PATH",
-        "Field that holds the text, a dotted path [default: text; to inspect a target: that of its "
-        "last run].",
+        "Field that holds the text, a dotted path; several with commas [default: text; to inspect "
+        "a target: that of its last run].",
     ),
     "keep": (
         "output.keep",

@@ -57,10 +57,9 @@ class DryTarget:
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
-        found = NumberedTexts.of(
-            {row_of[key]: text for key, text in self._source.texts([*row_of]).items()}
-        )
-        return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
+        found = self._source.texts([*row_of])
+        clean = zip(found, self._cleaner.clean_all([*found.values()]), strict=True)
+        return texts.joined(NumberedTexts.of({row_of[key]: text for key, text in clean}))
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
         """Return ranks of kept documents; of what would be there from the source."""
@@ -69,10 +68,10 @@ class DryTarget:
         ranking = self._reader.form.ranking
         if ranking is None or not missing:
             return ranks
-        found = [d for d in self._source.documents(missing).values() if isinstance(d.content, str)]
-        documents = Documents.of(found)
-        cleaned = documents.changed(self._cleaner.clean_packed(documents.texts), {})
-        more = dict(zip(cleaned.keys.list(), ranking.ranks(cleaned), strict=True))
+        found = self._source.documents(missing)
+        texts = self.texts([*found])
+        documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
+        more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:

@@ -52,8 +52,9 @@ class Preparation:
 
     def _cleaned(self, page: Documents) -> Documents:
         """Return the documents with their texts cleaned, or with the reason why there is none."""
-        texts, cut = self.cleaner.cleaned(page.texts)
-        documents, lengths = page.changed(texts, {}, cut), texts.lengths
+        clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
+        texts, cut, marked = clean(page.texts)
+        documents, lengths = page.changed(texts, {}, cut, marked), texts.lengths
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

@@ -26,6 +26,7 @@ from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.reading import RawDocuments
 from dedup_job.mongo.retry import RetryPolicy, is_transient
+from dedup_job.text_fields import TextFields
 
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
@@ -141,16 +142,16 @@ def position(collection: RawDocuments) -> Position:
 
 
 def changes(
-    collection: RawDocuments, path: Sequence[str], since: Token, until: Token, retry: RetryPolicy
+    collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
     """Return what happened after one token, up to another one at least.
 
-    path: of the text. Raises NotFollowed where the server does not know it any more, where the
+    fields: of the text. Raises NotFollowed where the server does not know it any more, where the
     collection was dropped or renamed, and where there are more than MOST keys.
     """
     found, at = Changes(), since
     while at["_data"] < until["_data"]:  # tokens are ordered
-        piece, at = retry(partial(_piece, collection, path, at, until))
+        piece, at = retry(partial(_piece, collection, fields, at, until))
         for event in piece:
             found.enter(event)
         if len(found) > MOST:
@@ -159,7 +160,7 @@ def changes(
 
 
 def arrivals(
-    collection: RawDocuments, path: Sequence[str], since: Token, over: Callable[[], bool]
+    collection: RawDocuments, fields: TextFields, since: Token, over: Callable[[], bool]
 ) -> tuple[list[Event], Token]:
     """Wait until something happens after a token, or it is over, or for a while.
 
@@ -177,7 +178,7 @@ def arrivals(
             event = stream.try_next()
             if event is not None:
                 end = end if found else time.monotonic() + _GATHER_SECONDS
-                found.append(_event(event, path))
+                found.append(_event(event, fields))
             elif found or over():
                 break
         return found, dict(stream.resume_token or since)
@@ -224,7 +225,7 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 
 
 def _piece(
-    collection: RawDocuments, path: Sequence[str], since: Token, until: Token
+    collection: RawDocuments, fields: TextFields, since: Token, until: Token
 ) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them.
 
@@ -235,14 +236,14 @@ def _piece(
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
     with _translated():
         for event in islice(_events_there(decoded, since, until), PIECE):
-            found.append(_event(event, path))
+            found.append(_event(event, fields))
             at = event["_id"]
         if at is not since:
             return found, at
         options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
         with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
             for event in islice(_events(stream, until), PIECE):
-                found.append(_event(event, path))
+                found.append(_event(event, fields))
             return found, dict(stream.resume_token or since)
 
 
@@ -271,12 +272,12 @@ def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict
     raise NotFollowed("its change stream ended")
 
 
-def _event(event: Mapping[str, Any], path: Sequence[str]) -> Event:
+def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(f"the collection had a change of kind {kind!r}")
     key = bson_edit.fields(event["documentKey"])
-    touched = any(_touches(name, ".".join(path)) for name in event["fields"])
+    touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
     return Event(kind, key, kind == "replace" or touched)
 
 

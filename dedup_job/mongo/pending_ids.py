@@ -42,6 +42,7 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 _COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
@@ -71,7 +72,7 @@ class PendingIds:
         self.tells = False  # whether that is all that happened to them
         self._settings, self._retry = settings, retry
         self._moving = moving_operator(self.query)
-        self._path = settings.field.split(".")
+        self._fields = TextFields.of(settings.field)
         self._since: Bookmark | None = None
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
@@ -129,7 +130,7 @@ class PendingIds:
             if self._now is None:
                 raise self._not_followed()
             try:
-                read = partial(arrivals, self.collection, self._path, self._read, over)
+                read = partial(arrivals, self.collection, self._fields, self._read, over)
                 events, self._read = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
@@ -321,7 +322,7 @@ class PendingIds:
         return keys - since.inserted - since.updated
 
     def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._path, since, until, self._retry)
+        return changes(self.collection, self._fields, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield those of some ids that nobody decided yet."""

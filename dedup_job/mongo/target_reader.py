@@ -27,6 +27,7 @@ from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
     are_empty,
+    found_texts,
     majority,
     pages,
     some,
@@ -38,7 +39,7 @@ from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, recorded_run
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import decoded
+from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
@@ -257,18 +258,19 @@ class TargetReader:
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
             )
             return one.joined(other._replace(numbers=other.numbers + count))
-        path, documents = self.rows.path, majority(self.documents)
-        projection = {".".join(path): 1}
-        page, rows = some_in_columns(documents, keys, projection, self.retry, path)
-        texts, valid = decoded(page.texts)
-        odd = np.flatnonzero((page.text_at == 0) | ~valid).tolist()
+        fields, documents = self.rows.texts, majority(self.documents)
+        projection = dict.fromkeys(fields.dotted, 1)
+        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.one)
+        texts, _, plain = found_texts(page, fields)
+        odd = np.flatnonzero(~plain).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}
         texts = texts.replaced({row: text for row, text in others.items() if text is not None})
         there = np.ones(len(page), dtype=np.bool_)
         there[[row for row, text in others.items() if text is None]] = False
         chosen = np.flatnonzero(there)
         chosen = chosen[np.argsort(rows[chosen])]
-        return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
+        parts = fields.several or any(BREAK in text for text in others.values() if text)
+        return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
         """Return kept documents as they are stored, with their cleaned texts, in this order.

@@ -22,11 +22,12 @@ pytest.importorskip("ray")
 
 from dedup_job.cluster.run import room_of_a_shard
 from dedup_job.cluster.shards import Spread
+from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.settings import load_settings
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
-from tests.running import dedup, refusal
+from tests.running import dedup, outcome, refusal
 
 TWO_SHARDS = {"DEDUP_RUN__SHARDS": "2"}
 
@@ -119,6 +120,21 @@ def test_by_rules_a_cluster_keeps_the_copies_that_one_process_keeps(subject):
         )
         assert one == other
     assert subject.database["spread.ledger"].count_documents({"kept_by": "longest"}) > 5
+
+
+def test_several_fields_end_as_without_a_cluster(subject):
+    data = subject.database
+    data.parts.insert_many(
+        {"_id": d["_id"], "title": f"<i>{d['text'][:9]}", "body": [d["text"], d["text"][:3]]}
+        for d in make_corpus(500, seed=6)
+        if isinstance(d.get("text"), str)
+    )
+    for target, more in (("one", ()), ("other", ("--cluster", "local:1"))):
+        names = ("--db", "cluster", "--source", "parts", "--target", target)
+        run = dedup("run", *names, "--field", "title,body", "--yes", *more, uri=subject.uri)
+        assert run.returncode == 0, run.stderr
+    assert outcome(data, "one") == outcome(data, "other")
+    assert data.one.count_documents({}) > 100
 
 
 @pytest.mark.thorough

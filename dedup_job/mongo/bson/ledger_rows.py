@@ -8,6 +8,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import bson
 import numpy as np
 import xxhash
 from bson import Binary
@@ -20,6 +21,8 @@ from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
+from dedup_job.native.parts import BREAK
+from dedup_job.text_fields import TextFields
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
@@ -78,9 +81,9 @@ class LedgerRows:
     """Writes the rows of the ledger."""
 
     def __init__(self, storing: Storing, field: str) -> None:
-        """Take what is stored of a document, and the path of its text."""
+        """Take what is stored of a document, and the fields of its text."""
         self._storing = storing
-        self._path = field.split(".")
+        self._fields = TextFields.of(field)
 
     @property
     def stores(self) -> bool:
@@ -125,8 +128,13 @@ class LedgerRows:
         if self._storing is Storing.TEXT and not whole:
             if not isinstance(decision, Duplicate):
                 return b""
-            text = original_text(document, self._path)
-            field = bson_edit.string_field([DOCUMENT, *self._path], text)
+            text, one = original_text(document, self._fields), self._fields.one
+            if document.text_at and one:
+                field = bson_edit.string_field([DOCUMENT, *one], text)
+            else:
+                texts, found = iter(text.split(BREAK)), bson.decode(document.raw)
+                alone = self._fields.alone(found, texts, self._fields)
+                field = bson_edit.fields({DOCUMENT: alone})
             return field if len(field) <= room else _NOT_STORED
         plain = document.text_at > 0  # else it may be too deep, or not well-formed
         if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
@@ -209,7 +217,8 @@ def _more(decisions: Decisions, row: int) -> bytes:
         values["left_out"] = left_out / 100
     if missing := decisions.missing.get(row):
         values["void"] = ids_of(missing)
-    if isinstance(refusal := decisions.refusals.get(row), Quarantined):
+    refusal = decisions.refusals.get(row)
+    if isinstance(refusal, Quarantined) or (refusal and refusal.detail):
         values["detail"] = refusal.detail
     return bson_edit.fields(values) if values else b""
 

@@ -104,7 +104,7 @@ def _ledger(decision: str, fields: Mapping[str, Any], rare: Mapping[str, Any] = 
 
 _LEDGER: Mapping[Any, type[BaseModel]] = {
     "duplicate": _ledger("duplicate", _DUPLICATE, _SOME_DUPLICATES),
-    "skipped": _ledger("skipped", _NO_PAIR),
+    "skipped": _ledger("skipped", _NO_PAIR, {"detail": str}),
     "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
 }
 _REFUSED = _shape({"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE})
