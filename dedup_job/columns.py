@@ -22,7 +22,7 @@ from dedup_job.documents import (
     Refusal,
     names_of,
 )
-from dedup_job.native.bytes_column import BytesColumn, no_strings, strings_of
+from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
 from dedup_job.native.code_points import TextColumn, pack, packed_of, same_texts
 
 KEPT = 0
@@ -43,6 +43,10 @@ class Documents(Sequence[Document]):
     bool (n,), whether the text is still the one of `raw`. rows: int64 (m,), ascending, the
     documents that have a text; texts: these texts; cut: int64 (m,), characters that cleaning cut
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
+
+    Where documents have several texts: marked, the texts with a break between the parts, see
+    native/parts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
+    each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
     """
 
     raw: BytesColumn
@@ -54,6 +58,8 @@ class Documents(Sequence[Document]):
     cut: NDArray[np.int64]
     refusals: Mapping[int, Refusal]
     id_of: Callable[[bytes], Any]
+    marked: TextColumn | None = None
+    places: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -105,19 +111,22 @@ class Documents(Sequence[Document]):
         texts: TextColumn,
         refusals: Mapping[int, Refusal],
         cut: NDArray[np.int64] | None = None,
+        marked: TextColumn | None = None,
     ) -> Documents:
         """Return the same documents with other texts, but for those that are refused now, by row.
 
-        cut: int64 (m,), characters cut off the texts; None where nothing more is. Raises ValueError
-        where there are more or fewer texts than before.
+        cut: int64 (m,), characters cut off the texts; None where nothing more is; marked: the new
+        texts with breaks, where they have parts. Raises ValueError where there are more or fewer
+        texts than before.
         """
         if len(texts.offsets) != len(self.texts.offsets):
             raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
         as_read, cut = self.as_read.copy(), self.cut if cut is None else cut
         if texts is not self.texts:
-            as_read[self.rows] &= same_texts(self.texts, texts)
+            as_read[self.rows] &= same_texts(self.texts, texts if marked is None else marked)
+        marked = self.marked if marked is None else marked
         if not refusals:
-            return replace(self, texts=texts, cut=cut, as_read=as_read)
+            return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
@@ -125,6 +134,7 @@ class Documents(Sequence[Document]):
             rows=self.rows[stay],
             texts=texts.take(stay),
             cut=cut[stay],
+            marked=None if marked is None else marked.take(stay),
             refusals={**self.refusals, **refusals},
         )
 
@@ -194,21 +204,33 @@ class Batch:
     ranks: Sequence[bytes] | None = None
 
 
+def own_groups(keys: BytesColumn) -> NDArray[np.int64]:
+    """Return the groups that n documents would found, by their keys: int64 (n,), see docs/design.
+
+    Two of 50 million share a number with probability 0.0001, which nothing depends on.
+    """
+    return digests_of(keys).view(np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class KeptPage:
     """Documents that the target already holds, as the index needs them: n keys, n fingerprints.
 
-    run: int64 (n,), the run that kept each document.
+    run: int64 (n,), the run that kept each document; groups: by row, of those that did not found
+    the group that they are in.
     """
 
     keys: list[bytes]
     fingerprints: Fingerprints
     run: NDArray[np.int64]
+    groups: Mapping[int, int] = field(default_factory=dict)
 
     def __getitem__(self, rows: NDArray[np.int64]) -> KeptPage:
         """Return some of them."""
         keys = [self.keys[row] for row in rows.tolist()]
-        return KeptPage(keys, self.fingerprints[rows], self.run[rows])
+        places = enumerate(rows.tolist()) if self.groups else ()
+        groups = {i: self.groups[row] for i, row in places if row in self.groups}
+        return KeptPage(keys, self.fingerprints[rows], self.run[rows], groups)
 
 
 class NumberedTexts(NamedTuple):
@@ -263,6 +285,32 @@ class Names(NamedTuple):
 _NO_NAMES = Names()
 
 
+class Replaced(NamedTuple):
+    """A kept document that gave way to a better copy, as a duplicate of it; see Decisions.
+
+    key: its own; of: that of the copy; group: of both.
+    """
+
+    is_exact: bool
+    channels: int
+    distance: int = 0
+    similarity: float = 1
+    left_out: int = 0
+    probability: float = np.nan
+    differences: tuple[Difference, ...] = ()
+    key: bytes = b""
+    of: bytes = b""
+    group: int = 0
+
+    def enter(self, decisions: Decisions, row: int) -> None:
+        """Enter it as the decision on a text that was kept before, but for differences and keys."""
+        decisions.outcomes[row] = EXACT if self.is_exact else NEAR
+        decisions.distances[row], decisions.similarities[row] = self.distance, self.similarity
+        decisions.channels[row], decisions.left_out[row] = self.channels, self.left_out
+        decisions.probabilities[row], decisions.groups[row] = self.probability, self.group
+        decisions.kinds[row] = decisions.richer[row] = 0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Sequence[Decision]):
     """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
@@ -274,11 +322,13 @@ class Decisions(Sequence[Decision]):
     NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
     codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
     probabilities: float64 (n,), NaN where the model does not say; places: uint8 (n,), codes of the
-    other collections that the documents `of` lie in, which their keys name as well.
+    other collections that the documents `of` lie in, which their keys name as well. groups: int64
+    (n,), of each text the group that it is in, 0 where that is of another collection; gave_way:
+    bool (n,), duplicates that a later, better copy took the place of.
 
-    By row, where there are some: differences, missing; replaced: of a better copy than a document
-    that was kept before, the key of that one and what it is now (of a copy that is a better one
-    still, this one may be a duplicate itself); refusals: of all without a text.
+    By row, where there are some: differences, missing; replaced: of the document that takes the
+    place of one that was kept before the batch, that one (a duplicate of this document, or of
+    another one that gave way to it); refusals: of all without a text.
     """
 
     outcomes: NDArray[np.uint8]
@@ -296,10 +346,12 @@ class Decisions(Sequence[Decision]):
     left_out: NDArray[np.uint8]
     probabilities: NDArray[np.float64]
     places: NDArray[np.uint8]
+    groups: NDArray[np.int64]
+    gave_way: NDArray[np.bool_]
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
-    replaced: Mapping[int, tuple[bytes, Duplicate]] = field(default_factory=dict)
+    replaced: Mapping[int, Replaced] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
 
     @classmethod
@@ -308,7 +360,7 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
+        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((4, n), dtype=np.int64)
         return cls(
             outcomes=bytes_[0],
             fingerprints=fingerprints,
@@ -325,8 +377,22 @@ class Decisions(Sequence[Decision]):
             left_out=bytes_[5],
             probabilities=np.full(n, np.nan),
             places=bytes_[6],
+            groups=whole[3],
+            gave_way=np.zeros(n, dtype=np.bool_),
             names=names,
         )
+
+    @classmethod
+    def of_replaced(cls, replaced: Sequence[Replaced]) -> Decisions:
+        """Return the decisions on documents that gave way, in this order."""
+        n = len(replaced)
+        made = cls.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
+        for row, one in enumerate(replaced):
+            one.enter(made, row)
+        made.gave_way[:] = True
+        differences = {row: one.differences for row, one in enumerate(replaced) if one.differences}
+        of = strings_of([one.of for one in replaced])
+        return replace(made, of=of, differences=differences)
 
     def __len__(self) -> int:
         """Return the number of decisions."""

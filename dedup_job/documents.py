@@ -120,9 +120,10 @@ class Duplicate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The document holds no text to compare."""
+    """The document holds no text to compare; detail: in which of several fields."""
 
     reason: Reason
+    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,13 +26,14 @@ from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
-from dedup_job.mongo.bson.rows import OutputSettings
+from dedup_job.mongo.bson.rows import Form, OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
 from dedup_job.settings_input import TOO_DEEP, check_passwords, short
+from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
@@ -99,6 +100,12 @@ class RunSettings(BaseModel):
         le=1e7,
         description="seconds to wait while another run holds the lease",
     )
+    report_every: float = Field(
+        default=10.0,
+        gt=0,
+        le=1e5,
+        description="minutes after which a run with --follow ends and the next one begins",
+    )
 
     @property
     def page_documents(self) -> int:
@@ -144,7 +151,7 @@ class Settings(BaseModel):
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()
         del values["run"], values["abort_if"], values["ledger"]
-        for name in ("query", "against", "max_chars", "full_scan_every"):
+        for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
         for name in ("blocks", "folder"):
             del values["index"][name]  # how it is done, not what is found
@@ -152,6 +159,8 @@ class Settings(BaseModel):
             path = getattr(getattr(self, section), name)
             if path is not None:
                 values[section][name] = _content(path, f"{section}.{name}")
+        if not self.output.keep:
+            del values["output"]["keep"]
         if not self.decision.judges:
             of_the_form = () if self.decision.compares else ("words",)
             for name in ("confidence", "model", "on_more_content", *of_the_form):
@@ -242,7 +251,7 @@ def load(
     except ValidationError as e:
         problems = [_problem(error, origins, file) for error in e.errors()]
         raise ConfigurationError([*unknown, *problems]) from None
-    if problems := [*unknown, *_impossible_paths(settings)]:
+    if problems := [*unknown, *_impossible_paths(settings), *_impossible_form(settings)]:
         raise ConfigurationError(problems)
     settings._chosen = file is not None or any(
         name.partition(".")[0] not in ("connection", "run") for name in flags
@@ -282,6 +291,15 @@ def _impossible_paths(settings: Settings) -> Iterator[str]:
         for name, value in part:
             if isinstance(value, Path) and "\0" in str(value):
                 yield f"{section}.{name}: a path holds no NUL, not {short(str(value))}"
+
+
+def _impossible_form(settings: Settings) -> Iterator[str]:
+    """Yield a problem where the target would have no place for all texts."""
+    if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
+        yield (
+            "output.document: classic holds one text, and source.field names several: "
+            f"{short(settings.source.field)}. Name one with --field, or choose whole or text"
+        )
 
 
 def _from_file(file: Path | None) -> dict[str, Any]:

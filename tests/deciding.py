@@ -98,7 +98,7 @@ class Decider:
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
-        for key, _ in decisions.replaced.values():
+        for key in [one.key for one in decisions.replaced.values()]:
             del self.texts[key]
         self.greedy.arrived()
         return decisions

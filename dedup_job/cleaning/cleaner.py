@@ -37,6 +37,7 @@ from dedup_job.native.code_points import (
     points_of,
     text_of,
 )
+from dedup_job.native.parts import BREAK, as_lines, parted, with_breaks
 
 _ENDS: Final = {
     symbols.CODE: symbols.CODE_END,
@@ -103,10 +104,14 @@ class CleaningSettings(BaseModel):
 
 
 class Cleaned(NamedTuple):
-    """n clean texts; cut: int64 (n,), characters that were cut off each at markers."""
+    """n clean texts; cut: int64 (n,), characters that were cut off each at markers.
+
+    marked: the same texts with breaks between their parts, where these were cleaned.
+    """
 
     texts: TextColumn
     cut: NDArray[np.int64]
+    marked: TextColumn | None = None
 
 
 class Cleaner:
@@ -125,12 +130,20 @@ class Cleaner:
         return self.clean_all([text])[0]
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return what `clean` makes of each text."""
-        return self.clean_packed(pack(texts)).texts()
+        """Return what `clean` makes of each text; each part of one with breaks by itself."""
+        several = any(BREAK in text for text in texts)
+        return (self.parts_cleaned if several else self.cleaned)(pack(texts)).texts.texts()
 
     def clean_packed(self, texts: TextColumn) -> TextColumn:
         """Return what `clean` makes of n texts; the very same where nothing changes."""
         return self.cleaned(texts).texts
+
+    def parts_cleaned(self, texts: TextColumn) -> Cleaned:
+        """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
+        parts, counts = parted(texts)
+        clean, cut, _ = self.cleaned(parts)
+        total = np.diff(np.append(0, np.cumsum(cut))[np.append(0, np.cumsum(counts))])
+        return Cleaned(as_lines(clean, counts), total, with_breaks(clean, counts))
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return what `clean` makes of n texts, and how much was cut off them."""

@@ -129,6 +129,7 @@ def inspect(
 
 def _show(found: Inspected, console: Output, distance: int | None, *, full: bool) -> None:
     head = [row for item in found.items for row in _head(item)]
+    head += [("which gave way to", whole(one)) for one in found.later]
     if found.target:
         head.append(("target", f"{found.target}, made from {found.source}"))
     if head:
@@ -175,6 +176,8 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
             yield "of", whole(decided.of)
         if decided.against:
             yield "against", whole(decided.against)
+        if decided.kept_by:
+            yield "was kept", whole(f"until that better copy came ({decided.kept_by})")
         if decided.pair.richer:
             yield "has more than it", pairs.visible(", ".join(decided.pair.richer))
     if item.key:

@@ -19,8 +19,9 @@ from dedup_job.cli.streams import json_log
 from dedup_job.errors import DedupError
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import MetricsFile
-from dedup_job.monitoring.pings import pings
-from dedup_job.report.progress import Log, above, shown_progress
+from dedup_job.monitoring.pings import Pings, pings
+from dedup_job.printing import counted
+from dedup_job.report.progress import Log, above, shown_progress, told
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
 
@@ -59,10 +60,10 @@ LogOption = Annotated[
 class Monitored:
     """A run that machines watch. report: set as soon as there is one."""
 
-    def __init__(self, form: LogFormat, metrics: MetricsFile | None) -> None:
+    def __init__(self, form: LogFormat, metrics: MetricsFile | None, ping: Pings | None) -> None:
         self.report: Run | None = None
         self._as_json = form is LogFormat.JSON
-        self._metrics = metrics
+        self._metrics, self._ping = metrics, ping
 
     def named(self, target: str, database: str | None) -> None:
         """Take the name of the target as it was given; UsageError if the metrics are another's."""
@@ -79,6 +80,25 @@ class Monitored:
             return
         with shown_progress(*others) as progress:
             yield progress
+
+    def ended(self, end: End) -> None:
+        """Tell of an end."""
+        if self._metrics:
+            self._metrics.ended(end)
+        if self._ping:
+            self._ping.ended(end)
+
+    def goes_on(self, end: End, run: Run, is_quiet: bool) -> None:
+        """Tell of the end of a run while its process goes on; is_quiet: nothing came after it."""
+        self.ended(end)
+        if is_quiet:
+            told(f"nothing arrived since run {run.number}")
+        elif self._as_json:
+            end.log()
+        else:
+            some, counts = counted(run.counts.scanned, "document"), run.counts
+            some = f"{some}, {counts.kept:,} kept, {counts.duplicates:,} duplicates"
+            told(f"run {run.number} is done: {some}")
 
     def warn(self, warning: str) -> None:
         """Tell of a warning."""
@@ -103,14 +123,11 @@ def monitored(
     with json_log() if as_json else nullcontext():
         if dry_run and (metrics_file or ping_file):
             log.info("a dry run writes no metrics and sends no pings")
-        run, since = Monitored(form, metrics), time.monotonic()
+        run, since = Monitored(form, metrics, ping), time.monotonic()
 
         def end(error: BaseException | None = None) -> End:
             ended = _end(error, time.monotonic() - since, run.report)
-            if metrics:
-                metrics.ended(ended)
-            if ping:
-                ping.ended(ended)
+            run.ended(ended)
             if as_json:
                 ended.log()
             return ended

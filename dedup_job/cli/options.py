@@ -79,8 +79,29 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "source.field",
         str,
         "PATH",
-        "Field that holds the text, a dotted path [default: text; to inspect a target: that of its "
-        "last run].",
+        "Field that holds the text, a dotted path; several with commas [default: text; to inspect "
+        "a target: that of its last run].",
+    ),
+    "keep": (
+        "output.keep",
+        list[str],
+        "RULE",
+        "Which copy stays: first, richest, longest, newest:FIELD, oldest:FIELD, highest:FIELD or "
+        "order:FIELD=A,B; several: each decides where those before it tie.",
+    ),
+    "on_change": (
+        "source.on_change",
+        str,
+        "WHAT",
+        "Documents that the source changed: keep them as decided, update those that still ask "
+        "the same, or refresh all [default: keep].",
+    ),
+    "on_delete": (
+        "source.on_delete",
+        str,
+        "WHAT",
+        "Documents that the source deleted: keep them, promote a copy, or remove them "
+        "[default: keep].",
     ),
     "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
     "against": (
@@ -100,7 +121,7 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_RUN = (
     *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
-    *(*CONNECTION, "field", "query", "against", "config"),
+    *(*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
 )
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)

@@ -127,6 +127,11 @@ def _undone(found: Undone) -> Iterator[str]:
             f"run {found.run} is undone: {documents} and {rows} of the ledger were taken back. The "
             "next run decides them anew."
         )
+        if found.back:
+            yield (
+                f"{counted(found.back, 'document')} of earlier runs, which it had replaced or "
+                "decided anew, stand as they did before it."
+            )
     if found.left:
         yield (
             f"Left in {found.target}, since the source no longer holds them and these may be the "
@@ -142,5 +147,6 @@ def _question(planned: Undone) -> str:
         return f"{begun} number {planned.run} of {planned.target}, {many}?"
     return (
         f"{begun} run {planned.run} of {planned.target}? {counted(planned.kept, 'document')} leave "
-        f"the target, {counted(planned.ledger, 'row')} its ledger."
+        f"the target, {counted(planned.ledger, 'row')} its ledger"
+        + (f", and {planned.back:,} of earlier runs stand again." if planned.back else ".")
     )

@@ -23,6 +23,7 @@ from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable
+from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
@@ -52,6 +53,9 @@ _Limit = Annotated[
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
 _FullScan = Annotated[
     bool, typer.Option("--full-scan", help="Compare all ids instead of reading what changed.")
+]
+_Follow = Annotated[
+    bool, typer.Option("--follow", help="Stay and decide what arrives, until stopped.")
 ]
 _Cluster = Annotated[
     str | None,
@@ -83,6 +87,7 @@ def run(
     limit: _Limit = None,
     dry_run: _DryRun = False,
     full_scan: _FullScan = False,
+    follow: _Follow = False,
     cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
@@ -111,13 +116,13 @@ def run(
                 check_writable(option, file)
         told.named(target, settings.connection.db)
         request = commands.run.Request(
-            source, target, limit=limit, dry_run=dry_run, full_scan=full_scan, yes=yes
+            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
         )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
-            told.report = _run(settings, request, stop, told, collector, cluster)
+            told.report = _run(settings, request, stop, told, collector, cluster, report)
             page = None if html is None else partial(_write_page, html, settings, told, collector)
             tell(told.report, report, stop, profile=profile, page=page)
 
@@ -129,11 +134,18 @@ def _run(
     told: Monitored,
     collector: SurveyCollector | None,
     cluster: str | None,
+    file: Path | None,
 ) -> Run:
+    def goes_on(outcome: Run, is_quiet: bool) -> None:
+        told.goes_on(End(_code(outcome), outcome.seconds, outcome), outcome, is_quiet)
+        if file is not None and not is_quiet:
+            _write_report(outcome, file)
+
     agree = _agree if is_interactive() and not request.yes else None
     on_cluster = nullcontext() if cluster is None else _driver(settings, request, cluster)
     with on_cluster as driver, told.progress() as progress:
-        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, agree, told.warn, collector)
+        begun = stop.wait_for_batch
+        watch = commands.run.Watch(progress, stop, begun, agree, told.warn, collector, goes_on)
         try:
             if driver is not None:
                 return driver.attend(watch)
@@ -206,8 +218,12 @@ def tell(
         of = "" if outcome.expected is None else f" of {outcome.expected:,}"
         done = f"{outcome.checkpoint.counts.scanned:,}{of} documents"
         raise Interrupted(f"Stopped by {by} after {done}. The same command continues.", signum)
-    if outcome.checkpoint.counts.quarantined:
-        raise typer.Exit(QUARANTINED)
+    if code := _code(outcome):
+        raise typer.Exit(code)
+
+
+def _code(outcome: Run) -> int:
+    return QUARANTINED if outcome.checkpoint.counts.quarantined else 0
 
 
 def _write_report(outcome: Run, file: Path) -> None:

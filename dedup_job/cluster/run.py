@@ -152,7 +152,9 @@ def _spread(wired: Wired) -> pipeline.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=GreedyDeduplicator(index, settings.decision, RemoteTexts(force, index)),
+        decider=GreedyDeduplicator(
+            index, settings.decision, RemoteTexts(force, index), target.ranks_of
+        ),
         snapshots=_NoSnapshots(),
         threads=_AHEAD * size,
     )
@@ -202,6 +204,11 @@ class _Ids:
     def changed(self) -> Mapping[str, Set[bytes]]:
         """Keys of documents that were decided before, by what happened to them."""
         return self._source.changed
+
+    @property
+    def tells(self) -> bool:
+        """Whether that is all that happened to them."""
+        return self._source.tells
 
     @property
     def bookmark(self) -> Any:

@@ -144,6 +144,7 @@ class ShardedIndex(KeptIndex):
 
     def _add_page(self, page: KeptPage) -> None:
         if page.keys:
+            self._note_groups(page)
             self.add(page.keys, page.fingerprints)
             self.settled(self._count)  # it is in the target
 
@@ -230,6 +231,8 @@ class ShardedIndex(KeptIndex):
 
     def _fill(self, process: Process, number: int) -> None:
         """Bring a new shard to where the lost one was."""
+        if self.live < len(self):  # the target no longer tells which numbers the others have
+            raise cannot_go_on("a part of the index was lost, after kept copies were replaced")
         recent = {key for added in self._recent for key in added.keys.list()}
         count = 0
         for page in by_run(self._pages):

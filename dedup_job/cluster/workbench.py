@@ -74,6 +74,7 @@ class Workbench:
             models.fingerprinter,
             self._target.fits,
             settings.source.max_chars,
+            form.ranks,
         )
         self._batches: dict[int, Batch] = {}
         self._pairs: dict[int, LocalPairs] = {}
@@ -156,4 +157,6 @@ def _hollow(batch: Batch, number: int) -> NumberedBatch:
     raw = BytesColumn(nothing, np.zeros_like(documents.raw.lengths), documents.raw.lengths)
     texts = TextColumn(nothing.view(np.uint32), documents.texts.offsets)
     bare: Fingerprints = prints[np.arange(len(prints))]
-    return NumberedBatch(replace(documents, raw=raw, texts=texts), bare, batch.ranks, number)
+    return NumberedBatch(
+        replace(documents, raw=raw, texts=texts, marked=None), bare, batch.ranks, number
+    )

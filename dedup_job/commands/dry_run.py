@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, NumberedTexts
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
@@ -58,10 +58,22 @@ class DryTarget:
         if not len(missing):
             return texts
         row_of = dict(zip(keys.take(missing).list(), missing.tolist(), strict=True))
-        found = NumberedTexts.of(
-            {row_of[key]: text for key, text in self._source.texts([*row_of]).items()}
-        )
-        return texts.joined(found._replace(texts=self._cleaner.clean_packed(found.texts)))
+        found = self._source.texts([*row_of])
+        clean = zip(found, self._cleaner.clean_all([*found.values()]), strict=True)
+        return texts.joined(NumberedTexts.of({row_of[key]: text for key, text in clean}))
+
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return ranks of kept documents; of what would be there from the source."""
+        ranks, asked = self._reader.ranks_of(keys), keys.list()
+        missing = [key for key, rank in zip(asked, ranks, strict=True) if not rank]
+        ranking = self._reader.form.ranking
+        if ranking is None or not missing:
+            return ranks
+        found = self._source.documents(missing)
+        texts = self.texts([*found])
+        documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
+        more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
+        return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the same by key; those that are gone are left out."""
@@ -83,7 +95,7 @@ class DryTarget:
     def bookmark(self) -> None:
         """Return none: nothing is written that would show when the changes are read to the end."""
 
-    def finish(self, report: Run, *_: object) -> None:
+    def finish(self, report: Run, *_: object, **__: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)

@@ -46,7 +46,7 @@ def export_target(
         raise UsageError(f"--columns: {', '.join(columns)} hold a name that is empty.")
     count = 0
     with opened(settings, target, progress) as on:
-        names = ("_id", ".".join(on.target.rows.path), *columns)
+        names = ("_id", *on.target.rows.texts.dotted, *columns)
         if len({*names}) < len(names):
             raise UsageError(f"--columns: {', '.join(names)} hold a column twice.")
         progress.total(on.target.documents.estimated_document_count(), "exporting")

@@ -81,7 +81,8 @@ class Inspected:
     """All that there is to say of one or two documents or texts.
 
     settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
-    for; original: the kept document that a duplicate was dropped for; pair: two items, or a
+    for; original: the kept document that a duplicate was dropped for; later: the better copies to
+    which that one gave way, one after the other; pair: two items, or a
     duplicate and its original, compared now. near: the nearest of `found` candidates, or documents
     within a distance, among `among` other kept documents; None where they are not looked for.
     duplicates: of a kept document, the first of `dropped` that were dropped for it.
@@ -93,6 +94,7 @@ class Inspected:
     target: str = ""
     source: str = ""
     original: Item | None = None
+    later: tuple[str, ...] = ()
     pair: PairView | None = None
     near: tuple[Near, ...] | None = None
     found: int = 0
@@ -182,9 +184,9 @@ class _Inspector:
         (item,) = base.items
         decision = item.decided.decision if item.decided else ""
         if item.decided and decision == DUPLICATE:
-            key = item.decided.pair.of
-            original = self._kept(key, self._records.kept(key))
-            base = replace(base, original=original, pair=self._pair(item, original))
+            original, later = self._original(item.decided.pair.of)
+            pair = self._pair(item, original)
+            base = replace(base, original=original, pair=pair, later=later)
         if decision == KEPT:
             base = self._with_duplicates(base, item)
         elif item.key and distance is None:
@@ -194,6 +196,19 @@ class _Inspector:
     @property
     def _records(self) -> Records:
         return Records(self._on.target)
+
+    def _original(self, key: bytes) -> tuple[Item, tuple[str, ...]]:
+        """Return what a duplicate was dropped for, and the better copies to which that gave way."""
+        records, later = self._records, list[str]()
+        kept = records.kept(key)
+        if kept is not None or bson_edit.place_of(key) or (record := records.of(key)).row is None:
+            return self._kept(key, kept), ()
+        item, row = self._of_source(record), dict[str, Any](record.row)
+        while "kept_by" in row:
+            key = bson_edit.fields({"_id": row["of"]})
+            later.append(f"{shown(key)} ({row['kept_by']}, run {row['run']})")
+            row = records.of(key).row or {}
+        return item, tuple(later)
 
     def _document(self, written: str) -> Item:
         self._progress.stage("looking the document up")
@@ -341,9 +356,9 @@ def _found(index: KeptIndex, prints: Fingerprints, distance: int | None) -> dict
     found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
     order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
     numbers: list[int] = found.numbers[order].tolist()
-    same = int(index.equal(prints)[0])
-    if same >= 0 and same not in numbers:
-        numbers.insert(0, same)
+    same = index.equal(prints)
+    if same[0] >= 0 and same[0] not in numbers and not index.is_forgotten(same)[0]:
+        numbers.insert(0, int(same[0]))
     return dict(zip(index.keys(numbers), numbers, strict=True))
 
 

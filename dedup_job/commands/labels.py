@@ -17,6 +17,7 @@ from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.parts import BREAK
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.progress import QUIET, Progress
@@ -60,11 +61,11 @@ def import_labels(
         return len(rows)
 
 
-def exported_lines(on: Opened, rows: Sequence[LabelRow]) -> Iterator[str]:
-    """Yield labels with the texts that they are about."""
+def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
+    """Yield labels with the texts that they are about; between: the parts of a text."""
     for start in range(0, len(rows), _TOGETHER):
         part = rows[start : start + _TOGETHER]
-        texts = _texts(on, part)
+        texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
         for n, row in enumerate(part, start + 1):
             document = row.document
             line = {

@@ -20,6 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
 from dedup_job.mongo.maintenance.label_store import LabelStore
+from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line, counted
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.progress import QUIET, Progress
@@ -106,7 +107,7 @@ def learn_target(
     given = [one for name, text in (files or {}).items() for one in _read(text, name)]
     with opened(settings, target, progress) as on:
         progress.stage("reading the labels")
-        stored = _read("\n".join(exported_lines(on, LabelStore(on.target).rows())))
+        stored = _read("\n".join(exported_lines(on, LabelStore(on.target).rows(), BREAK)))
         return _lesson(on, [*stored, *given])
 
 

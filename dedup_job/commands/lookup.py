@@ -11,6 +11,7 @@ from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.printing import for_shell
+from dedup_job.text_fields import TextFields
 
 _MAX_SHOWN = 200  # characters of an _id that a message repeats
 
@@ -51,9 +52,12 @@ def refusal(document: Document, field: str) -> str:
     content = document.content
     if isinstance(content, Quarantined):
         return f"{content.reason}: {content.detail}"
+    if isinstance(content, Skipped) and content.detail:
+        return f"{content.reason}: {content.detail}"
     if content != Skipped(Reason.NOT_TEXT):
         return f"field `{field}` is missing now"
-    return f"field `{field}` is {type_name_at(document.raw, field.split('.'))} now, not text"
+    found = type_name_at(document.raw, TextFields.of(field).one)
+    return f"field `{field}` is {found} now, not text"
 
 
 def _brief(text: str) -> str:

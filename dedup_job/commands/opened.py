@@ -15,7 +15,8 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.rows import KeptRows, StoredText
+from dedup_job.mongo.bson.ranking import Ranking
+from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.lease_admin import open_target
@@ -46,16 +47,15 @@ class Opened:
 
 def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
-    original = settings.output.text is StoredText.ORIGINAL
-    clean = Cleaner(settings.cleaning).clean_packed
-    field, sketcher = settings.source.field, models.sketcher
+    field, output, cleaner = settings.source.field, settings.output, Cleaner(settings.cleaning)
+    rules = output.rules
     return TargetForm(
         settings.source,
-        KeptRows(settings.output.document, field, sketcher, clean if original else None),
+        KeptRows(output.document, field, models.sketcher, cleaner, output.text),
         LedgerRows(settings.ledger.document, field),
         settings.stamp(),
-        clean,
         as_made,
+        Ranking(rules, lambda texts: models.any_judge.richness(texts)) if rules else None,
     )
 
 

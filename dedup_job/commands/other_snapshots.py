@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-import numpy as np
 from bson import json_util
 
 from dedup_job.columns import Batch, Documents
@@ -22,7 +21,7 @@ from dedup_job.native.bytes_column import digests_of, strings_of
 
 log = logging.getLogger("dedup")
 _SMALL = 5000  # documents: fewer are soon read again
-_MOST_LOST = 4  # of so many documents one may be gone before all are read again
+_MOST_GONE = 0.25  # of all documents; where more are, all are read again
 _KEYS = 10_000  # read at once
 
 
@@ -49,7 +48,6 @@ class OtherSnapshots(SnapshotStore):
         super().__init__(target, settings, memory)
         self._source, self._keeps = source, keeps
         self._least = _SMALL if settings.folder is None else 0
-        self._lost: Set[int] = frozenset()  # numbers of documents that are gone
 
     @property
     def name(self) -> str:
@@ -71,7 +69,6 @@ class OtherSnapshots(SnapshotStore):
         if why_not := self.load(part):
             log.info("%s is read as a whole; its snapshot: %s", self.name, why_not)
         if not self.loaded:
-            self._lost = frozenset()
             self._add(part, self._source.pages())
         self.save(part)
         if len(part.segments[-1]) and self.loaded and self._is_saved:
@@ -79,7 +76,7 @@ class OtherSnapshots(SnapshotStore):
             with suppress(SnapshotError):
                 self.read(packed)
                 part = packed
-        index.add_other(self.name, part, np.array(sorted(self._lost), dtype=np.int64))
+        index.add_other(self.name, part)
 
     def save(self, kept: KeptIndex) -> None:
         """Keep it for the next run, where that can prove it."""
@@ -114,13 +111,12 @@ class OtherSnapshots(SnapshotStore):
         bookmark = self._source.bookmark
         assert bookmark is not None  # else nothing is saved
         saved = json_util.dumps(bookmark.model_dump(by_alias=True))
-        return {"bookmark": saved, "lost": sorted(self._lost)}
+        return {"bookmark": saved}
 
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
         """Read what was inserted and changed; forget what was changed and deleted."""
         try:
             since = Bookmark.model_validate(json_util.loads(last["bookmark"]))
-            self._lost = frozenset(last["lost"])
         except (KeyError, ValueError, TypeError) as e:
             raise SnapshotError("it is damaged") from e
         try:
@@ -128,13 +124,12 @@ class OtherSnapshots(SnapshotStore):
             came = in_order(found.inserted | found.changed)
         except NotFollowed as e:
             raise SnapshotError(str(e) or "its changes cannot be followed") from e
-        gone = found.inserted | found.changed | found.deleted
-        if gone:
-            self._lost |= frozenset(kept.numbers_of(gone).tolist())
-        if len(self._lost) * _MOST_LOST > len(kept):
+        kept.forget_keys(found.inserted | found.changed | found.deleted)
+        if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError("many of its documents are gone")
         parts = (came[start : start + _KEYS] for start in range(0, len(came), _KEYS))
         self._add(kept, (page for keys in parts for page in self._source.read_by_id(keys)))
+        kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Do nothing: the change stream has proved it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
@@ -17,7 +17,7 @@ from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.other_snapshots import OtherSnapshots
 from dedup_job.commands.snapshot_store import SnapshotStore
-from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models
+from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.decision.settings import AbortSettings
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
@@ -29,12 +29,14 @@ from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
+from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Run, Scope
+from dedup_job.runs.run import About, Checkpoint, Run, Scope
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -46,7 +48,7 @@ class Request:
     """What one run was asked for, besides settings.
 
     full_scan: compare all ids, whether or not their changes are known;
-    yes: go on although most documents seem to have no text.
+    follow: stay and decide what arrives; yes: go on although most documents seem to have no text.
     """
 
     source: str
@@ -54,6 +56,7 @@ class Request:
     limit: int | None = None
     dry_run: bool = False
     full_scan: bool = False
+    follow: bool = False
     yes: bool = False
 
 
@@ -63,7 +66,8 @@ class Watch:
 
     stop: whether to stop after the batch in hand; begun: called when there is a batch to be
     finished from now on; agree: called before a new target is made, what it raises ends the run;
-    warn: takes a warning; collector: sees the decisions of a dry run.
+    warn: takes a warning; collector: sees the decisions of a dry run; told: takes each report of a
+    job that follows and goes on, see pipeline.Follow.
     """
 
     progress: Progress = QUIET
@@ -72,6 +76,7 @@ class Watch:
     agree: Callable[[str, str], None] | None = None
     warn: Callable[[str], None] = log.warning
     collector: SurveyCollector | None = None
+    told: Callable[[Run, bool], None] = lambda *_: None
 
 
 _NOBODY = Watch()
@@ -107,6 +112,12 @@ def run_job(
             "--against and --cluster cannot be combined: other collections are read by one "
             "machine. Leave one of them out."
         )
+    not_these = ("--limit", request.limit), ("--dry-run", request.dry_run), ("--cluster", spread)
+    if request.follow and (given := [name for name, value in not_these if value]):
+        raise UsageError(
+            f"--follow and {given[0]} cannot be combined: a run that follows decides all that "
+            "arrives, on this machine. Leave one of them out."
+        )
     if request.full_scan:
         settings = settings.with_full_scan()
     with connected(settings, progress) as (client, database):
@@ -114,8 +125,8 @@ def run_job(
             Namespace.parse(request.source, database, "--source"),
             Namespace.parse(request.target, database, "--target"),
         )
-        given = (Namespace.parse(n, database, "--against") for n in settings.source.against)
-        others = [*dict.fromkeys(given)]
+        named = (Namespace.parse(n, database, "--against") for n in settings.source.against)
+        others = [*dict.fromkeys(named)]
         retry = retry_policy(client, settings.run.retry_for, progress, watch.stop)
         models = settings.models(progress.stage)
         places = client, names[1], form_of(settings, models), names[0]
@@ -168,11 +179,15 @@ def _job(
         source=source,
         target=target,
         preparing=Preparation(
-            cleaner, models.fingerprinter, reader.fits, settings.source.max_chars
+            cleaner,
+            models.fingerprinter,
+            reader.fits,
+            settings.source.max_chars,
+            reader.form.ranks,
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index, settings.decision, target.texts_of, models.judge
+            index, settings.decision, target.texts_of, models.judge, target.ranks_of
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=store(reader, settings.index, memory),
@@ -186,7 +201,32 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
+        refresh=_refresher(settings, source, writer, cleaner, models, watch.progress),
+        follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
+        if request.follow
+        else None,
     )
+
+
+def _refresher(
+    settings: Settings,
+    source: Source,
+    target: Target | None,
+    cleaner: Cleaner,
+    models: Models,
+    progress: Progress,
+) -> Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None:
+    """Return what lets leave the target what the source changed or deleted, if that is wanted."""
+    on_change, on_delete = settings.source.on_change, settings.source.on_delete
+    if target is None or (on_change is OnChange.KEEP and on_delete is OnDelete.KEEP):
+        return None
+    recheck = PairRecheck(settings.decision, settings.index, models)
+
+    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
+        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
+
+    clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
+    return Refresher(target, source, *wanted, clean_all, alike, progress).refresh
 
 
 def _check(
@@ -209,6 +249,8 @@ def _check(
     target.check()
     guard.check()
     source.check_query()
+    if request.follow:
+        source.check_changes()
     if not request.yes:
         source.check_field()
 

@@ -15,6 +15,7 @@ from platformdirs import user_state_path
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.state import stamp as stamps
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetReader, Version
 
 log = logging.getLogger("dedup")
@@ -110,6 +111,7 @@ class SnapshotStore:
             if facts is None:
                 break
             found.append(facts)
+        kept.restore_replacements(found[-1]["replaced"])
         return found
 
     def save(self, kept: KeptIndex) -> None:
@@ -118,7 +120,7 @@ class SnapshotStore:
         A run has done its work by then: what goes wrong is a warning, and the former file stays.
         """
         version = self._version()
-        if version is None or kept.own < self._least:
+        if version is None or kept.live < self._least:
             return
         if self.loaded and self.loaded[-1]["generation"] == version.generation:
             return
@@ -147,6 +149,7 @@ class SnapshotStore:
             "after": self.loaded[-1]["generation"] if number else None,
             "stamp": self._target.stamp,
             "index": index,
+            "replaced": kept.replacements(),
             **self._own_facts(),
         }
         snapshot.write(file, facts, arrays)
@@ -193,17 +196,25 @@ class SnapshotStore:
             raise SnapshotError(
                 f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
             )
-        kept.remember_more(self._target.kept(after=run))
+        target = self._target
+        last_run = (target.retry(target.last_run) or {"_id": run})["_id"]
+        for later in range(run + 1, last_run + 1):
+            for piece in RunPieces(target.runs, later, target.retry).read():
+                kept.forget_keys({row.key for row in piece.kept})
+        kept.remember_more(target.kept(after=run))
+        kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Raise SnapshotError unless the target holds as many documents, with these fingerprints.
 
         Those of documents that are chosen at random are compared.
         """
-        if (count := self._target.count(kept.own)) != kept.own:
-            raise SnapshotError(f"it holds {kept.own:,} documents, the target {count:,}")
-        numbers = random.sample(range(kept.others, len(kept)), min(_SAMPLE, kept.own))
-        values = kept.held(np.array(numbers, dtype=np.int64)).values.tolist()
+        if (count := self._target.count(kept.live)) != kept.live:
+            raise SnapshotError(f"it holds {kept.live:,} documents, the target {count:,}")
+        drawn = random.sample(range(kept.others, len(kept)), min(_SAMPLE, len(kept) - kept.others))
+        numbers = np.array(drawn, dtype=np.int64)
+        numbers = numbers[~kept.is_forgotten(numbers)]
+        values = kept.held(numbers).values.tolist()
         sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError("it differs from what the target holds")

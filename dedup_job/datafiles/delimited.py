@@ -71,7 +71,7 @@ class DelimitedReader:
         how = "has no column" if field not in self.header else "has more than one column"
         raise UsageError(
             f"{self._name} {how} {field!r}; its header names {_shown(names) if names else 'none'}. "
-            "Name the column that holds the text with --field; columns are divided by "
+            "Name the one column that holds the text with --field; columns are divided by "
             "commas, in .tsv by tabs."
         )
 

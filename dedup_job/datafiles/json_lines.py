@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.text_fields import TextFields
 
 _SAMPLE = 1 << 20  # bytes
 _SPACE = " \t\r\n"
@@ -39,7 +40,12 @@ class JsonLinesReader:
 
     def __init__(self, stream: BinaryIO, name: str, field: str, size: int | None) -> None:
         """Take the path of the text, dotted; size: bytes of the stream, None where not known."""
-        self._stream, self._name, self._path = stream, name, field.split(".")
+        if (fields := TextFields.of(field)).several:
+            raise UsageError(
+                f"--field {field} names several fields, and rows of a file are compared by one. "
+                "Join them in a field of their own, or import the file and use `dedup run`."
+            )
+        self._stream, self._name, self._path = stream, name, fields.one
         self._lines = 0
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:

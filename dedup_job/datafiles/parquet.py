@@ -53,7 +53,8 @@ class ParquetReader:
         if self._column < 0:
             raise UsageError(
                 f"{name} has no column {field!r}, or several; there are: "
-                f"{', '.join(self.schema.names)}. Name the column that holds the text with --field."
+                f"{', '.join(self.schema.names)}. Name the one column that holds the text with "
+                "--field."
             )
         kind = self.schema.field(self._column).type
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind

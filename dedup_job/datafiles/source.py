@@ -31,6 +31,7 @@ class FileSource:
         """Take what reads the file; nobody has decided its rows before."""
         self._reader = reader
         self.changed: Mapping[str, Set[bytes]] = {}
+        self.tells = True
         self.under_way: deque[Rows] = deque()
 
     def mark(self, since: object) -> None:

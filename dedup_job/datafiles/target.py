@@ -110,7 +110,7 @@ class FileTarget:
         """Nobody else writes these files."""
         return ""
 
-    def finish(self, report: Run, *_: object) -> None:
+    def finish(self, report: Run, *_: object, **__: object) -> None:
         """Let the files take their names, unless the run was stopped."""
         self._done = report.checkpoint.finished
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprints
+from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprints, Replaced
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
 from dedup_job.decision.ranks import PartRanks
@@ -21,7 +21,7 @@ from dedup_job.decision.rounds import (
     PairVerdicts,
     Rules,
 )
-from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
+from dedup_job.documents import Channel, Difference
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
@@ -43,49 +43,22 @@ class Choices(NamedTuple):
 
     added: NDArray[np.bool_]
     of: NDArray[np.int64]
-    replaced: list[tuple[int, Replaced]]
+    replaced: list[tuple[int, Taken]]
     differences: dict[int, tuple[Difference, ...]]
     missing: dict[int, tuple[int, ...]]
     stored: NDArray[np.uint32]
     unindexed: int
 
 
-class Replaced(NamedTuple):
-    """A kept document, by number, and what it is a duplicate by; see Decisions.
+class Taken(NamedTuple):
+    """Whose place a text takes: a kept document, by number, and what it is a duplicate by.
 
     row: its own, where it is of the same batch and part, and its own decision tells the rest.
     """
 
     number: int
-    row: int = -1
-    is_exact: bool = False
-    distance: int = 0
-    similarity: float = 1
-    channels: int = _BY_TEXT
-    left_out: int = 0
-    probability: float = np.nan
-    differences: tuple[Difference, ...] = ()
-
-    def enter(self, decisions: Decisions, row: int) -> None:
-        """Enter it as the decision on a text that was kept before."""
-        decisions.outcomes[row] = EXACT if self.is_exact else NEAR
-        decisions.distances[row], decisions.similarities[row] = self.distance, self.similarity
-        decisions.channels[row], decisions.left_out[row] = self.channels, self.left_out
-        decisions.probabilities[row] = self.probability
-        decisions.kinds[row] = decisions.richer[row] = 0
-
-    def as_duplicate(self, of: bytes) -> Duplicate:
-        """Return the decision on the document, given the key of what replaced it."""
-        pair = Pair(
-            of,
-            self.distance,
-            None if np.isnan(self.similarity) else self.similarity,
-            names_of(self.channels, CHANNELS),
-            differences=self.differences,
-            left_out=self.left_out / 100,
-            probability=None if np.isnan(self.probability) else self.probability,
-        )
-        return Duplicate(Reason.EXACT if self.is_exact else Reason.NEAR, short=False, pair=pair)
+    row: int
+    pair: Replaced
 
 
 def choose(
@@ -173,7 +146,7 @@ def _replaced(
     added: NDArray[np.int64],
     verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
-) -> list[tuple[int, Replaced]]:
+) -> list[tuple[int, Taken]]:
     """Return what takes whose place, in turn; see `_enter_pairs`."""
     rows = np.flatnonzero(outcome.replaced >= 0)
     others = outcome.replaced[rows]
@@ -187,15 +160,14 @@ def _replaced(
     shared = _channels_of(found.candidates.columns[places], channels)
     named = _differences(found, pairs, places, np.ones(len(places), dtype=np.bool_))
     replaced = [
-        Replaced(number, max(other - found.held, -1), is_exact=pair < 0)
+        Taken(number, max(other - found.held, -1), Replaced(is_exact=pair < 0, channels=_BY_TEXT))
         for number, other, pair in zip(
             numbers.tolist(), others.tolist(), outcome.by[rows].tolist(), strict=True
         )
     ]
     for i, place in enumerate(places.tolist()):
-        at = int(told[i])
-        replaced[at] = Replaced(
-            int(numbers[at]),
+        pair = Replaced(
+            is_exact=False,
             distance=int(found.candidates.distances[place]),
             similarity=float(similarities[i]),
             channels=int(shared[i]),
@@ -203,6 +175,8 @@ def _replaced(
             probability=float(-cost[i]),
             differences=named[i],
         )
+        at = int(told[i])
+        replaced[at] = replaced[at]._replace(pair=pair)
     return [*zip(rows.tolist(), replaced, strict=True)]
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.index.held_ids import HeldIds
-from dedup_job.native.bytes_column import strings_of
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 _NAMED = 5
 
@@ -31,9 +32,9 @@ class Comparison:
     """Compares an index with a target's pages; of the two the index alone is held in memory."""
 
     def __init__(self, kept: KeptIndex) -> None:
-        self._kept = kept
-        self._ids = HeldIds(len(kept), kept.packed_keys)
-        self._seen = np.arange(len(kept)) < kept.others  # which are nobody's to compare
+        self._kept, self._live = kept, kept.live_numbers()
+        self._ids = HeldIds(len(self._live), self._keys, kept.is_forgotten)
+        self._seen = np.zeros(len(self._live), dtype=np.bool_)
         self.missing = Difference()  # not remembered
         self.changed = Difference()  # remembered with another fingerprint or text
 
@@ -42,7 +43,7 @@ class Comparison:
         numbers = self._ids.numbers(strings_of(page.keys))
         rows = np.flatnonzero(numbers >= 0).tolist()
         self.missing.add([page.keys[i] for i in np.flatnonzero(numbers < 0).tolist()])
-        held, given = self._kept.held(numbers[rows]), page.fingerprints[rows]
+        held, given = self._kept.held(self._live[numbers[rows]]), page.fingerprints[rows]
         other = (held.values != given.values) | (held.digests != given.digests)
         other |= held.short != given.short
         self.changed.add([page.keys[rows[i]] for i in np.flatnonzero(other).tolist()])
@@ -51,4 +52,7 @@ class Comparison:
     def surplus(self) -> Difference:
         """Return what is remembered and was on no page."""
         left = np.flatnonzero(~self._seen)
-        return Difference(len(left), self._kept.keys(left[:_NAMED]))
+        return Difference(len(left), self._keys(left[:_NAMED]).list())
+
+    def _keys(self, places: NDArray[np.int64]) -> BytesColumn:
+        return self._kept.packed_keys(self._live[places])

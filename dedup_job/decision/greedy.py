@@ -14,15 +14,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import NEAR, Batch, Decisions
-from dedup_job.decision.batches import Replaced, choose
+from dedup_job.columns import NEAR, Batch, Decisions, Replaced
+from dedup_job.decision.batches import Taken, choose
 from dedup_job.decision.compared import LocalTexts, Texts
 from dedup_job.decision.ranks import FetchRanks, KeptRanks, PartRanks, no_ranks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch
 from dedup_job.decision.weighing import SimilarityThreshold
-from dedup_job.documents import Duplicate
 from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
@@ -78,6 +77,10 @@ class GreedyDeduplicator:
         self._texts.end()
         give_back()
 
+    def begin_anew(self) -> None:
+        """Count clusters anew: another run begins."""
+        self._clusters.array[:] = 0
+
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
         sizes = self._clusters.array[: len(self._kept)]
@@ -99,17 +102,17 @@ class GreedyDeduplicator:
         decisions = Decisions.all_kept(prints.values, prints.short, names)
         numbers = np.full(len(prints), -1, dtype=np.int64)
         differences, missing = dict[int, Any](), dict[int, Any]()
-        replaced = list[tuple[int, Replaced]]()
+        replaced = list[tuple[int, Taken]]()
         begun, arrivals = len(self._kept), list[int]()  # rows of those that are added, in order
         crowded = meetings(prints) > _MEETINGS * len(prints)
         size = _CROWDED if crowded else _AT_ONCE  # pairs grow with the square
         for start in range(0, len(prints), size):
             part = slice(start, start + size)
             least = self._threshold.least_agreement(documents.texts.lengths[part])
-            base, some, own = len(self._kept), prints[part], decisions.part(part)
-            pairs = self._texts.pairs(part, base)
+            base, some, told = len(self._kept), prints[part], decisions.part(part)
+            texts = self._texts.pairs(part, base)
             ranks = PartRanks(batch.ranks[part] if batch.ranks else (), self._ranks)
-            choices = choose(self._kept, pairs, ranks, self._rules, least, some, own)
+            choices = choose(self._kept, texts, ranks, self._rules, least, some, told)
             rows = np.flatnonzero(choices.added)
             arrivals += (start + rows).tolist()
             self._texts.add(base, part, choices.added)
@@ -122,40 +125,64 @@ class GreedyDeduplicator:
             for row, gone in choices.missing.items():
                 missing[start + row] = tuple(self._kept.keys(gone))
             for row, found in choices.replaced:
-                one = found if self._judges else found._replace(probability=np.nan)
-                if not (self._compares or one.is_exact):
-                    one = one._replace(similarity=np.nan)
-                self._kept.forget_one(one.number)
-                if one.is_exact:
+                pair = found.pair if self._judges else found.pair._replace(probability=np.nan)
+                if not (self._compares or pair.is_exact):
+                    pair = pair._replace(similarity=np.nan)
+                self._kept.forget_one(found.number)
+                if pair.is_exact:
                     heir = begun + bisect_left(arrivals, start + row)
-                    self._kept.replace(one.number, heir)
-                replaced.append((start + row, one))
+                    self._kept.replace(found.number, heir)
+                replaced.append((start + row, found._replace(pair=pair)))
         decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
         if not self._judges:
             decisions.probabilities[:] = np.nan
         self._clusters.grow(len(self._kept))
-        heads, taken = numbers.copy(), dict[int, tuple[bytes, Duplicate]]()
+        added = np.array(arrivals, dtype=np.int64)
+        places = begun + np.arange(len(added))
+        self._kept.found_groups(places, keys.take(added))
+        heads, taken = numbers.copy(), dict[int, Replaced]()
+        pairs = dict[int, Replaced]()
+        heirs = dict[int, int]()  # rows, by the numbers of what they took the place of
         for row, one in replaced:
-            heir = begun + bisect_left(arrivals, row)
-            if one.number < begun:
-                taken[row] = self._kept.keys([one.number])[0], one.as_duplicate(keys.at(row))
-            elif one.row < 0:  # it was kept in an earlier part of this batch
+            heir, heirs[one.number] = begun + bisect_left(arrivals, row), row
+            former = self._kept.packed_keys(np.array([one.number]))
+            (group,) = self._kept.groups(np.array([one.number]), former).tolist()
+            self._kept.join_group(heir, group)
+            pairs[row] = one.pair._replace(key=former.at(0), of=keys.at(row), group=group)
+            if one.number >= begun and one.row < 0:  # it was kept in an earlier part of this batch
                 at = arrivals[one.number - begun]
-                one.enter(decisions, at)
+                one.pair.enter(decisions, at)
                 numbers[at] = heads[at] = heir
-                differences |= {at: one.differences} if one.differences else {}
+                differences |= {at: one.pair.differences} if one.pair.differences else {}
             heads[heads == one.number] = heir
             sizes = self._clusters.array
             sizes[heir] += sizes[one.number] + (one.number < begun)
             sizes[one.number] = 0
+        for row, one in replaced:
+            last = row
+            while (number := begun + bisect_left(arrivals, last)) in heirs:
+                last = heirs[number]
+            if one.number < begun:
+                taken[last] = pairs[row]
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         decisions.clusters[duplicates] = self._counted(heads[duplicates])
-        of = self._kept.packed_keys(numbers[paired]).spread(paired, len(prints))
+        of = self._kept.packed_keys(numbers[paired])
+        decisions.groups[paired] = self._kept.groups(numbers[paired], of)
         if self._kept.others:
             decisions.places[paired] = self._kept.places_of(numbers[paired])
-        whole = replace(decisions, of=of, differences=differences, missing=missing, replaced=taken)
+            decisions.groups[decisions.places > 0] = 0
+        decisions.groups[added] = self._kept.groups(places, keys.take(added))
+        here = np.flatnonzero(duplicates & (numbers >= begun))
+        decisions.gave_way[here] = added[numbers[here] - begun] > here
+        whole = replace(
+            decisions,
+            of=of.spread(paired, len(prints)),
+            differences=differences,
+            missing=missing,
+            replaced=taken,
+        )
         return whole.among(documents)
 
     def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:

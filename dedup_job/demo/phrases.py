@@ -36,7 +36,7 @@ EMPTY: Sequence[str] = _FILE["empty"]
 BLOCKS: Sequence[str] = _FILE["blocks"]
 WRAPS: Sequence[str] = _FILE["wraps"]
 EXTRAS: Sequence[str] = _FILE["extras"]
-NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, ["第一行"], [], {"p": "题"}, b"\x89PNG")
+NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, ["第一行", 2], {}, {"p": "题"}, b"\x89PNG")
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
 
 

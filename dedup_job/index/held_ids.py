@@ -19,16 +19,25 @@ class HeldIds:
     It takes 12 to 20 bytes for each.
     """
 
-    def __init__(self, count: int, keys_of: Callable[[NDArray[np.int64]], BytesColumn]) -> None:
-        """keys_of: gives the keys of documents, which are numbered from 0 to `count`."""
-        self._keys_of, self._by_hash = keys_of, EqualIndex()
+    def __init__(
+        self,
+        count: int,
+        keys_of: Callable[[NDArray[np.int64]], BytesColumn],
+        is_gone: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    ) -> None:
+        """keys_of: gives the keys of documents, which are numbered from 0 to `count`.
+
+        is_gone: tells which of them are kept no more, and are overlooked.
+        """
+        self._keys_of, self._is_gone, self._by_hash = keys_of, is_gone, EqualIndex()
         for start in range(0, count, _AT_ONCE):
             keys = keys_of(np.arange(start, min(start + _AT_ONCE, count)))
             self._by_hash.extend(digests_of(keys))
 
     def __call__(self, keys: BytesColumn) -> NDArray[np.bool_]:
-        """Tell which of n ids are there, bool (n,)."""
-        return self.numbers(keys) >= 0
+        """Tell which of n ids are there, bool (n,); it may overlook one that was gone once."""
+        numbers = self.numbers(keys)
+        return (numbers >= 0) & ~self._is_gone(numbers)
 
     def numbers(self, keys: BytesColumn) -> NDArray[np.int64]:
         """Return the numbers of n ids, -1 where there is none; int64 (n,)."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Fingerprints, KeptPage
+from dedup_job.columns import Fingerprints, KeptPage, own_groups
 from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.candidates import joined as joined_candidates
 from dedup_job.index.held_ids import HeldIds
@@ -25,12 +25,14 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Snapshot
+from dedup_job.index.snapshot import Arrays, Snapshot, SnapshotError
 from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
+from dedup_job.native.growable_array import GrowableArray
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
+_AT_ONCE = 100_000  # keys
 
 
 class KeptIndex:
@@ -39,31 +41,40 @@ class KeptIndex:
     def __init__(self, settings: IndexSettings) -> None:
         self._settings = settings
         self._others: list[Segment] = []
-        self._lost = np.zeros(0, dtype=np.bool_)  # documents of other collections that are gone
-        self._loses = False
+        self._others_gone = np.zeros(0, dtype=np.bool_)  # which of them are forgotten
+        self._others_heirs: dict[int, int] = {}
         self.forget()
 
     def forget(self) -> None:
         """Begin anew, but for what other collections hold."""
         self._segments = [*self._others, Segment(self._settings)]
         self._count = self.others
-        self._heirs: dict[int, int] = {}
-        self._forgotten: set[int] = set()
+        self._heirs = {**self._others_heirs}
+        self._forgotten: GrowableArray[np.bool_] | None = None  # as long as nothing is
+        self._gone = 0  # kept documents that are forgotten
+        if self._others_gone.any():
+            self._known_to_be_gone()[: self.others] = self._others_gone
+        self._groups: dict[int, int] = {}
         self.unindexed_texts = 0  # that their fingerprint does not find, since this process began
 
     def __len__(self) -> int:
-        """Return the number of documents known, those of other collections among them."""
+        """Return the number of documents known, of other collections and replaced ones included."""
         return self._count
 
     @property
     def others(self) -> int:
         """The number of documents of other collections, which have the first numbers."""
-        return len(self._lost)
+        return len(self._others_gone)
 
     @property
-    def own(self) -> int:
-        """The number of kept documents known."""
-        return self._count - self.others
+    def live(self) -> int:
+        """The number of documents that are kept still."""
+        return self._count - self.others - self._gone
+
+    def live_numbers(self) -> NDArray[np.int64]:
+        """Return their numbers, int64 (live,), ascending."""
+        numbers = np.arange(self.others, self._count)
+        return numbers[~self.is_forgotten(numbers)] if self._gone else numbers
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -77,22 +88,20 @@ class KeptIndex:
         ends = bases_of(self._others)[1:]
         return np.array(codes, dtype=np.uint8)[np.searchsorted(ends, numbers, side="right")]
 
-    def add_other(self, place: str, part: KeptIndex, lost: NDArray[np.int64]) -> None:
+    def add_other(self, place: str, part: KeptIndex) -> None:
         """Let the documents of another collection count as kept before all others.
 
-        place: its name; part: all of them, and no longer of use for itself; lost: the numbers of
-        those that are gone. What is kept must not be known yet.
+        place: its name; part: all of them, and no longer of use for itself. What is kept must not
+        be known yet.
         """
-        gone = np.zeros(len(part), dtype=np.bool_)
-        gone[lost] = True
-        for one, base in zip(part.segments, bases_of(part.segments).tolist(), strict=False):
+        base = self.others
+        for one in part.segments:
             if len(one):
                 one.place = place.encode()
-                if (own := gone[base : base + len(one)]).any():
-                    one.lose(own)
                 self._others.append(one)
-        self._lost = np.concatenate([self._lost, gone])
-        self._loses = bool(self._lost.any())
+        gone = part.is_forgotten(np.arange(len(part)))
+        self._others_gone = np.concatenate([self._others_gone, gone])
+        self._others_heirs |= {base + n: base + heir for n, heir in part._heirs.items()}
         self.forget()
 
     @property
@@ -134,6 +143,31 @@ class KeptIndex:
         """Return the segments from `first` on as one that is packed: facts and arrays in turn."""
         return sealed(self._settings, self.segments[first:])
 
+    def replacements(self) -> dict[str, Any]:
+        """Return what `restore_replacements` takes: what was replaced, as JSON holds it.
+
+        Numbers in it begin with the first kept document: other collections may grow.
+        """
+        base, heirs = self.others, self._heirs.items()
+        gone = self.is_forgotten(np.arange(base, self._count if self._gone else base))
+        return {
+            "forgotten": np.flatnonzero(gone).tolist(),
+            "heirs": [(n - base, heir - base) for n, heir in heirs if n >= base],
+            "groups": [(n - base, group) for n, group in self._groups.items()],
+        }
+
+    def restore_replacements(self, saved: Mapping[str, Any]) -> None:
+        """Remember what was replaced among all that is remembered. Raises SnapshotError."""
+        numbers = [*saved["forgotten"], *(n for one in saved["heirs"] for n in one)]
+        numbers += [number for number, _ in saved["groups"]]
+        base = self.others
+        if numbers and not 0 <= min(numbers) <= max(numbers) < self._count - base:
+            raise SnapshotError("it is damaged: it names documents that it does not hold")
+        for number in saved["forgotten"]:
+            self.forget_one(base + number)
+        self._heirs |= {base + n: base + heir for n, heir in saved["heirs"]}
+        self._groups = {base + n: group for n, group in saved["groups"]}
+
     def replace_growing(self, mapped: Callable[[dict[str, Any], Arrays], Snapshot]) -> None:
         """Pack the segment that grows and begin another one; numbers stay.
 
@@ -168,12 +202,18 @@ class KeptIndex:
         least = np.zeros(len(page.keys), dtype=np.int64)
         turns = self.look_up(page.fingerprints, least).turns
         turns.store_columns(np.ones(len(page.keys), dtype=np.bool_))
+        self._note_groups(page)
         self.add(page.keys, page.fingerprints, turns.stored)
 
+    def _note_groups(self, page: KeptPage) -> None:
+        """Remember the groups of documents that are about to be added."""
+        self._groups |= {self._count + row: group for row, group in page.groups.items()}
+
     def _add_page(self, page: KeptPage) -> None:
-        if self.own > len(self._segments[-1]):
+        if self._count - self.others > len(self._segments[-1]):
             self._add_counted(page)
         elif page.keys:
+            self._note_groups(page)
             self.add(page.keys, page.fingerprints)
 
     def add(
@@ -197,21 +237,14 @@ class KeptIndex:
         """
         sealed = self.segments[:-1]
         count = sum(map(len, sealed))
-        return HeldIds(count, partial(keys_in, sealed)) if 0 < count <= _MOST_IDS else None
+        if not 0 < count <= _MOST_IDS:
+            return None
+        base = self.others
+        return HeldIds(count, partial(keys_in, sealed), lambda own: self.is_forgotten(base + own))
 
     def keys(self, numbers: Sequence[int] | NDArray[np.int64]) -> list[bytes]:
         """Return the keys of kept documents, which are numbered in the order of `remember`."""
         return self.packed_keys(np.asarray(numbers, dtype=np.int64)).list()
-
-    def numbers_of(self, keys: Set[bytes]) -> NDArray[np.int64]:
-        """Return the numbers of all documents with these keys, int64 (n,)."""
-        wanted, numbers, start = digests_of(strings_of([*keys])), list[int](), 0
-        for one in self._segments:
-            for piece in one.ids.pieces():
-                rows = np.flatnonzero(np.isin(digests_of(piece), wanted))
-                numbers += [start + row for row in rows.tolist() if piece.at(row) in keys]
-                start += len(piece.lengths)
-        return np.array(numbers, dtype=np.int64)
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the same keys in a column."""
@@ -219,13 +252,15 @@ class KeptIndex:
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:
         """Return for each of n texts the number of the kept one that is equal, or -1."""
-        numbers = np.full(len(texts), -1, dtype=np.int64)
+        numbers, left = np.full(len(texts), -1, dtype=np.int64), np.arange(len(texts))
         bases = bases_of(self._segments).tolist()
         for segment, base in zip(self._segments, bases, strict=False):
-            left = np.flatnonzero(numbers < 0)
-            found = segment.find_equal(texts.values[left], texts.digests[left])
-            numbers[left] = np.where(found >= 0, found + base, -1)
-        return self._of_heirs(numbers)
+            values, digests = texts.values[left], texts.digests[left]
+            found = segment.equal.find(segment.near.fingerprints, values, digests)
+            there = found >= 0
+            numbers[left[there]] = self._of_heirs(found[there] + base)
+            left = left[~there | self.is_forgotten(numbers[left])]  # another one may be kept still
+        return numbers
 
     def _of_heirs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the numbers of those that stand in for documents that are gone."""
@@ -241,17 +276,70 @@ class KeptIndex:
 
     def forget_one(self, number: int) -> None:
         """Find a document no more, but as equal; see `is_forgotten`."""
-        self._forgotten.add(number)
+        gone = self._known_to_be_gone()
+        self._gone += not gone[number]
+        gone[number] = True
+
+    def _known_to_be_gone(self) -> NDArray[np.bool_]:
+        if self._forgotten is None:
+            self._forgotten = GrowableArray(0, 0, np.bool_)
+        self._forgotten.grow(self._count)
+        return self._forgotten.array
+
+    def forget_keys(self, keys: Set[bytes]) -> None:
+        """Find some kept documents no more, those that are not known apart."""
+        wanted = digests_of(strings_of([*keys]))
+        for start in range(self.others, self._count if keys else 0, _AT_ONCE):
+            held = self.packed_keys(np.arange(start, min(start + _AT_ONCE, self._count)))
+            for row in np.flatnonzero(np.isin(digests_of(held), wanted)).tolist():
+                if held.at(row) in keys:
+                    self.forget_one(start + row)
+
+    def name_heirs(self) -> None:
+        """Let the first kept document with the same text stand in for each forgotten one."""
+        gone = self.is_forgotten(np.arange(self.others, self._count))
+        if not gone.any():
+            return
+        digests, base = np.concatenate([one.equal.digests for one in self.segments]), self.others
+        stays = np.flatnonzero(np.isin(digests, digests[gone]) & ~gone).tolist()
+        first: dict[int, int] = {}
+        for number in stays:
+            if base + number not in self._heirs:  # else it has another text after all
+                first.setdefault(int(digests[number]), base + number)
+        for number in np.flatnonzero(gone).tolist():
+            if (heir := first.get(int(digests[number]))) is not None:
+                self.replace(base + number, heir)
 
     def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which of n documents are forgotten, bool (n,)."""
-        gone = np.zeros(len(numbers), dtype=np.bool_)
-        if self._forgotten:
-            gone |= np.isin(numbers, [*self._forgotten])
-        if self._loses:
-            rows = np.flatnonzero((numbers >= 0) & (numbers < self.others))
-            gone[rows] |= self._lost[numbers[rows]]
-        return gone
+        if self._forgotten is None:
+            return np.zeros(len(numbers), dtype=np.bool_)
+        known = self._forgotten.array
+        return known[np.minimum(numbers, len(known) - 1)] & (numbers >= 0) & (numbers < len(known))
+
+    def join_group(self, number: int, group: int) -> None:
+        """Let a document belong to a group that another one founded."""
+        self._groups[number] = group
+
+    def groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> NDArray[np.int64]:
+        """Return the groups of n documents, of which the keys are given; int64 (n,)."""
+        groups = own_groups(keys)
+        if self._groups:
+            others = map(self._groups.get, numbers.tolist(), groups.tolist())
+            groups = np.fromiter(others, np.int64, len(groups))
+        return groups
+
+    def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> None:
+        """Give n documents that were just added groups of their own, of which the keys are given.
+
+        One that is decided again may have founded a group before, which others are in now: it
+        gets another number.
+        """
+        if self._groups:
+            borne = {*self._groups.values()}
+            for number, group in zip(numbers.tolist(), own_groups(keys).tolist(), strict=True):
+                if group in borne:
+                    self._groups[number] = group ^ (number + 1)
 
     def look_up(self, texts: Fingerprints, least: NDArray[np.int64]) -> LookUp:
         """Look the candidates of n texts up, in all channels.
@@ -270,7 +358,7 @@ class KeptIndex:
 
     def _known(self, found: Found) -> Found:
         """Return what was found but for what is forgotten."""
-        if not self._forgotten and not self._loses:
+        if self._forgotten is None:
             return found
         stays = ~self.is_forgotten(found.candidates.numbers)
         return found._replace(candidates=found.candidates.where(stays))
@@ -314,7 +402,8 @@ class KeptIndex:
                 numbers = (near.numbers + base).tolist()
                 found |= dict(zip(numbers, near.distances.tolist(), strict=True))
         ordered = sorted(found, key=lambda number: (found[number], number != same, number))
-        return self.keys([number for number in ordered if found[number] <= distance])
+        numbers = np.array([n for n in ordered if found[n] <= distance], dtype=np.int64)
+        return self.keys(numbers[~self.is_forgotten(numbers)])
 
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""

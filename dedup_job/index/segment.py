@@ -47,7 +47,6 @@ class Segment:
         self.bands: BandIndex | PackedColumns | None = None
         self._bits: GrowableArray[np.uint64] | None = None
         self.place = b""  # the collection that it is of, where that is another one
-        self._stand_ins: dict[int, int] = {}  # of documents that are gone
 
     def __len__(self) -> int:
         """Return the number of documents held."""
@@ -96,23 +95,6 @@ class Segment:
         kinds = keys.between(0, np.ones_like(keys.lengths))
         names = repeated(self.place, len(numbers))
         return joined([kinds, names, keys.between(_NAME_END, keys.lengths)])
-
-    def lose(self, lost: NDArray[np.bool_]) -> None:
-        """Let others with the same text stand in for documents that are gone, bool (n,)."""
-        gone, digests = np.flatnonzero(lost), self.equal.digests
-        left = np.flatnonzero(np.isin(digests, digests[gone]) & ~lost)[::-1]
-        first = dict(zip(digests[left].tolist(), left.tolist(), strict=True))
-        own = zip(gone.tolist(), digests[gone].tolist(), strict=True)
-        self._stand_ins = {number: first.get(digest, -1) for number, digest in own}
-
-    def find_equal(
-        self, values: NDArray[np.uint64], digests: NDArray[np.uint64]
-    ) -> NDArray[np.int64]:
-        """Return for each of n texts the number of the first equal one, or -1; int64 (n,)."""
-        found = self.equal.find(self.near.fingerprints, values, digests)
-        if self._stand_ins:
-            found = np.array([self._stand_ins.get(n, n) for n in found.tolist()], dtype=np.int64)
-        return found
 
     def sketched(self, texts: Fingerprints) -> None:
         """Make room for sketches such as these texts have."""

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from dedup_job.files import make_private, open_regular, replacing
 
-FORMAT = 3
+FORMAT = 4
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)

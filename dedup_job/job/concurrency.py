@@ -26,19 +26,25 @@ _SLICE = 0.2  # seconds after which a stop is noticed
 _POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
 
 
-def paced(pages: Iterable[Page], rate: float | None, stop: Callable[[], bool]) -> Iterator[Page]:
-    """Yield pages, none before all documents of the pages before it may have passed.
+class Pace:
+    """Lets no page pass before all documents of the pages before it may have passed.
 
-    rate: documents per second, None for no limit. Time that was lost is not made up for: the limit
-    holds at any moment. A stop that is asked for ends the waiting.
+    Time that was lost is not made up for: the limit holds at any moment.
     """
-    due = 0.0
-    for page in pages:
-        if rate is not None:
-            while (left := due - time.monotonic()) > 0 and not stop():
-                time.sleep(min(left, _SLICE))
-            due = max(due, time.monotonic()) + len(page) / rate
-        yield page
+
+    def __init__(self, rate: float | None, stop: Callable[[], bool]) -> None:
+        """Take the documents per second, None for no limit; a stop ends the waiting."""
+        self._rate, self._stop = rate, stop
+        self._due = 0.0
+
+    def __call__(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """Yield pages, each in its time."""
+        for page in pages:
+            if self._rate is not None:
+                while (left := self._due - time.monotonic()) > 0 and not self._stop():
+                    time.sleep(min(left, _SLICE))
+                self._due = max(self._due, time.monotonic()) + len(page) / self._rate
+            yield page
 
 
 @contextmanager

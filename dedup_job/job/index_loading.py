@@ -7,7 +7,7 @@ from functools import partial
 
 from dedup_job.columns import Batch, KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import in_order, paced, prefetch
+from dedup_job.job.concurrency import Pace, in_order, prefetch
 from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.stages import Stopwatch
@@ -32,7 +32,7 @@ def load_others(
     def read(pages: Iterator[Sized], name: str) -> Iterator[Batch]:
         progress.total(None, f"reading {name}")
         prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
-        with prefetch(paced(pages, max_rate, stop), _PAGES) as ahead:
+        with prefetch(Pace(max_rate, stop)(pages), _PAGES) as ahead:
             for batches in in_order(prepare, ahead, threads):
                 yield from batches
                 if stop():  # there is nothing in hand to be finished
@@ -59,7 +59,7 @@ def load_index(
     progress.stage("loading the index")
     why_not = snapshots.load(index)
     if why_not is None:
-        progress.advance(index.own)
+        progress.advance(index.live)
         return
     if why_not:
         progress.stage(f"reading the index from the target; its snapshot: {why_not}")

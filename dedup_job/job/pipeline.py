@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -21,11 +21,11 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
+from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 from dedup_job.job.index_loading import load_index, load_others
-from dedup_job.job.protocols import Other, Preparing, Snapshots, Source, Target
+from dedup_job.job.protocols import FollowedSource, Other, Preparing, Snapshots, Source, Target
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.progress import WAITING, Progress
 from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
 from dedup_job.runs.series import Series
 from dedup_job.runs.stages import Profile, Stage, Stopwatch
@@ -35,8 +35,31 @@ _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
 
 @dataclass(frozen=True, slots=True)
+class Follow:
+    """How a job goes on with what arrives.
+
+    source: that of the job; seconds: after which a run ends, and the next one begins with what
+    arrives first; told: takes the report of a run that ended while the job goes on, again with True
+    after so many seconds without anything.
+    """
+
+    source: FollowedSource
+    seconds: float
+    told: Callable[[Run, bool], None]
+
+    def over(self, stop: Callable[[], bool]) -> Callable[[], bool]:
+        """Return what tells whether to wait no longer, from now on."""
+        end = time.monotonic() + self.seconds
+        return lambda: stop() or time.monotonic() >= end
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
-    """All that a run needs."""
+    """All that a run needs.
+
+    refresh: lets leave the target what is to be decided anew; returns how many, by what happened,
+    and the keys of those that were kept.
+    """
 
     about: About
     scope: Scope
@@ -52,6 +75,8 @@ class Job:
     progress: Progress
     stop: Callable[[], bool]
     others: Sequence[Other] = ()
+    refresh: Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None = None
+    follow: Follow | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,55 +92,92 @@ def run(job: Job) -> Run:
     """Decide every undecided document of the source; return the report.
 
     Reading, preparing, deciding and writing go on at once, each batch in its turn. A stop that is
-    asked for is obeyed after the batches in hand: the status is then `stopped`.
+    asked for is obeyed after the batches in hand: the status is then `stopped`. A job that follows
+    is done then, if nothing is left of what was read; the report is that of its last run.
     """
     with job.target.hold():
-        course = RunProgress(job)
-        try:
-            with course.batches() as batches:
+        report = _run(job, first=True)
+        if job.follow is not None and report.status is Status.DONE:
+            report = _go_on(job, job.follow, report)
+        job.decider.end()
+        job.snapshots.save(job.index)
+        return report
+
+
+def _run(job: Job, *, first: bool) -> Run:
+    """Begin and end one run; first: of this process, which has to load the index."""
+    course = RunProgress(job, follows=not first)
+    try:
+        course.refresh()
+        with course.batches() as batches:
+            if first:
                 with course.watch.timing(Stage.LOAD):
                     read = job.preparing, job.threads, job.max_rate
                     load_others(job.others, *read, job.index, job.progress, job.stop)
                     load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
                     job.source.trust(job.index.held_ids)
-                with BackgroundWriter(course.write, _BATCHES) as written:
-                    for batch in batches:
-                        written.put(course.decide(batch))
-                        if job.stop():
-                            break
-            report = course.ended()
-            problem = job.target.problem(job.index, report.checkpoint)
-        except BaseException as e:
-            status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
-            job.target.abort(replace(course.written, status=status, finished=datetime.now(UTC)))
-            raise
-        if problem:
-            job.target.finish(replace(report, status=Status.FAILED))
+            course.decide_all(batches)
+        if job.follow is not None:
+            course.follow(job.follow.source)
+        report = course.ended()
+        problem = job.target.problem(job.index, report.checkpoint)
+    except BaseException as e:
+        status = Status.STOPPED if isinstance(e, KeyboardInterrupt) else Status.FAILED
+        job.target.abort(replace(course.written, status=status, finished=datetime.now(UTC)))
+        raise
+    if problem:
+        job.target.finish(replace(report, status=Status.FAILED))
+        raise StateMismatch(problem)
+    if course.read_all:
+        source = job.source
+        job.target.finish(report, source.bookmark, source.changed, unseen=not source.tells)
+    else:
+        job.target.finish(report)
+    return report
+
+
+def _go_on(job: Job, follow: Follow, report: Run) -> Run:
+    """Begin another run whenever something arrives, until a stop; return the last report."""
+    is_quiet = is_due = False
+    while report.status is Status.DONE and not job.stop():
+        follow.told(report, is_quiet)
+        job.progress.advance(0)
+        follow.source.begin_anew()
+        job.decider.begin_anew()
+        # what was found out of date meanwhile is mended at once, and what then is left waits
+        is_due = job.refresh is not None and any(report.changed.values()) and not is_due
+        is_quiet = not (is_due or follow.source.wait(follow.over(job.stop)))
+        if not is_quiet:
+            report = _run(job, first=False)
+        elif problem := job.target.problem(job.index, report.checkpoint):
             raise StateMismatch(problem)
-        if course.read_all:
-            job.target.finish(report, job.source.bookmark, job.source.changed)
-        else:
-            job.target.finish(report)
-        job.decider.end()
-        with course.watch.timing(Stage.LOAD):
-            job.snapshots.save(job.index)
-        return report
+        else:  # the bookmark must not grow older than the server's oplog
+            job.target.finish(report, job.source.bookmark)
+    return report
 
 
 class RunProgress:
     """How far a run is: what is decided, and, some batches behind it, what is written."""
 
-    def __init__(self, job: Job) -> None:
-        """Begin the run, or go on with one that did not come to its end."""
-        self._job = job
+    def __init__(self, job: Job, *, follows: bool = False) -> None:
+        """Begin the run, or go on with one that did not come to its end.
+
+        follows: nobody knows how much there is to decide.
+        """
+        self._job, self._follows = job, follows
+        self._pace = Pace(job.max_rate, job.stop)
+        self._over = job.follow.over(job.stop) if job.follow else job.stop
+        self._left = False  # something that was read, or was to be read, is not decided
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
         self._expected: int | None = None
         self._series = Series()
+        self._refreshed: Mapping[str, int] = {}
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
-        job.source.mark(job.target.bookmark())
-        for other in job.others:
-            other.mark()
+        if not follows:
+            job.source.mark(job.target.bookmark())
+            for other in job.others:
+                other.mark()
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -125,27 +187,55 @@ class RunProgress:
         counts = sum((line.counts for line in others), Counts())
         job.progress.began(self.written, counts, max(done, default=None))
 
+    def refresh(self) -> None:
+        """Let what is out of date be undecided, before anything is decided."""
+        if self._job.refresh is not None:
+            with self.watch.timing(Stage.LOAD):
+                self._refreshed, gone = self._job.refresh(self._first)
+                if self._follows:  # else the index is not loaded yet
+                    self._job.index.forget_keys(gone)
+
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
         """Begin to read at once; give batches, cleaned and fingerprinted ahead of the decisions."""
         job, before, limit = self._job, self._first.counts.scanned, self._job.scope.limit
-        undecided = job.source.undecided
-        total = None if undecided is None else undecided + before
-        self._expected = min(limit, total or limit) if limit else total
         left = None if limit is None else limit - before
-        if job.stop() or left == 0:
-            yield iter(())
-            return
+        if not self._follows:
+            undecided = job.source.undecided
+            total = None if undecided is None else undecided + before
+            self._expected = min(limit, total or limit) if limit else total
+            if job.stop() or left == 0:
+                self._left = True
+                yield iter(())
+                return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
-        with prefetch(paced(read, job.max_rate, job.stop), _PAGES) as pages:
+        with prefetch(self._pace(read), _PAGES) as pages:
             yield self._prepared(pages)
 
     def _prepared(self, pages: Iterator[Sized]) -> Iterator[Batch]:
-        self._job.progress.total(self._expected)
-        self._since = time.perf_counter()
+        if not self._follows:
+            self._job.progress.total(self._expected)
+            self._since = time.perf_counter()
         prepare = partial(self._job.preparing.prepare, watch=self.watch)
         for batches in in_order(prepare, pages, self._job.threads):
             yield from batches
+
+    def decide_all(self, batches: Iterator[Batch]) -> None:
+        """Decide batches and write them, until a stop; all that is decided is written then."""
+        with BackgroundWriter(self.write, _BATCHES) as written:
+            for batch in batches:
+                written.put(self.decide(batch))
+                if self._job.stop():
+                    self._left = self._job.follow is None or next(batches, None) is not None
+                    break
+
+    def follow(self, source: FollowedSource) -> None:
+        """Decide what arrives, until the run is old enough, or a stop."""
+        self._follows, self._expected = True, None
+        self._job.progress.total(None, WAITING)
+        while not self._left and source.wait(self._over):
+            with self.batches() as batches:
+                self.decide_all(batches)
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
@@ -172,7 +262,8 @@ class RunProgress:
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""
-        job, stopped = self._job, self._job.stop()
+        job = self._job
+        stopped = job.stop() and (self._left or job.follow is None)
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
         self._decided = end
         self._series.add(end.seconds, end.counts.scanned, last=True)
@@ -202,6 +293,7 @@ class RunProgress:
             # of the documents passed over, those that a former part of this run decided are its own
             known=max(self._job.source.known - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
+            refreshed=self._refreshed,
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,

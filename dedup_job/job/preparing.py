@@ -24,13 +24,15 @@ _TOO_LARGE = Quarantined(
 class Preparation:
     """Cleans and fingerprints pages of the source.
 
-    fits: tells which documents can be stored, bool (n,); most_chars: of a cleaned text.
+    fits: tells which documents can be stored, bool (n,); most_chars: of a cleaned text; ranks:
+    tells which copies are better, None where the first one stays.
     """
 
     cleaner: Cleaner
     fingerprinter: Fingerprinter
     fits: Callable[[Documents], NDArray[np.bool_]]
     most_chars: int
+    ranks: Callable[[Documents], Sequence[bytes]] | None = None
 
     @property
     def machines(self) -> Mapping[str, Machine]:
@@ -45,12 +47,14 @@ class Preparation:
         size = len(documents.texts.points)
         watch.passed(Stage.CLEAN, len(page), size)
         with watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
-            return [Batch(documents, self.fingerprinter.fingerprint(documents.texts))]
+            prints = self.fingerprinter.fingerprint(documents.texts)
+            return [Batch(documents, prints, self.ranks and self.ranks(documents))]
 
     def _cleaned(self, page: Documents) -> Documents:
         """Return the documents with their texts cleaned, or with the reason why there is none."""
-        texts, cut = self.cleaner.cleaned(page.texts)
-        documents, lengths = page.changed(texts, {}, cut), texts.lengths
+        clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
+        texts, cut, marked = clean(page.texts)
+        documents, lengths = page.changed(texts, {}, cut, marked), texts.lengths
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

@@ -26,6 +26,10 @@ class Source(Protocol):
     def changed(self) -> Mapping[str, Set[bytes]]:
         """Keys of those that the source has changed or deleted since, by what happened."""
 
+    @property
+    def tells(self) -> bool:
+        """Whether that is all that happened to them."""
+
     def mark(self, since: Any) -> None:
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""
 
@@ -45,6 +49,19 @@ class Source(Protocol):
 
     def pages(self, limit: int | None) -> Iterator[Sized]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
+
+
+class FollowedSource(Protocol):
+    """Tells when there is more to give."""
+
+    def wait(self, over: Callable[[], bool]) -> bool:
+        """Wait until something came that is to be decided or recorded; False if it is over before.
+
+        All that was read before is decided by then; `pages` gives what came.
+        """
+
+    def begin_anew(self) -> None:
+        """Count anew what is known and changed: another run begins with what arrives."""
 
 
 class Preparing(Protocol):
@@ -88,11 +105,17 @@ class Target(Protocol):
         """Describe what others changed, after the run's last batch; "" where nothing changed."""
 
     def finish(
-        self, report: Run, bookmark: Any = None, changed: Mapping[str, Set[bytes]] = _NOTHING
+        self,
+        report: Run,
+        bookmark: Any = None,
+        changed: Mapping[str, Set[bytes]] = _NOTHING,
+        *,
+        unseen: bool = False,
     ) -> None:
         """Record the end of the run and its last checkpoint, and from where the next one reads.
 
-        changed: keys of documents decided before, by what happened to them in the source.
+        changed: keys of documents decided before, by what happened to them in the source;
+        unseen: that is not all.
         """
 
     def abort(self, report: Run) -> None:

@@ -118,6 +118,14 @@ class Judge:
         outlines = self._core.outlines(*packed)
         return ReadTexts(packed, outlines, 0, TextColumn(*self._core.gist(outlines)))
 
+    def richness(self, texts: Judged) -> NDArray[np.uint32]:
+        """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).
+
+        The first column that differs decides: images, choices, whether there is an answer, and an
+        explanation.
+        """
+        return self._core.richness(self.read(texts).outlines).reshape(-1, 4)
+
     def judge(
         self,
         left: Judged,

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from dedup_job.errors import StateMismatch
 
 Token = Mapping[str, Any]
+_TIME_ENDS = 18  # characters of a token
 _NAMED, _SHOWN = 5, 60  # what is wrong at most, and characters of a value
 MOMENT = r"^82([0-9A-F]{8})([0-9A-F]{8})2B[0-9A-F]{2}29296E(?:14)?04$"
 """A token of a moment without an event, as the server writes it: time, version, no document."""
@@ -58,6 +59,14 @@ def time_of(token: Token) -> Timestamp | None:
     data = token.get("_data")
     found = re.fullmatch(MOMENT, data) if isinstance(data, str) else None
     return found and Timestamp(*(int(part, 16) for part in found.groups()))
+
+
+def moment_of(token: Token, like: Token) -> Token:
+    """Return the token of the moment of an event, in the form of another one of a moment.
+
+    The event itself comes after it.
+    """
+    return {"_data": token["_data"][:_TIME_ENDS] + like["_data"][_TIME_ENDS:]}
 
 
 def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> SavedBookmark:

@@ -6,7 +6,8 @@ so a document is among the changes of one run or was there when the other one re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,7 @@ from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.reading import RawDocuments
 from dedup_job.mongo.retry import RetryPolicy, is_transient
+from dedup_job.text_fields import TextFields
 
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
@@ -33,6 +35,7 @@ _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
 PIECE = 50_000  # events read between two looks at the time that an attempt takes
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
+_GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # what arrives within them is read together; at most
 _STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
 _VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
 _BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
@@ -139,21 +142,54 @@ def position(collection: RawDocuments) -> Position:
 
 
 def changes(
-    collection: RawDocuments, path: Sequence[str], since: Token, until: Token, retry: RetryPolicy
+    collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
     """Return what happened after one token, up to another one at least.
 
-    path: of the text. Raises NotFollowed where the server does not know it any more, where the
+    fields: of the text. Raises NotFollowed where the server does not know it any more, where the
     collection was dropped or renamed, and where there are more than MOST keys.
     """
     found, at = Changes(), since
     while at["_data"] < until["_data"]:  # tokens are ordered
-        piece, at = retry(partial(_piece, collection, path, at, until))
+        piece, at = retry(partial(_piece, collection, fields, at, until))
         for event in piece:
             found.enter(event)
         if len(found) > MOST:
             raise NotFollowed(f"more than {MOST:,} documents changed since")
     return found
+
+
+def arrivals(
+    collection: RawDocuments, fields: TextFields, since: Token, over: Callable[[], bool]
+) -> tuple[list[Event], Token]:
+    """Wait until something happens after a token, or it is over, or for a while.
+
+    Returns what happened within a moment from then on, and the token up to which that is all.
+    Raises NotFollowed as `changes` does.
+    """
+    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
+    found, end = list[Event](), time.monotonic() + _WAIT_SECONDS
+    options: dict[str, Any] = {
+        "batch_size": _BATCH,
+        "max_await_time_ms": int(_GATHER_SECONDS * 1000),
+    }
+    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
+        while time.monotonic() < end and len(found) < PIECE:
+            event = stream.try_next()
+            if event is not None:
+                end = end if found else time.monotonic() + _GATHER_SECONDS
+                found.append(_event(event, fields))
+            elif found or over():
+                break
+        return found, dict(stream.resume_token or since)
+
+
+def in_parts(keys: set[bytes]) -> list[list[bytes]]:
+    """Return few keys in parts, each in the order of `_id`: one by one where that is unknown."""
+    try:
+        return [in_order(keys)] if keys else []
+    except NotFollowed:
+        return [[key] for key in sorted(keys)]
 
 
 def in_order(keys: set[bytes]) -> list[bytes]:
@@ -176,18 +212,20 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 def _uuid_of(collection: RawDocuments) -> bytes:
     """Return it; NotFollowed where it may not be seen, or where ids are not in order of bytes."""
     try:
-        (row,) = collection.database.list_collections(filter={"name": collection.name})
+        row = next(collection.database.list_collections(filter={"name": collection.name}), None)
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
         raise NotFollowed("the user has no right to listCollections of the source") from e
+    if row is None:
+        raise NotFollowed("the source is gone")
     if row["options"].get("collation"):
         raise NotFollowed("the source has a collation")
     return bytes(row["info"]["uuid"])
 
 
 def _piece(
-    collection: RawDocuments, path: Sequence[str], since: Token, until: Token
+    collection: RawDocuments, fields: TextFields, since: Token, until: Token
 ) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them.
 
@@ -197,25 +235,29 @@ def _piece(
     found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
     with _translated():
-        for event in islice(_events_there(decoded, since), PIECE):
-            found.append(_event(event, path))
+        for event in islice(_events_there(decoded, since, until), PIECE):
+            found.append(_event(event, fields))
             at = event["_id"]
         if at is not since:
             return found, at
         options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
         with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
             for event in islice(_events(stream, until), PIECE):
-                found.append(_event(event, path))
+                found.append(_event(event, fields))
             return found, dict(stream.resume_token or since)
 
 
-def _events_there(collection: Collection[dict[str, Any]], since: Token) -> Iterator[dict[str, Any]]:
-    """Yield the events since a token until there is none for a moment."""
+def _events_there(
+    collection: Collection[dict[str, Any]], since: Token, until: Token
+) -> Iterator[dict[str, Any]]:
+    """Yield the events since a token, up to another one or until there is none for a moment."""
     changed = {"$changeStream": {"resumeAfter": since}}
     options: dict[str, Any] = {"batchSize": _BATCH, "maxAwaitTimeMS": _AWAIT_MILLISECONDS}
     with collection.aggregate([changed, *_PIPELINE], **options) as cursor:
         while (event := cursor.try_next()) is not None:
             yield event
+            if event["_id"]["_data"] >= until["_data"]:
+                return  # where there is always another one, it would not end
 
 
 def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
@@ -230,12 +272,12 @@ def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict
     raise NotFollowed("its change stream ended")
 
 
-def _event(event: Mapping[str, Any], path: Sequence[str]) -> Event:
+def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(f"the collection had a change of kind {kind!r}")
     key = bson_edit.fields(event["documentKey"])
-    touched = any(_touches(name, ".".join(path)) for name in event["fields"])
+    touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
     return Event(kind, key, kind == "replace" or touched)
 
 

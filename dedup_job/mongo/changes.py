@@ -12,6 +12,7 @@ from pymongo.errors import OperationFailure
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.mongo.reading import in_commands, look_up
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.state.inserting import insert
 from dedup_job.native.bytes_column import strings_of
@@ -50,6 +51,17 @@ class ChangeStore:
                 own = bson_edit.fields({"what": what, "run": run})
                 for start in range(0, len(some), _PIECE):
                     self._retry(partial(self._replace, some[start : start + _PIECE], own))
+
+    def all(self) -> set[bytes]:
+        """Return all keys."""
+        return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+
+    def remove(self, keys: Sequence[bytes]) -> None:
+        """Remove rows of changes that were dealt with."""
+        with self._told():
+            for part in in_commands(keys):
+                only = bson_edit.among(part)
+                self._retry(partial(self.collection.delete_many, only))
 
     def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
         self.collection.delete_many(bson_edit.among(keys))

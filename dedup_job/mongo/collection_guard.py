@@ -134,7 +134,7 @@ class CollectionGuard:
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
         """Yield what the target should hold and does not, or the other way round."""
-        if self._target.count(kept.own) == kept.own:
+        if self._target.count(kept.live) == kept.live:
             return
         compared = Comparison(kept)
         for page in self._target.kept():

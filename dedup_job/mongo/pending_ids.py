@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,21 +14,35 @@ from bson import Timestamp
 from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
-from dedup_job.mongo.bookmark import Bookmark, Token
+from dedup_job.errors import UsageError
+from dedup_job.mongo.bookmark import Bookmark, Token, moment_of, time_of
 from dedup_job.mongo.change_stream import (
     Changes,
+    Event,
     NotFollowed,
     Position,
     ReadAfter,
+    arrivals,
     changes,
     in_order,
+    in_parts,
     position,
 )
-from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.reading import ID_PAGE, RawDocuments, held, held_by_name, majority, pages, some
+from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    RawDocuments,
+    fetch,
+    held,
+    held_by_name,
+    majority,
+    pages,
+    some,
+)
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 _COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
@@ -53,13 +69,19 @@ class PendingIds:
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
+        self.tells = False  # whether that is all that happened to them
         self._settings, self._retry = settings, retry
         self._moving = moving_operator(self.query)
-        self._path = settings.field.split(".")
+        self._fields = TextFields.of(settings.field)
         self._since: Bookmark | None = None
         self._now: Position | None = None
         self._why_not = ""  # why the changes cannot be followed
         self._index: Callable[[], Holding | None] | None = None
+        self._came: list[bytes] | None = None  # since then, in order, once it was looked for
+        self._looked = False
+        self._again: Set[bytes] = frozenset()
+        self._read: Token = {}  # up to which all changes were read
+        self._arrived: list[list[bytes]] | None = None  # ids of what came, in order
 
     def mark(self, since: Bookmark | None) -> None:
         """Remember the present moment, before anything is read.
@@ -71,12 +93,76 @@ class PendingIds:
         except NotFollowed as e:
             self._why_not = str(e)
             return
-        self._now = now
+        self._now, self._read = now, now.token
         self.read_after(now.time)
         if self._moving:
             self._why_not = _MOVES % self._moving
         elif since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
             self._since = since
+
+    def check_changes(self) -> None:
+        """Raise UsageError where what arrives cannot be followed."""
+        self.mark(None)
+        if self.bookmark is None:
+            raise self._not_followed()
+
+    def _not_followed(self) -> UsageError:
+        why = self._why_not or "this server is none"
+        return UsageError(
+            f"--follow needs the change stream of {self.collection.full_name} on a replica set: "
+            f"{why}. Leave --follow out and let cron or a timer repeat the run."
+        )
+
+    def begin_anew(self) -> None:
+        """Count anew what is known and changed: another run begins with what arrives."""
+        self.known = self._count_decided()
+        self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
+        self._arrived, self.tells = [], True
+
+    def wait(self, over: Callable[[], bool]) -> bool:
+        """Wait until something came that is to be decided or recorded.
+
+        All that was read before is decided by then; `pending` gives what came. Returns False where
+        it is over before: nothing came up to the bookmark then. Raises UsageError where the changes
+        can be followed no longer.
+        """
+        while not over():
+            if self._now is None:
+                raise self._not_followed()
+            try:
+                read = partial(arrivals, self.collection, self._fields, self._read, over)
+                events, self._read = self._retry(read)
+            except NotFollowed as e:
+                self._since = self._now = self._arrived = self._came = None
+                self.tells = False
+                self.known, self._why_not = 0, str(e)
+                self.mark(None)
+                return True  # all ids are compared
+            time = self._retry(lambda: operation_time(self.collection.database.client))
+            assert time is not None  # of a replica set
+            self.read_after(time)
+            token = moment_of(self._read, self._now.token)
+            self._now = replace(self._now, token=token, time=min(time, time_of(token) or time))
+            if events and self._enter(events):
+                return True
+        return False
+
+    def _enter(self, events: Sequence[Event]) -> bool:
+        """Take in what happened; tell whether anything of it is to be decided or recorded."""
+        before = self.changed
+        found = Changes(**{what: {*keys} for what, keys in before.items()})
+        for event in events:
+            found.enter(event)
+        self._record(found)
+        came = in_parts(found.inserted | (found.updated if self.query else set()))
+        news = (part for keys in came for part in self._new_of(keys) if part)
+        self._arrived = [part for part in news if self._matches(part)]
+        return bool(self._arrived) or self.changed != before
+
+    def _matches(self, keys: Sequence[bytes]) -> bool:
+        """Tell whether the query matches any of some documents."""
+        found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
+        return not self.query or next(found, None) is not None
 
     @property
     def marked(self) -> Timestamp | None:
@@ -124,12 +210,36 @@ class PendingIds:
         """
         self._index = index
 
+    def look(self) -> None:
+        """Find what happened since the last run, where a change stream tells."""
+        if not self._looked and self._arrived is None:
+            self._came, self._looked = self._followed(), True
+
+    def decide_again(self, keys: Set[bytes], changed: Mapping[str, Set[bytes]], fewer: int) -> None:
+        """Give documents as undecided that were decided; `look` was called.
+
+        changed: what stays out of date; fewer: how many leave target and ledger.
+        """
+        self.changed, self._again = changed, keys
+        self.known = max(self.known - fewer, 0)
+        if self._arrived is not None:
+            self._arrived = [*self._arrived, *in_parts({*keys})]
+        elif self._came is not None and keys:
+            try:
+                self._came = in_order({*self._came, *keys})
+            except NotFollowed as e:
+                self._since, self._why_not, self._came = None, str(e), None
+
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
 
         With each part what its documents have to match when they are read.
         """
-        followed = self._followed()
+        if self._arrived is not None:
+            yield from ((part, self.query) for part in self._arrived)
+            return
+        self.look()
+        followed = self._came
         if followed is not None and not self._compares:
             for part in self._new_of(followed):
                 yield part, self.query
@@ -141,7 +251,7 @@ class PendingIds:
         for new in self._compared(proof=followed is not None):
             if followed is not None:
                 others.update(new)
-                others.difference_update(followed)
+                others.difference_update(followed, self._again)
             yield new, {}
         if missed := len(others and self._not_changed(others)):
             log.warning(_MISSED, self.collection.full_name, missed)
@@ -201,13 +311,21 @@ class PendingIds:
             self._since, self._why_not = None, str(e)
             return None
         if not self._compares:
-            counts = (c.estimated_document_count for c in self.decided)
-            self.known = sum(map(self._retry, counts))
-        self.changed = {
-            "changed": self._known_of([*(found.changed - found.deleted)]),
-            "deleted": self._known_of([*found.deleted]),
-        }
+            self.known = self._count_decided()
+        self._record(found)
+        self.tells = True
         return came
+
+    def _record(self, found: Changes) -> None:
+        """Keep what happened to decided documents, besides those that are kept already."""
+        there = set[bytes]().union(*self.changed.values())
+        ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
+        self.changed = {
+            what: keys & there | self._known_of([*(keys - there)]) for what, keys in ended.items()
+        }
+
+    def _count_decided(self) -> int:
+        return sum(self._retry(c.estimated_document_count) for c in self.decided)
 
     def _not_changed(self, keys: set[bytes]) -> set[bytes]:
         """Return those of some documents that did not come while ids were compared."""
@@ -220,7 +338,7 @@ class PendingIds:
         return keys - since.inserted - since.updated
 
     def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._path, since, until, self._retry)
+        return changes(self.collection, self._fields, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield those of some ids that nobody decided yet."""

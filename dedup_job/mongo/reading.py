@@ -22,10 +22,12 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
-from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields
+from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, find_texts
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, digests_of, strings_of
+from dedup_job.native.code_points import TextColumn, decoded
+from dedup_job.text_fields import TextFields
 
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
@@ -291,6 +293,20 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
         BytesColumn(array, first, last - first),
         np.where(read, texts - starts, 0),
     )
+
+
+def found_texts(
+    page: RawPage, fields: TextFields
+) -> tuple[TextColumn, NDArray[np.int64] | None, NDArray[np.bool_]]:
+    """Return the texts of n documents, with breaks between their parts.
+
+    The places of several fields, see `find_texts`; and which documents are plain and have all
+    texts, bool (n,): what is said of others means nothing.
+    """
+    if fields.several:
+        return find_texts(page.raw, fields.paths)
+    texts, valid = decoded(page.texts)
+    return texts, None, (page.text_at > 0) & valid
 
 
 def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:

@@ -19,7 +19,6 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Refusal,
-    Skipped,
     longest_before,
     too_long_before,
 )
@@ -35,6 +34,7 @@ from dedup_job.mongo.reading import (
     PageSize,
     are_empty,
     fetch,
+    found_texts,
     pages,
     some,
     some_in_columns,
@@ -42,12 +42,11 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.native.code_points import decoded
+from dedup_job.native.parts import BREAK
 
 _SAMPLE = 1000
 _PAGE = PageSize(documents=5000)
 _COUNT_MILLISECONDS = 5000
-_MISSING = object()  # stands for a field that is not there; None can be there
 
 
 class Source(PendingIds):
@@ -83,20 +82,21 @@ class Source(PendingIds):
             raise UsageError(f"the server does not understand --query: {message}") from e
 
     def check_field(self) -> None:
-        """Refuse a field that none of the first 1,000 documents has, and list those they have."""
-        seen: list[Mapping[str, Any]] = []
+        """Refuse each field that none of the first 1,000 documents has; list those they have."""
+        seen, absent = list[Mapping[str, Any]](), [*self._fields.paths]
         for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
             try:
                 decoded = bson.decode(found.raw)
             except BSONError:
                 return  # it will be quarantined; the sample proves nothing
-            if _lookup(decoded, self._path) is not _MISSING:
-                return
             seen.append(decoded)
+            absent = [path for path in absent if not _leads(decoded, path)]
+            if not absent:
+                return
         if seen:
             raise UsageError(
                 f"none of the first {len(seen):,} documents has the field "
-                f"{self._settings.field!r}. {text_fields(seen)} Name one with --field, or give "
+                f"{'.'.join(absent[0])!r}. {text_fields(seen)} Name one with --field, or give "
                 "--yes if the field really is that rare."
             )
 
@@ -107,7 +107,8 @@ class Source(PendingIds):
             for document in page:
                 with suppress(BSONError, ValueError, OverflowError):
                     decoded.append(bson.decode(document.raw))
-        return f"The field is {self._settings.field!r}. {text_fields(decoded)}"
+        names = "fields are" if self._fields.several else "field is"
+        return f"The {names} {self._settings.field!r}. {text_fields(decoded)}"
 
     @cached_property
     def expected(self) -> int | None:
@@ -148,10 +149,10 @@ class Source(PendingIds):
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the same in columns, by the rows of the keys, which fit into a command."""
-        projection = {self._settings.field: 1}
-        found = some_in_columns(self.collection, keys, projection, self._retry, self._path)
-        documents = self.documents_of(found[0])
-        rows = found[1][documents.rows]
+        fields, projection = self._fields, dict.fromkeys(self._fields.dotted, 1)
+        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.one)
+        documents = self.documents_of(page)
+        rows = found[documents.rows]
         order = np.argsort(rows)
         return NumberedTexts(rows[order], documents.texts.take(order))
 
@@ -165,14 +166,14 @@ class Source(PendingIds):
 
         By key as given; those that are gone are left out.
         """
-        for page in fetch(self.collection, keys, PageSize(), self._retry, self._path):
+        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.one):
             same = as_asked(keys, (row.key for row in page))
             yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
 
     def _undecided(self) -> Iterator[RawPage]:
         if self._retry(lambda: are_empty(self.decided)):
             yield from pages(
-                self.collection, self._page, self.query, retry=self._retry, path=self._path
+                self.collection, self._page, self.query, retry=self._retry, path=self._fields.one
             )
             return
         for keys, query in self.pending():
@@ -193,20 +194,23 @@ class Source(PendingIds):
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for start in range(0, len(keys), self._page.documents):
             some = keys[start : start + self._page.documents]
-            yield from fetch(self.collection, some, self._page, self._retry, self._path, query)
+            yield from fetch(
+                self.collection, some, self._page, self._retry, self._fields.one, query
+            )
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""
-        texts, valid = decoded(page.texts)
-        plain = (page.text_at > 0) & valid
+        texts, places, plain = found_texts(page, self._fields)
         plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
-        rows, text_at = np.arange(len(page)), page.text_at
+        rows, several = np.arange(len(page)), self._fields.several
+        text_at = page.text_at if places is None else np.where(plain, places.max(axis=1), 0)
         refusals: dict[int, Refusal] = {}
         if not plain.all():
             odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
             refusals = {row: d.content for row, d in odd.items() if not isinstance(d.content, str)}
             others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
             rows = np.setdiff1d(rows, [*refusals])
+            several |= any(BREAK in text for text in others.values())
             texts, text_at = texts.replaced(others).take(rows), text_at.copy()
             text_at[[*odd]] = [document.text_at for document in odd.values()]
         return Documents(
@@ -219,6 +223,8 @@ class Source(PendingIds):
             cut=np.zeros(len(rows), dtype=np.int64),
             refusals=refusals,
             id_of=bson_edit.id_value,
+            marked=texts if several else None,
+            places=places,
         )
 
     def read(self, row: RawDocument) -> Document:
@@ -235,26 +241,21 @@ class Source(PendingIds):
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)
-        if bson_edit.repeats(raw, self._path):  # a server's projection takes another than we
-            detail = f"the field {self._settings.field!r} is there twice"
-            return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
-        return Document(id_, key, raw, self._content(decoded))
-
-    def _content(self, decoded: Mapping[str, Any]) -> str | Refusal:
-        value = _lookup(decoded, self._path)
-        if value is None or value is _MISSING:
-            return Skipped(Reason.MISSING)
-        if type(value) is not str:  # JavaScript code is a subclass, and no text
-            return Skipped(Reason.NOT_TEXT)
-        if len(value) > self._most:
-            return too_long_before(len(value), self._settings.max_chars)
-        return value
+        for path in self._fields.paths:
+            if bson_edit.repeats(raw, path):  # a server's projection takes another than we
+                detail = f"the field {'.'.join(path)!r} is there twice"
+                return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
+        content: str | Refusal = self._fields.content(decoded)
+        if isinstance(content, str) and len(content) > self._most:
+            content = too_long_before(len(content), self._settings.max_chars)
+        return Document(id_, key, raw, content)
 
 
-def _lookup(decoded: Mapping[str, Any], path: Sequence[str]) -> Any:
+def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
+    """Tell whether a path leads to a field, whatever that holds."""
     value: Any = decoded
     for name in path:
         if not isinstance(value, Mapping) or name not in value:
-            return _MISSING
+            return False
         value = value[name]
-    return value
+    return True

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations
 from typing import Any
 
 import bson
@@ -12,12 +14,29 @@ from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
+from dedup_job.text_fields import TextFields
 
 _MOVING = ("$expr", "$where", "$sampleRate")
 """Operators by which a query may match a document later that nobody wrote: they can ask for the
 time or for chance. The server takes `$$NOW`, `$$CLUSTER_TIME`, `$rand` and `$function` in `$expr`
 alone. An `$expr` without them is not told apart: the server may gain others."""
 _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of characters
+
+
+class OnChange(StrEnum):
+    """What becomes of a document with a text that the source changed since it was decided."""
+
+    KEEP = "keep"
+    UPDATE = "update"
+    REFRESH = "refresh"
+
+
+class OnDelete(StrEnum):
+    """What becomes of a document that the source deleted since it was decided."""
+
+    KEEP = "keep"
+    PROMOTE = "promote"
+    REMOVE = "remove"
 
 
 class SourceSettings(BaseModel):
@@ -27,7 +46,8 @@ class SourceSettings(BaseModel):
 
     field: str = Field(
         default="text",
-        description="field that holds the text; a.b is a dotted path through objects, not arrays",
+        description="field that holds the text, or an array of texts; a.b is a dotted path through "
+        "objects, not arrays; title,body are several, compared as one text",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
     against: tuple[str, ...] = Field(
@@ -48,6 +68,19 @@ class SourceSettings(BaseModel):
         "too_large; one ten times as long is not even cleaned",
     )
 
+    on_change: OnChange = Field(
+        default=OnChange.KEEP,
+        description="a document with a text that the source changed since it was decided. keep: "
+        "it stays as it was decided, and is counted; update: a kept one is decided anew, with the "
+        "copies of its group, where its text still asks the same; refresh: every one is",
+    )
+    on_delete: OnDelete = Field(
+        default=OnDelete.KEEP,
+        description="a document that the source deleted since it was decided. keep: it stays, "
+        "and is counted; promote: a kept one leaves where the source has copies of it, the best of "
+        "which is kept; remove: every one leaves target and ledger",
+    )
+
     @field_validator("against", mode="before")
     @classmethod
     def _is_a_list(cls, value: Any) -> Any:
@@ -55,14 +88,23 @@ class SourceSettings(BaseModel):
 
     @field_validator("field")
     @classmethod
-    def _is_a_path(cls, value: str) -> str:
-        names = value.split(".")
-        if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(value):
-            raise ValueError(f"{value!r} is not a text field; expected a name or a dotted path")
-        if any(name.startswith("$") for name in names):
-            raise ValueError("no name in a path may begin with $")
-        if len(names) > DEEPEST:
-            raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
+    def _are_paths(cls, value: str) -> str:
+        fields = TextFields.of(value)
+        for names, name in zip(fields.paths, fields.dotted, strict=True):
+            if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(name):
+                raise ValueError(
+                    f"{name!r} is not a text field; expected a name or a dotted path, or several "
+                    "with commas between them"
+                )
+            if any(part.startswith("$") for part in names):
+                raise ValueError("no name in a path may begin with $")
+            if len(names) > DEEPEST:
+                raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
+        for one, other in combinations(sorted(fields.dotted), 2):
+            if one == other:
+                raise ValueError(f"the field {one!r} is named twice; name it once")
+            if other.startswith(f"{one}."):
+                raise ValueError(f"{one!r} holds {other!r}; name only the fields that are texts")
         return value
 
     @field_validator("query")
@@ -108,7 +150,13 @@ def text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
 
 def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     for name, value in decoded.items():
-        if isinstance(value, str) and (prefix or name != "_id"):
+        if _is_text(value) and (prefix or name != "_id"):
             yield prefix + name
         elif isinstance(value, dict):
             yield from _string_paths(value, f"{prefix}{name}.")
+
+
+def _is_text(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(part, str) for part in value)
+    return isinstance(value, str)

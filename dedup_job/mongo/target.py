@@ -21,10 +21,12 @@ from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.replacing import bring_back, ledger_rows
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.lease import wait_for
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
@@ -160,9 +162,12 @@ class Target(TargetReader):
         """Commit a batch with its checkpoint; the row of its run is written apart."""
         documents = batch.documents
         kept = self.rows.encode(documents, decisions, checkpoint.run)
-        ledger = self.form.ledger.encode(documents, decisions, checkpoint.run)
+        ledger, leaving = ledger_rows(self, documents, decisions, checkpoint.run)
 
         def writes(session: ClientSession | None) -> None:
+            if leaving:
+                self.state.check()
+                leaving.write(session)
             for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
                 self.state.check()
                 insert_once(collection, rows, session)
@@ -170,8 +175,11 @@ class Target(TargetReader):
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
+        intent = {"intent": ids, **({"intent_piece": leaving.piece} if leaving else {})}
         try:
-            self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids})
+            self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, intent)
+            if leaving and not self.commits.whole:
+                leaving.committed()
         except OperationFailure as e:
             self.guard.explain(e)
             raise
@@ -216,17 +224,21 @@ class Target(TargetReader):
         report: Run,
         bookmark: Bookmark | None = None,
         changed: Mapping[str, Set[bytes]] = _NOTHING,
+        *,
+        unseen: bool = False,
     ) -> None:
         """Record the end of the run and its last checkpoint.
 
         bookmark: from where the next run reads, if this one has read everything; changed: keys of
-        documents decided before, by what happened to them in the source.
+        documents decided before, by what happened to them in the source; unseen: that is not all.
         """
         self.state.check()
         self.changes.enter(report.checkpoint.run, changed)  # before the next one begins behind them
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
+            if unseen and report.known:
+                values["unseen"] = True
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
             values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
         elif self._discards:
@@ -250,14 +262,19 @@ class Target(TargetReader):
         """
         state = self.state.read() or {}
         intent = state.get("intent")
-        if not intent:
+        if intent is None:
             return
         run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
         there = self.held_by(self.source, [bson_edit.stored(value) for value in intent])
         by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
         for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})
-        self.state.update({"intent": None})
+        if (first := state.get("intent_piece")) is not None:
+            pieces = RunPieces(self.runs, run)
+            for piece in pieces.read(first):
+                bring_back(self, run, piece)
+            pieces.remove(None, first)
+        self.state.update({"intent": None, "intent_piece": None})
 
     def write_run_row(self, report: Run) -> None:
         """Write what a run says of itself, unless another run took the lease."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -13,19 +13,22 @@ from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
+from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts, own_groups
+from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, Clean, KeptRows
+from dedup_job.mongo.bson.ranking import Ranking
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
     are_empty,
+    found_texts,
     majority,
     pages,
     some,
@@ -38,7 +41,7 @@ from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, recorded_run
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import decoded
+from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
@@ -48,6 +51,7 @@ _LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs to
 _OWN_BYTES = 4096  # more than dedup adds to a document
 _KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
 _ALL: Mapping[str, Any] = MappingProxyType({})
+_BEST = b"\xff"  # as a rank
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +66,21 @@ class Version:
 class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
-    clean: cleans texts of collections that are not the target; as_made: nothing will be decided,
-    so any version of the rules may have made the target.
+    as_made: nothing will be decided, so any version of the rules may have made the target;
+    ranking: by which the better copy stays, None where the first one does.
     """
 
     source: SourceSettings
     kept: KeptRows
     ledger: LedgerRows
     stamp: Mapping[str, Any]
-    clean: Clean
     as_made: bool = False
+    ranking: Ranking | None = None
+
+    @property
+    def ranks(self) -> Callable[[Documents], list[bytes]] | None:
+        """Returns the ranks of documents; None where the first copy stays."""
+        return None if self.ranking is None else self.ranking.ranks
 
 
 def named(keys: Sequence[bytes], texts: Mapping[bytes, str]) -> list[tuple[Any, str, str]]:
@@ -256,18 +265,61 @@ class TargetReader:
             return one.joined(other._replace(numbers=other.numbers + count))
         if not (own := bson_edit.are_own(keys)).all():
             return self._texts_in_all(keys, own)
-        path, documents = self.rows.path, majority(self.documents)
-        projection = {".".join(path): 1}
-        page, rows = some_in_columns(documents, keys, projection, self.retry, path)
-        texts, valid = decoded(page.texts)
-        odd = np.flatnonzero((page.text_at == 0) | ~valid).tolist()
+        fields, documents = self.rows.texts, majority(self.documents)
+        projection = dict.fromkeys(fields.dotted, 1)
+        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.one)
+        texts, _, plain = found_texts(page, fields)
+        odd = np.flatnonzero(~plain).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}
         texts = texts.replaced({row: text for row, text in others.items() if text is not None})
         there = np.ones(len(page), dtype=np.bool_)
         there[[row for row, text in others.items() if text is None]] = False
         chosen = np.flatnonzero(there)
         chosen = chosen[np.argsort(rows[chosen])]
-        return NumberedTexts(rows[chosen], self.rows.cleaned(texts.take(chosen)))
+        parts = fields.several or any(BREAK in text for text in others.values() if text)
+        return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
+
+    def copies(self, keys: Sequence[bytes]) -> Documents:
+        """Return kept documents as they are stored, with their cleaned texts, in this order.
+
+        Those that are gone, or have no text any more, are left out.
+        """
+        found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
+        there = [found[key] for key in keys if key in found]
+        texts = [self.rows.read(row)[0] for row in there]
+        given = [
+            Document(bson_edit.id_value(row.key), row.key, row.raw, text)
+            for row, text in zip(there, texts, strict=True)
+            if text is not None
+        ]
+        return Documents.of(given)
+
+    def groups_of(self, keys: Sequence[bytes]) -> dict[bytes, int]:
+        """Return the groups of kept documents by key; those that are gone are left out."""
+        rows = some(majority(self.documents), keys, self.rows.marks_only, self.retry)
+        own = own_groups(strings_of([row.key for row in rows])).tolist()
+        marks = [self.rows.read(row)[1] for row in rows]
+        return {
+            row.key: int(mark.own.get("group", group)) if mark else group
+            for row, mark, group in zip(rows, marks, own, strict=True)
+        }
+
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return the ranks of kept documents: empty ones of those that are gone.
+
+        What is too large for a piece of `T.runs` is the best copy, so that it stays; so is what
+        lies in another collection.
+        """
+        asked, ranking = keys.list(), self.form.ranking
+        if ranking is None:
+            return [b""] * len(asked)
+        own = bson_edit.are_own(keys)
+        copies = self.copies(keys.take(own).list())
+        ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
+        for row in np.flatnonzero(copies.raw.lengths > MAX_DOCUMENT_BYTES - _OWN_BYTES).tolist():
+            ranks[copies.keys.at(row)] = _BEST
+        missing = [b"" if is_own else _BEST for is_own in own.tolist()]
+        return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
 
     def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
         """Return the texts of documents of this target, bool (n,), and of other collections."""
@@ -281,7 +333,7 @@ class TargetReader:
             with suppress(UsageError):  # a name that somebody forged
                 one = self.other(place).texts_of(strings_of([*named.values()]))
                 numbers = np.array([*named], dtype=np.int64)[one.numbers]
-                found = found.joined(NumberedTexts(numbers, self.form.clean(one.texts)))
+                found = found.joined(NumberedTexts(numbers, self.rows.cleaned(one.texts)))
         return found
 
     def other(self, place: str, page: PageSize = _PAGE) -> Source:

@@ -75,8 +75,10 @@ class MetricsFile:
 
     def __call__(self, now: Moment) -> None:
         """Take how far the run is, and write it, but no more often than every few seconds."""
-        if now.report is None:
-            return
+        ended = self._end and self._end.report
+        if now.report is None or (ended and ended.number == now.report.number):
+            return  # after a run that ended while its process goes on, too
+        self._end = None
         if self._target != now.report.about.target:
             self._target, self._former = now.report.about.target, {}
         self._now = now

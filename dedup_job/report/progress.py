@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Display, Moment, Progress
+from dedup_job.runs.progress import WAITING, Display, Moment, Progress
 from dedup_job.runs.series import resident_bytes
 
 _LOG_SECONDS = 30.0
@@ -86,7 +86,9 @@ class Log:
                 dry_run=about.dry_run,
                 decided=now.counts.scanned,
             )
-        elif now.silent is None and time.monotonic() - self._time >= self._seconds:
+        elif now.silent is not None or now.doing == WAITING:
+            return  # of what arrives there is a line for each run
+        elif time.monotonic() - self._time >= self._seconds:
             self._advance(now)
 
     def _begin(self, now: Moment) -> None:
@@ -139,6 +141,14 @@ class Log:
 def above(warning: str) -> None:
     """Print a warning on stderr, above the bar where there is one."""
     tqdm.write(escaped(f"warning: {warning}"), file=plain(sys.stderr))
+
+
+def told(line: str) -> None:
+    """Log a line; where there is a bar, print it above."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        log.info("%s", line)
+    else:
+        tqdm.write(escaped(line), file=plain(sys.stderr))
 
 
 @contextmanager

@@ -38,6 +38,9 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
                 "key, or 16 the fingerprint"
             )
         console.say()
+    if any(report.changed.values()):
+        console.say(_out_of_date(report))
+        console.say()
     if about.dial is not None:
         console.say(_meaning(about.dial))
         console.say()
@@ -83,7 +86,25 @@ def _documents(report: Run) -> Table:
         table.add_row("decided by earlier runs", f"{report.known:,}", "")
         for name, count in report.changed.items():
             table.add_row(f"  {name} since", f"{count:,}", "")
+    for name, count in report.refreshed.items():
+        table.add_row(f"{name} since, " + _BECAME[name], f"{count:,}", "")
     return table
+
+
+_BECAME = {"changed": "decided anew", "deleted": "removed"}
+_MENDED_BY = {"changed": "--on-change refresh", "deleted": "--on-delete remove"}
+
+
+def _out_of_date(report: Run) -> str:
+    """Say what the source changed and the target does not know, and what would mend it."""
+    left = {name: count for name, count in report.changed.items() if count}
+    told = " and ".join(f"{count:,} {name}" for name, count in left.items())
+    how = " ".join(_MENDED_BY[name] for name in left)
+    return (
+        f"out of date: {told} in the source since they were decided; {how} mends it."
+        if left
+        else ""
+    )
 
 
 def _candidates(counts: Counts) -> str:
@@ -131,6 +152,8 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
     yield "duplicate, near", counts.near
     yield from ((f"  richer by {name}", n) for name, n in sorted(counts.richer.items()))
     yield from ((f"duplicates of {name}", n) for name, n in sorted(counts.against.items()))
+    if counts.replaced:
+        yield "  better, now kept", counts.replaced
     yield "skipped", counts.skipped
     yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield "quarantined", counts.quarantined

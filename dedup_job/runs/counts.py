@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -92,8 +92,9 @@ class Counts:
     them once more. refused: kept documents that had candidates, by what kept the nearest one
     apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
     the kept document lacks, which can be several; against: duplicates of documents of other
-    collections, by its name; cut: documents with more candidates than are
-    compared; missing_originals: candidates that someone removed from the target; cut_documents,
+    collections, by its name; cut: documents with more candidates than are compared;
+    missing_originals: candidates that someone removed from the target; replaced: how
+    often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
     cut_characters: what cleaning cut off at markers, of documents with a text; candidates: of
     each document with a text that has no equal; similarities: by `tenths`, of near
     duplicates, and of kept documents that had candidates with the nearest one.
@@ -112,6 +113,7 @@ class Counts:
     against: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
     missing_originals: int = 0
+    replaced: int = 0
     cut_documents: int = 0
     cut_characters: int = 0
     candidates: Histogram = field(default_factory=Histogram)
@@ -122,7 +124,10 @@ class Counts:
         """Count decisions."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
         refused = decisions.refused
-        similarities = decisions.similarities[near | refused]  # NaN where nothing is compared
+        alike = decisions.similarities
+        if decisions.replaced:
+            kept, exact, near, refused, alike = _as_if_first(decisions)
+        similarities = alike[near | refused]  # NaN where nothing is compared
         kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
         for bits, count in Counter(decisions.richer[near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
@@ -143,6 +148,7 @@ class Counts:
             against={decisions.names.places[code]: n for code, n in places.items() if code},
             cut=int((decisions.cut > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
+            replaced=len(decisions.replaced) + int(decisions.gave_way.sum()),
             candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
             similarities=tenths(similarities[similarities == similarities].tolist()),
         )
@@ -205,6 +211,7 @@ class Counts:
             **({"against": dict(sorted(self.against.items()))} if self.against else {}),
             "cut": self.cut,
             "void": self.missing_originals,
+            **({"replaced": self.replaced} if self.replaced else {}),
             "cleaning": {
                 "cut": {"documents": self.cut_documents, "characters": self.cut_characters}
             },
@@ -224,10 +231,27 @@ class Counts:
             **tallies,
             against=dict(row.get("against", {})),
             missing_originals=row["void"],
+            replaced=row.get("replaced", 0),
             **{f"cut_{name}": cut[name] for name in ("documents", "characters")},
             candidates=Histogram.from_dict(row["candidates"]),
             similarities={i: n for i, n in enumerate(row["similarities"]) if n},
         )
+
+
+def _as_if_first(decisions: Decisions) -> Sequence[Any]:
+    """Return who is kept, exact, near, refused, and how similar, as if no one were replaced.
+
+    A document that takes the place of a kept one is the duplicate that it would have been: the
+    target does not grow by it.
+    """
+    kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
+    alike, rows = decisions.similarities.copy(), [*decisions.replaced]
+    refused = decisions.refused
+    kept[rows] = refused[rows] = False
+    for row, one in decisions.replaced.items():
+        (exact if one.is_exact else near)[row] = True
+        alike[row] = one.similarity
+    return kept, exact, near, refused, alike
 
 
 def _added(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:

@@ -22,7 +22,8 @@ class DecidedDocument:
     where no form was asked for. decision: `duplicate`, `kept`, `skipped` and so on, "" where it is
     not known; reason: of a kept document what keeps the pair apart. run: 0 where it is not
     said. text, other: cleaned text of the document and of the kept one, None where it is gone or
-    was not asked for. detail: why it was quarantined. duplicates: of a kept document in a list of
+    was not asked for. detail: why it was quarantined; kept_by: of a document that was kept, the
+    rule by which the other one is the better copy. duplicates: of a kept document in a list of
     groups. against: the other collection that `of` lies in, "" where it is the target.
     """
 
@@ -37,6 +38,7 @@ class DecidedDocument:
     text: str | None = None
     other: str | None = None
     detail: str = ""
+    kept_by: str = ""
     duplicates: int | None = None
     against: str = ""
 
@@ -62,5 +64,6 @@ class DecidedDocument:
             "run": self.run or None,
             "differences": [one.as_row() for one in self.pair.differences],
             "detail": self.detail or None,
+            **({"kept_by": self.kept_by} if self.kept_by else {}),
         }
         return {**row, "text": self.text, "other": self.other} if texts else row

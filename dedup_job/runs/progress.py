@@ -15,6 +15,9 @@ from typing import Any
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Run
 
+WAITING = "waiting for new"
+"""What a run does that decides documents as they arrive."""
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:

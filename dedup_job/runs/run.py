@@ -123,7 +123,8 @@ class Run:
 
     `known` documents were decided by earlier runs and passed over; `changed` says how many of them
     were `changed` in their text, or `deleted`, since the last run, and is empty where the run did
-    not follow the source's changes; `seconds` is wall time over all
+    not follow the source's changes; `refreshed` says how many were decided anew for that, or
+    removed; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
@@ -139,6 +140,7 @@ class Run:
     known: int
     stages: Mapping[str, float]
     changed: Mapping[str, int] = field(default_factory=dict)
+    refreshed: Mapping[str, int] = field(default_factory=dict)
     clusters: tuple[Cluster, ...] = ()
     unindexed: int = 0
     profile: Profile | None = None
@@ -183,6 +185,7 @@ class Run:
             in_utc(row.get("finished")),
             known=row.get("known") or 0,
             stages=row.get("stages") or {},
+            refreshed=row.get("refreshed") or {},
             expected=row.get("expected"),
             series=row.get("series") or (),
             machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
@@ -208,6 +211,7 @@ class Run:
             "rates": counts.rates(),
             "known": self.known,
             "changed": dict(self.changed),
+            **({"refreshed": dict(self.refreshed)} if any(self.refreshed.values()) else {}),
             "expected": self.expected,
             "seconds": self.checkpoint.seconds,
             "docs_per_second": self.docs_per_second,

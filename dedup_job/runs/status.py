@@ -18,7 +18,7 @@ class RunState(StrEnum):
     """What is going on with a target."""
 
     RUNNING = "running"
-    HELD = "held"  # by a run that is about to begin, or by `dedup undo` or `restore`
+    HELD = "held"  # by a run that is about to begin or waits, or by `dedup undo` or `restore`
     KILLED = "killed"
     STOPPED = "stopped"
     FAILED = "failed"
@@ -96,8 +96,8 @@ class TargetStatus:
         again = "the same command goes on"
         return {
             RunState.RUNNING: f"run {number} is at work",
-            RunState.HELD: "a process holds the lease: a run that is about to begin, an undo or a "
-            "restore",
+            RunState.HELD: "a process holds the lease: a run that is about to begin or waits for "
+            "documents (--follow), an undo or a restore",
             RunState.KILLED: f"no run is at work; run {number} was cut off, its process is gone: "
             f"{again}",
             RunState.STOPPED: f"no run is at work; run {number} was stopped: {again}",

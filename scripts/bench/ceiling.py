@@ -70,7 +70,7 @@ class InMemory(Source):
         """Read the replies."""
         assert limit is None
         for reply in self._replies:
-            yield self.documents_of(raw_page(reply, self._path))
+            yield self.documents_of(raw_page(reply, self._fields.one))
 
 
 class Counting:

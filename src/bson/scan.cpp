@@ -101,7 +101,7 @@ std::optional<std::vector<Fields>> Scanner::find(Bytes array) {
 bool Scanner::walk(Fields& found) {
     // how deep the walk is, and how many of the documents it is in lie on the path
     std::size_t depth = 0, on = 0;
-    bool owned = false;
+    bool owned = false, other = false;  // other: the path leads to what is no text
     std::fill(seen_.begin(), seen_.end(), false);
     stops_[0] = found.end - 1;
     for (std::int64_t at = found.start + 4;;) {
@@ -124,6 +124,7 @@ bool Scanner::walk(Fields& found) {
         if (end == NOT_PLAIN || (sought && seen_[on])) return false;
         if (sought) seen_[on] = true;
         if (wanted) found.text = value, found.text_end = end;
+        other |= sought && on == path_.size() - 1 && !wanted && type != NULL_;
         if (depth == 0) {
             if (own == "_id") {
                 if (found.key_end != 0) return false;
@@ -142,6 +143,7 @@ bool Scanner::walk(Fields& found) {
         at = value + 4;
     }
     if (owned) found.text = found.text_end = 0;
+    else if (found.text_end == 0 && !other) found.text_end = NOTHING;
     return found.key_end > 0;
 }
 

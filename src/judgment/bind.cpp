@@ -38,6 +38,15 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
            std::ranges::any_of(found.differences, adds) * SENTENCE;
 }
 
+// What makes a text the better copy, the first that differs decides: images, choices, an answer, an explanation. Words
+// are not counted: how many there are says more of notation, headings and notes than of content.
+std::array<std::uint32_t, 4> richness(const Form& form) {
+    const auto is_image = [](const Token& token) { return token.kind == Kind::image; };
+    const auto images = static_cast<std::uint32_t>(std::ranges::count_if(form.tokens, is_image));
+    return {images, static_cast<std::uint32_t>(form.choices.size()), form.answer.size() != 0,
+            (form.facts & EXPLAINED) != 0};
+}
+
 // Nothing differs but notation, words without a meaning, and the order of the choices.
 bool are_same(const std::array<double, std::size(FEATURES)>& f) {
     return f["pieces"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
@@ -127,6 +136,20 @@ public:
         Tokenizer tokenizer(tables_, forms);
         for (std::size_t i = 0; i < outlines.size(); i++) tokenizer.add(outlines[i]);
         return forms;
+    }
+
+    Out<std::uint32_t> richness_of(const Outlines& outlines) const {
+        std::vector<std::uint32_t> found;
+        {
+            Unlocked unlocked;
+            FormCache cache(tables_, outlines);
+            for (std::size_t i = 0; i < outlines.size(); i++) {
+                cache.make_room();
+                const auto each = richness(cache.at(cache.place(i)));
+                found.insert(found.end(), each.begin(), each.end());
+            }
+        }
+        return give(std::move(found));
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>> features(
@@ -350,6 +373,8 @@ void bind_judgment(nb::module_& m) {
         .def("gist", &BatchJudge::gist, "outlines"_a,
              "Return what texts ask, whatever the order of choices: points and offsets.")
         .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
+        .def("richness", &BatchJudge::richness_of, "outlines"_a,
+             "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
              "differs, uint8 (c,).")

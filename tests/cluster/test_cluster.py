@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import bson
 import numpy as np
 import psutil
 import pytest
@@ -21,11 +22,12 @@ pytest.importorskip("ray")
 
 from dedup_job.cluster.run import room_of_a_shard
 from dedup_job.cluster.shards import Spread
+from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.settings import load_settings
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
-from tests.running import dedup, refusal
+from tests.running import dedup, outcome, refusal
 
 TWO_SHARDS = {"DEDUP_RUN__SHARDS": "2"}
 
@@ -104,6 +106,35 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_and_a_shard_are_killed(s
     assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
+
+
+def test_by_rules_a_cluster_keeps_the_copies_that_one_process_keeps(subject):
+    keep = ("--keep", "longest", "--keep", "newest:_id")
+    assert subject.run("lone", *keep) in (0, 3), subject.said()
+    run = subject.start("spread", *keep, "--cluster", "local:2", **TWO_SHARDS)
+    assert subject.end(run) in (0, 3), subject.said()
+    for part in ("", ".ledger"):
+        one, other = (
+            [*map(bson.encode, subject.database[f"{name}{part}"].find().sort("_id", 1))]
+            for name in ("lone", "spread")
+        )
+        assert one == other
+    assert subject.database["spread.ledger"].count_documents({"kept_by": "longest"}) > 5
+
+
+def test_several_fields_end_as_without_a_cluster(subject):
+    data = subject.database
+    data.parts.insert_many(
+        {"_id": d["_id"], "title": f"<i>{d['text'][:9]}", "body": [d["text"], d["text"][:3]]}
+        for d in make_corpus(500, seed=6)
+        if isinstance(d.get("text"), str)
+    )
+    for target, more in (("one", ()), ("other", ("--cluster", "local:1"))):
+        names = ("--db", "cluster", "--source", "parts", "--target", target)
+        run = dedup("run", *names, "--field", "title,body", "--yes", *more, uri=subject.uri)
+        assert run.returncode == 0, run.stderr
+    assert outcome(data, "one") == outcome(data, "other")
+    assert data.one.count_documents({}) > 100
 
 
 @pytest.mark.thorough

@@ -391,3 +391,11 @@ def test_large_rows_come_in_small_pages(tmp_path: Path):
             pages = [len(page) for page in reader.pages()]
         assert sum(pages) == 60
         assert max(pages) < 60
+
+
+def test_several_fields_are_those_of_a_collection(tmp_path: Path):
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"title": "a", "body": "b"}\n')
+    with pytest.raises(UsageError, match="rows of a file are compared by one"):
+        deduplicate_file(load_settings(None, {"source.field": "title,body"}), Files(source, out))
+    assert not out.exists()

@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dedup_job.columns import Decisions
 from dedup_job.decision import greedy, texts
+from dedup_job.runs.counts import Counts
 from tests.decision import test_agreement as agreement
 from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
 
@@ -31,7 +33,7 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     naive = naive_of(options, ranks=ranks)
     decider = decider_of(options)
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
-    found, expected = {}, {}
+    found, expected, groups, counts = {}, {}, {}, Counts()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "_AT_ONCE", at_once)
         patch.setattr(texts, "_MOST_BYTES", 0)
@@ -40,15 +42,29 @@ def test_the_kept_copies_are_those_of_the_naive_version(
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
             found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
-            for row, (key, decision) in decisions.replaced.items():
-                assert decision.pair.of == key_of(start + row)
+            gone = Decisions.of_replaced([*decisions.replaced.values()])
+            for (row, one), decision in zip(decisions.replaced.items(), gone, strict=True):
+                key = one.key
+                assert decisions.kept[row]  # what the copy gave way to before it is a duplicate
+                by = int(decision.pair.of.removeprefix(b"key ")) - start
+                assert by == row or decisions.gave_way[by]
+                assert decisions.groups[row] == one.group == groups[key]
                 number = int(key.removeprefix(b"key "))
                 assert found[number].of is None
                 found[number] = as_final(told(decision))
             for n in range(start, stop):
+                groups[key_of(n)] = int(decisions.groups[n - start])
                 expected[n] = as_final(naive.decide(n, small_pool.naive[rows[n]]))
             expected |= naive.replaced
             assert found == expected
+            counts += Counts.of(decisions)
+            left = sum(one.of is None for one in expected.values())
+            assert (counts.kept, counts.scanned) == (left, stop)
+            assert counts.replaced == len(naive.replaced)
+    for n, one in expected.items():  # all of a group have its number
+        assert one.of is None or groups[key_of(n)] == groups[key_of(one.of)]
+    ids = [groups[key_of(n)] for n, one in expected.items() if one.of is None]
+    assert len({*ids}) == len(ids)
     assert {*decider.texts} == {key_of(n) for n, one in expected.items() if one.of is None}
 
 
@@ -62,5 +78,5 @@ def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
         decider.ranks |= {key_of(n): bytes([n]) for n in rows}
         batch = small_pool.batch(rows, start, channels_of(agreement.DEFAULT))
         decisions = decider.decide(replace(batch, ranks=[bytes([n]) for n in rows]))
-        assert {key for key, _ in decisions.replaced.values()} <= {*asked}
+        assert {one.key for one in decisions.replaced.values()} <= {*asked}
     assert 0 < len(asked) < agreement.TEXTS

@@ -71,7 +71,7 @@ def check_documents(batch):
             for row in find_fields(bytes_of(one), ["text"]).tolist():
                 assert 4 < row[START] < row[END] < len(one)
                 for first, last in ((KEY, KEY_END), (TEXT, TEXT_END)):
-                    assert row[last] == 0 or row[START] < row[first] < row[last] < row[END]
+                    assert row[last] <= 0 or row[START] < row[first] < row[last] < row[END]
     framed = [struct.pack("<i", len(one)) + one[4:-1] + b"\0" for one in batch if len(one) > 5]
     slow = {one: row for one in framed if (row := slow_row(one))}
     for path in ("text", "a.b", "a.text.b"):

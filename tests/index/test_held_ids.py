@@ -25,7 +25,7 @@ def keys_of(ids):
 def held_of(ids):
     """Return what finds ids of documents that are numbered in this order."""
     keys = keys_of(ids)
-    return HeldIds(len(ids), keys.take)
+    return HeldIds(len(ids), keys.take, lambda numbers: np.zeros(len(numbers), dtype=np.bool_))
 
 
 @pytest.mark.parametrize("collide", [False, True])

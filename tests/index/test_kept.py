@@ -280,10 +280,10 @@ def test_documents_of_other_collections_are_found_as_if_one_index_held_all():
         whole.add([id_key(n) for n in range(count)], texts)
         held += [(place.encode() or b"_id", n) for n in range(count)]
         if place:
-            kept.add_other(place, part, np.array([], dtype=np.int64))
+            kept.add_other(place, part)
         else:
             kept.add(part.keys(range(count)), texts)
-    assert (kept.others, kept.own, len(kept)) == (500, 250, 750)
+    assert (kept.others, kept.live, len(kept)) == (500, 250, 750)
     assert kept.places_of(np.array([0, 299, 300, 499, 500])).tolist() == [1, 1, 2, 2, 0]
     names = [b"\x10" + place + b"\0" + n.to_bytes(4, "little") for place, n in held]
     assert kept.keys(range(750)) == names
@@ -295,7 +295,7 @@ def test_documents_of_other_collections_are_found_as_if_one_index_held_all():
     assert found.offsets.tolist() == expected.offsets.tolist()
     assert found.numbers.tolist() == expected.numbers.tolist()
     kept.forget()
-    assert (kept.others, kept.own) == (500, 0)
+    assert (kept.others, kept.live) == (500, 0)
 
 
 def test_documents_that_are_gone_elsewhere_are_found_no_more_and_equal_ones_stand_in():
@@ -304,19 +304,42 @@ def test_documents_that_are_gone_elsewhere_are_found_no_more_and_equal_ones_stan
         [id_key(n) for n in range(5)],
         arrays([text(n, A, d) for n, d in enumerate([5, 6, 5, 7, 5])]),
     )
+    part.forget_keys({id_key(n) for n in (0, 1, 2)})
+    part.name_heirs()
     kept = KeptIndex(IndexSettings())
-    kept.add_other("a.b", part, np.array([0, 1, 2]))
+    kept.add_other("a.b", part)
     query = arrays([text(9, A, 5), text(9, A, 6), text(9, A, 7)])
-    assert kept.equal(query).tolist() == [4, -1, 3]
+    numbers = kept.equal(query)
+    assert numbers.tolist() == [4, 1, 3]
+    assert kept.is_forgotten(numbers).tolist() == [False, True, False]
     found = kept.look_up(query, np.zeros(3, dtype=np.int64)).candidates.numbers
     assert set(found[found < len(kept)].tolist()) == {3, 4}
     kept.add([id_key(8)], arrays([text(8, A, 6)]))
     assert kept.equal(query).tolist() == [4, 5, 3]
+    assert (kept.live, kept.live_numbers().tolist()) == (1, [5])
 
 
-def test_all_numbers_of_a_document_are_known():
-    part = KeptIndex(IndexSettings())
+def test_all_documents_with_a_key_are_forgotten_and_no_others():
+    kept = KeptIndex(IndexSettings())
     for ids in ([1, 2, 3], [4, 2]):
-        part.add([id_key(n) for n in ids], arrays([text(n, A) for n in ids]))
-        part.seal()
-    assert part.numbers_of({id_key(2), id_key(4), id_key(9)}).tolist() == [1, 3, 4]
+        kept.add([id_key(n) for n in ids], arrays([text(n, A) for n in ids]))
+        kept.seal()
+    kept.forget_keys({id_key(2), id_key(4), id_key(9)})
+    assert kept.live_numbers().tolist() == [0, 2]
+
+
+def test_what_was_replaced_is_remembered_wherever_the_first_kept_document_lies():
+    others, _ = others_of(IndexSettings(), range(3), 1)
+    before, after = KeptIndex(IndexSettings()), KeptIndex(IndexSettings())
+    before.add_other("a.b", others)
+    for kept in (before, after):
+        kept.add([id_key(n) for n in range(4)], arrays([text(n, A, 5) for n in range(4)]))
+    before.forget_one(3)
+    before.replace(3, 6)
+    before.replace(0, 4)  # of the other collection, which is read again
+    before.join_group(6, 77)
+    after.restore_replacements(before.replacements())
+    assert after.live_numbers().tolist() == [1, 2, 3]
+    assert after.equal(arrays([text(9, A, 5)])).tolist() == [3]
+    assert after.groups(np.array([3]), after.packed_keys(np.array([3]))).tolist() == [77]
+    assert before.replacements() == after.replacements()

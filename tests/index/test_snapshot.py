@@ -127,10 +127,10 @@ def test_an_array_that_is_not_as_long_as_was_said_is_not_written(file):
 
 
 def test_a_newer_format_is_named(file, monkeypatch):
-    monkeypatch.setattr(snapshot, "FORMAT", 4)
+    monkeypatch.setattr(snapshot, "FORMAT", 5)
     snapshot.write(file, FACTS, pieces())
     monkeypatch.undo()
-    with pytest.raises(SnapshotError, match="format 4, this version reads 3"):
+    with pytest.raises(SnapshotError, match="format 5, this version reads 4"):
         snapshot.read(file)
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.job.concurrency import BackgroundWriter, in_order, paced, prefetch
+from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 
 
 def numbers(count, taken=None):
@@ -176,19 +176,19 @@ def test_a_keyboard_interrupt_waits_no_longer_than_for_the_work_in_hand():
 
 def test_without_a_rate_nothing_waits():
     start = time.monotonic()
-    assert list(paced([[1, 2]] * 1000, None, lambda: False)) == [[1, 2]] * 1000
+    assert list(Pace(None, lambda: False)([[1, 2]] * 1000)) == [[1, 2]] * 1000
     assert time.monotonic() - start < 1
 
 
 @pytest.mark.parametrize("rate", [100.0, 1000.0])
 def test_pages_come_no_faster_than_their_documents_may(rate):
     start = time.monotonic()
-    times = [time.monotonic() - start for _ in paced([[0] * 10] * 6, rate, lambda: False)]
+    times = [time.monotonic() - start for _ in Pace(rate, lambda: False)([[0] * 10] * 6)]
     assert all(at >= i * 10 / rate for i, at in enumerate(times))
 
 
 def test_lost_time_is_not_made_up_for():
-    pages = paced([[0] * 10] * 4, 100, lambda: False)
+    pages = Pace(100, lambda: False)([[0] * 10] * 4)
     next(pages)
     time.sleep(0.3)
     next(pages)
@@ -198,7 +198,7 @@ def test_lost_time_is_not_made_up_for():
 
 
 def test_a_stop_ends_the_waiting():
-    pages = paced([[0]] * 2, 0.001, lambda: True)
+    pages = Pace(0.001, lambda: True)([[0]] * 2)
     start = time.monotonic()
     assert list(pages) == [[0], [0]]
     assert time.monotonic() - start < 1

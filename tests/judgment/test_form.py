@@ -356,3 +356,16 @@ def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, 
     assert len(built) == 2
     assert "damaged" in caplog.text
     assert gists == gists[:1] * 4
+
+
+def test_richness_counts_what_the_form_holds():
+    texts = [*QUESTIONS, *generated(100, seed=5, more=PIECES)]
+    found = judge().richness(judge().outlines(*pack(texts))).reshape(-1, 4).tolist()
+    assert all(map(any, zip(*found, strict=True)))
+    for (images, choices, answer, explained), text in zip(found, texts, strict=True):
+        form = form_of(text)
+        parts = [form.stem, *form.choices, form.answer, form.notes]
+        assert images == sum(token.kind == Kind.IMAGE for part in parts for token in part)
+        assert choices == len(form.choices)
+        assert answer == bool(form.answer)
+        assert explained == bool(form.facts & Fact.EXPLAINED)

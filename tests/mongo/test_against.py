@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,11 @@ from dedup_job.runs.check import Check
 from dedup_job.runs.run import Run
 from dedup_job.settings import Settings, load
 from tests.deciding import PLAIN
+from tests.mongo.test_follow import decided as count_decided
+from tests.mongo.test_follow import eventually, following
+from tests.mongo.test_keep import KEEP, versions
+from tests.mongo.test_refreshing import OTHER, REFRESH
+from tests.proving import good
 from tests.reference.recipe import naive_decide
 from tests.running import (
     after_batches,
@@ -84,6 +90,10 @@ def test_decisions_are_those_of_one_run_over_the_other_collection_and_the_source
         row["dedup"].get("refused", {}).pop("against", None)
     assert kept == [row for row in of_one if row["_id"] in own]
     others = {row["_id"]: row.pop("against", None) for row in ledger}
+    assert not any("group" in row for row in ledger if others[row["_id"]])
+    for row in dropped_in_one:
+        if others.get(row["_id"]):  # the other collection has its own groups
+            row.pop("group")
     assert ledger == [row for row in dropped_in_one if row["_id"] in own]
     named = f"{any_database.name}.other"
     first = corpus[half]["_id"]
@@ -483,3 +493,136 @@ def test_the_index_files_lie_beside_those_of_the_target(database, tmp_path: Path
     ).output
     assert "used by the next run  yes" in checked
     assert np.all([file.stat().st_size > 0 for file in tmp_path.iterdir()])
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("batch", [1, 5000])
+def test_nothing_takes_the_place_of_a_document_of_another_collection(any_database, tmp_path, batch):
+    any_database.other.insert_one({"_id": 1, "text": LONG, "updated": 1})
+    own = "第二份文件也只有这一句话，说的是太阳系八大行星的名称、次序和大小，与第一份毫不相干。"
+    nights = [[LONG, NEARLY, own, own], [LONG, own], [own, NEARLY]]
+    rows = [(night, text) for night, texts in enumerate(nights) for text in texts]
+    for night in range(3):
+        any_database.source.insert_many(
+            {"_id": i, "text": text, "updated": i}
+            for i, (of, text) in enumerate(rows, 1)
+            if of == night
+        )
+        run_against(any_database, run__batch_documents=batch, **KEEP)
+        assert good(any_database, tmp_path, "--all") == {}
+    name = f"{any_database.name}.other"
+    elsewhere = dict.fromkeys((1, 2, 5, 8), (1, name))
+    assert decided(any_database) == {
+        **elsewhere,
+        3: (4, None),
+        4: (6, None),
+        6: (7, None),
+        7: (None, None),
+    }
+    ledger = {row["_id"]: row for row in any_database["target.ledger"].find()}
+    assert {ledger[id_].get("kept_by") for id_ in elsewhere} == {None}
+    assert {ledger[id_]["kept_by"] for id_ in (3, 4, 6)} == {"newest:updated"}
+
+
+@pytest.mark.standalone
+def test_what_is_decided_anew_leaves_duplicates_of_another_collection_alone(any_database, tmp_path):
+    texts = [text for text in versions_of(6) if text != OTHER]
+    insert(
+        any_database, other=[texts[5]], source=[texts[0], texts[0], texts[5], texts[5], texts[1]]
+    )
+    run_against(any_database)
+    name = any_database.other.full_name
+    assert decided(any_database)[3] == (1, name)  # the target's 1 is another document
+    any_database.source.update_one({"_id": 1}, {"$set": {"text": OTHER}})
+    any_database.source.update_one({"_id": 4}, {"$set": {"text": texts[2]}})
+    report = run_against(any_database, **REFRESH)
+    assert report.refreshed == {"changed": 2, "deleted": 0}
+    assert decided(any_database) == {
+        **dict.fromkeys((1, 2, 4, 5), (None, None)),
+        3: (1, name),
+    }
+    (row,) = any_database["target.ledger"].find()
+    assert row["run"] == 1
+    any_database.source.delete_many({"_id": {"$in": [3, 5]}})
+    run_against(any_database, **REFRESH)
+    assert [*decided(any_database)] == [1, 2, 4]
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+def versions_of(count: int) -> list[str]:
+    """Return so many texts that are not alike."""
+    return [*dict.fromkeys(row["text"] for row in versions(40))][:count]
+
+
+def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database):
+    insert(database, other=["甲文", LONG], source=["丁文"])
+    name = database.other.full_name
+    with following(database, source__against=[name], **REFRESH) as run:
+        eventually(lambda: count_decided(database) == 1, run)
+        database.other.insert_one({"_id": 3, "text": "丙文"})
+        database.source.insert_many([{"_id": 2, "text": "甲文"}, {"_id": 3, "text": "丙文"}])
+        eventually(lambda: count_decided(database) == 3, run)
+        database.source.update_one({"_id": 2}, {"$set": {"text": "戊文"}})
+        database.source.insert_one({"_id": 4, "text": NEARLY})
+        eventually(lambda: count_decided(database) == 4, run)
+        run.end()
+    assert decided(database)[3] == (None, None)
+    assert decided(database)[4] == (2, name)
+    run_against(database, **REFRESH)
+    assert decided(database) == {
+        **dict.fromkeys((1, 2, 3), (None, None)),
+        4: (2, name),
+    }
+    assert found_by_check(database) == {}
+
+
+@pytest.mark.parametrize("text", ["cleaned", "original"])
+def test_several_fields_are_the_same_ones_elsewhere(database, tmp_path, text):
+    first, second, third = versions_of(3)
+    other = [{"_id": 1, "title": f"<p>{first}</p>", "options": [second, f"<b>{third}</b>"]}]
+    other += [{"_id": 2, "title": third}, {"_id": 3, "options": [LONG]}]
+    database.other.insert_many(other)
+    database.source.insert_many(
+        [
+            {"_id": 1, "title": first, "options": [second, third]},
+            {"_id": 2, "title": f"{first}\n{second}", "options": third},
+            {"_id": 3, "title": first},
+            {"_id": 4, "title": NEARLY, "options": []},
+            {"_id": 5, "title": first, "options": [second, f"{third[:-1]}！"]},
+        ]
+    )
+    run = run_against(database, source__field="title,options", output__text=text)
+    name = database.other.full_name
+    elsewhere = {1: (1, name), 2: (1, name), 4: (3, name), 5: (1, name)}
+    assert decided(database) == {3: (None, None), **elsewhere}
+    assert (run.counts.exact, run.counts.near) == (2, 2)
+    assert good(database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_target_that_lives_beside_another_collection_stays_good(any_database, tmp_path, seed):
+    rng = random.Random(seed)
+    documents = versions(40, seed=seed)
+    others, mine = documents[:40], documents[40:]
+    source, other = any_database.source, any_database.other
+    other.insert_many(others)
+    flags: dict[str, Any] = {**KEEP, **REFRESH, "index__folder": str(tmp_path / "index")}
+    for start in range(0, len(mine), 30):
+        source.insert_many(mine[start : start + 30])
+        for _ in range(3):
+            drawn = rng.choice(mine[: start + 30])["_id"]
+            text = rng.choice(documents)["text"]
+            source.update_one({"_id": drawn}, {"$set": {"text": text, "updated": 20_000 + start}})
+        source.delete_one({"_id": rng.choice(mine[: start + 30])["_id"]})
+        run_against(any_database, run__batch_documents=13, **flags)
+        if start == 30:  # a copy that is still there stands in for it, or nothing does
+            other.delete_many({"_id": {"$in": [d["_id"] for d in others[:4]]}})
+        checked = good(any_database, tmp_path, "--all")
+        assert {*checked} <= {str(Check.ELSEWHERE)}
+        held = decided(any_database)
+        assert held.keys() == {d["_id"] for d in source.find({}, {"_id": 1})}
+    there = {d["text"] for d in other.find()}
+    kept = [d["text"] for d in any_database.target.find()]
+    assert len({*kept}) == len(kept)
+    assert not there & {*kept}

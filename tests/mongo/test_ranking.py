@@ -6,14 +6,17 @@ from datetime import UTC, datetime
 from typing import Any
 
 import bson
+import numpy as np
 import pytest
 from bson import Decimal128, Int64, ObjectId, Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
 from pymongo.database import Database
 
-from dedup_job.errors import UsageError
+from dedup_job.columns import Documents
+from dedup_job.documents import Document
 from dedup_job.mongo.bson.ranking import By, Ranking, Rule, parsed
+from dedup_job.native.code_points import TextColumn
 
 DATES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(
@@ -34,7 +37,21 @@ VALUES = st.one_of(
 def rank(rule: str, value: Any, id_: Any = 1, length: int = 0) -> bytes:
     """Return the rank of a document with a value."""
     document = {"_id": id_} if value is None else {"_id": id_, "x": {"y": value}}
-    return Ranking([parsed(rule)]).rank(bson.encode(document), length)
+    return ranks_of([parsed(rule)], [document], ["x" * length])[0]
+
+
+def ranks_of(rules: list[Rule], documents: list[dict[str, Any]], texts: list[str]) -> list[bytes]:
+    return Ranking(rules, richness_of).ranks(columns_of(documents, texts))
+
+
+def richness_of(texts: TextColumn) -> np.ndarray[Any, Any]:
+    return np.array([[t.count("!"), len(t)] for t in texts.texts()], dtype=np.uint32)
+
+
+def columns_of(documents: list[dict[str, Any]], texts: list[str]) -> Documents:
+    raws = map(bson.encode, documents)
+    pairs = zip(raws, documents, texts, strict=True)
+    return Documents.of(Document(d["_id"], b"", raw, text) for raw, d, text in pairs)
 
 
 def test_numbers_text_and_dates_sort_as_on_the_server(database: Database[dict[str, Any]]):
@@ -83,7 +100,8 @@ def test_rules_count_in_their_order():
     rules = [parsed("order:x.y=official,books"), parsed("longest")]
 
     def of(value: str, length: int) -> bytes:
-        return Ranking(rules).rank(bson.encode({"_id": 1, "x": {"y": value}}), length)
+        (rank,) = ranks_of(rules, [{"_id": 1, "x": {"y": value}}], ["x" * length])
+        return rank
 
     assert of("official", 1) > of("books", 9) > of("forum", 9) > of("forum", 3)
 
@@ -114,7 +132,7 @@ def test_a_field_and_its_values_are_told_apart():
     ],
 )
 def test_what_is_no_rule_is_refused(written: str):
-    with pytest.raises(UsageError, match="expected first"):
+    with pytest.raises(ValueError, match="expected first"):
         parsed(written)
 
 
@@ -122,3 +140,20 @@ def test_a_date_of_now_is_newer_than_one_of_old():
     old, new = datetime(1960, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
     assert rank("newest:x.y", new) > rank("newest:x.y", old)
     assert rank("oldest:x.y", new) < rank("oldest:x.y", old)
+
+
+def test_a_richer_text_wins_before_a_longer_one_and_the_rule_is_named():
+    texts = ["longer", "short!", "short!", "!"]
+    documents = columns_of([{"_id": n} for n in range(4)], texts)
+    ranking = Ranking([parsed("richest")], richness_of)
+    ranks = ranking.ranks(documents)
+    assert sorted(range(4), key=ranks.__getitem__) == [0, 3, 2, 1]
+    assert ranking.rule(documents, 1, documents, 0) == "richest"
+    assert ranking.rule(documents, 1, documents, 2) == "first"
+
+
+def test_the_rule_that_decides_is_the_first_that_differs():
+    documents = columns_of([{"_id": 1, "a": 5}, {"_id": 2, "a": 5}, {"_id": 3, "a": 4}], ["x"] * 3)
+    ranking = Ranking([parsed("highest:a"), parsed("longest")], richness_of)
+    assert ranking.rule(documents, 0, documents, 2) == "highest:a"
+    assert ranking.rule(documents, 0, documents, 1) == "first"

@@ -62,8 +62,8 @@ _KINDS = {
     0x12: "a number",
     0x13: "a number",
 }
-DOCUMENT, BINARY = 0x03, 0x05
-_STRING, _ARRAY, _REGEX = 0x02, 0x04, 0x0B
+STRING, DOCUMENT, ARRAY, BINARY = 0x02, 0x03, 0x04, 0x05
+_REGEX = 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
 LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
@@ -205,11 +205,11 @@ def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
             if element.name.startswith(b"$"):
                 return False
             element.name.decode()
-            if element.kind in (DOCUMENT, _ARRAY):
+            if element.kind in (DOCUMENT, ARRAY):
                 inner = raw[element.value : element.end]
                 if not depth or not is_nestable(inner, depth - 1):
                     return False
-            elif element.kind == _STRING:
+            elif element.kind == STRING:
                 raw[element.value + 4 : element.end].decode()
     except (ValueError, IndexError, struct.error):
         return False
@@ -279,7 +279,7 @@ def named_key(raw: bytes, of: bytes = b"of", place: bytes = b"against") -> bytes
     if (own := found.get(of)) is None:
         return b""
     name, other = b"_id", found.get(place)
-    if other is not None and other.kind == _STRING:
+    if other is not None and other.kind == STRING:
         given = raw[other.value + 4 : other.end - 1]
         name = given if b"." in given and b"\0" not in given else name
     return renamed(raw[own.start : own.end], name)
@@ -320,7 +320,7 @@ def among(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
     kinds = given.between(0, np.ones_like(given.lengths))
     values = given.between(_NAMED, given.lengths)
     array = joined([kinds, _numbers(len(given.lengths)), values])
-    one_of = document(bytes([_ARRAY]) + b"$in\0" + document(array.data.tobytes()))
+    one_of = document(bytes([ARRAY]) + b"$in\0" + document(array.data.tobytes()))
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + one_of))
 
 
@@ -353,27 +353,35 @@ def fields(values: dict[str, Any]) -> bytes:
 
 def string_field(path: Sequence[str], text: str) -> bytes:
     """Return a raw string field; a path of several names gives nested documents."""
-    value = text.encode()
-    kind, field = _STRING, b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
+    kind, field = STRING, _string(text)
     for name in reversed(path[1:]):
         field = document(bytes([kind]) + name.encode() + b"\0" + field)
         kind = DOCUMENT
     return bytes([kind]) + path[0].encode() + b"\0" + field
 
 
-def replace_string(raw: bytes, path: Sequence[str], text: str) -> bytes:
+def _string(text: str) -> bytes:
+    """Return the raw value of a string."""
+    value = text.encode()
+    return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
+
+
+def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> bytes:
     """Return the document with the string at `path` replaced, all other bytes unchanged.
 
-    Raises KeyError where the path does not lead to a field.
+    Of an array of strings, each is replaced. KeyError where the path leads to neither.
     """
     element = find(raw, path[0].encode())
-    if element is None or (len(path) > 1 and element.kind != DOCUMENT):
+    if element is None or element.kind not in ((DOCUMENT,) if path[1:] else (STRING, ARRAY)):
         raise KeyError(path[0])
-    if len(path) == 1:
-        field = string_field(path, text)
+    head, inner = raw[element.start : element.value], raw[element.value : element.end]
+    if path[1:]:
+        field = head + replace_texts(inner, path[1:], texts)
+    elif element.kind == ARRAY:
+        one_by_one = [inner[e.start : e.value] + _string(next(texts)) for e in elements(inner)]
+        field = head + document(*one_by_one)
     else:
-        inner = replace_string(raw[element.value : element.end], path[1:], text)
-        field = raw[element.start : element.value] + inner
+        field = head + _string(next(texts))
     return document(raw[4 : element.start], field, raw[element.end : -1])
 
 

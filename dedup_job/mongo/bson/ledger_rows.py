@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping, Set
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import bson
 import numpy as np
 import xxhash
 from bson import Binary
@@ -18,6 +21,8 @@ from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
+from dedup_job.native.parts import BREAK
+from dedup_job.text_fields import TextFields
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
@@ -40,6 +45,7 @@ _PROBABILITY = b"\x01probability\0"
 _DIGEST = b"\x12digest\0"
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
+_NOTHING: Mapping[int, str] = MappingProxyType({})
 _NOT_STORED = bson_edit.fields({DOCUMENT: None})
 
 
@@ -75,29 +81,60 @@ class LedgerRows:
     """Writes the rows of the ledger."""
 
     def __init__(self, storing: Storing, field: str) -> None:
-        """Take what is stored of a document, and the path of its text."""
+        """Take what is stored of a document, and the fields of its text."""
         self._storing = storing
-        self._path = field.split(".")
+        self._fields = TextFields.of(field)
 
-    def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
-        """Return the ledger's rows of those documents that are not kept, in order."""
+    @property
+    def stores(self) -> bool:
+        """Tell whether rows hold anything of their documents."""
+        return self._storing is not Storing.NONE
+
+    def encode(
+        self,
+        documents: Documents,
+        decisions: Decisions,
+        run: int,
+        kept_by: Mapping[int, str] = _NOTHING,
+        alone: Set[int] = frozenset(),
+    ) -> BytesColumn:
+        """Return the ledger's rows of those documents that are not kept, in order.
+
+        By row: kept_by, the rule by which the other copy of a duplicate is the better one; alone,
+        documents that nothing else holds, so that their rows hold them whole.
+        """
         rows = np.flatnonzero(~decisions.kept)
         own = [documents.keys.take(rows), *_found(decisions, rows)]
         own += [*_circumstances(decisions, rows, run), *_digests(documents, decisions, rows)]
-        if self._storing is Storing.NONE:
+        own += [*_groups(decisions, rows)]
+        if kept_by:
+            by = {row: bson_edit.fields({"kept_by": rule}) for row, rule in kept_by.items()}
+            places = {int(np.searchsorted(rows, row)): field for row, field in by.items()}
+            own.append(assembly.some(places, len(rows)))
+        if not (self.stores or alone):
             return assembly.documents(*own)
         sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
         left = zip(rows.tolist(), (MAX_DOCUMENT_BYTES - sizes).tolist(), strict=True)
-        stored = [self._stored(documents[row], decisions[row], room) for row, room in left]
-        return assembly.documents(*own, strings_of(stored))
+        stored = [
+            self._stored(documents[row], decisions[row], room, whole=row in alone)
+            for row, room in left
+            if self.stores or row in alone
+        ]
+        held = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
+        return assembly.documents(*own, strings_of(stored).spread(held, len(rows)))
 
-    def _stored(self, document: Document, decision: Decision, room: int) -> bytes:
+    def _stored(self, document: Document, decision: Decision, room: int, *, whole: bool) -> bytes:
         """Return the field that holds the document; null where it takes more bytes than `room`."""
-        if self._storing is Storing.TEXT:
+        if self._storing is Storing.TEXT and not whole:
             if not isinstance(decision, Duplicate):
                 return b""
-            text = original_text(document, self._path)
-            field = bson_edit.string_field([DOCUMENT, *self._path], text)
+            text, one = original_text(document, self._fields), self._fields.one
+            if document.text_at and one:
+                field = bson_edit.string_field([DOCUMENT, *one], text)
+            else:
+                texts, found = iter(text.split(BREAK)), bson.decode(document.raw)
+                alone = self._fields.alone(found, texts, self._fields)
+                field = bson_edit.fields({DOCUMENT: alone})
             return field if len(field) <= room else _NOT_STORED
         plain = document.text_at > 0  # else it may be too deep, or not well-formed
         if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
@@ -173,7 +210,8 @@ def _more(decisions: Decisions, row: int) -> bytes:
         values["left_out"] = left_out / 100
     if missing := decisions.missing.get(row):
         values["void"] = ids_of(missing)
-    if isinstance(refusal := decisions.refusals.get(row), Quarantined):
+    refusal = decisions.refusals.get(row)
+    if isinstance(refusal, Quarantined) or (refusal and refusal.detail):
         values["detail"] = refusal.detail
     return bson_edit.fields(values) if values else b""
 
@@ -186,6 +224,13 @@ def _digests(
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
     parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
     return [part.spread(same, len(rows)) for part in parts]
+
+
+def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of the groups of duplicates, in parts; nothing of those elsewhere."""
+    same = np.isin(decisions.outcomes[rows], (EXACT, NEAR)) & (decisions.groups[rows] != 0)
+    groups = elements_of(decisions.groups[rows]).where(same)
+    return [repeated(b"\x12group\0", len(rows)).where(same), groups]
 
 
 def dropped_digest(text: str) -> int:

@@ -13,13 +13,17 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import repeat
 from typing import NamedTuple
 
+import numpy as np
 from bson import Decimal128
+from numpy.typing import NDArray
 
-from dedup_job.errors import UsageError
+from dedup_job.columns import Documents
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import Element
+from dedup_job.native.code_points import TextColumn
 
 _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
 _INTEGERS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q"), 0x09: struct.Struct("<q")}
@@ -37,6 +41,7 @@ class By(StrEnum):
     HIGHEST = "highest"
     OLDEST = "oldest"
     LONGEST = "longest"
+    RICHEST = "richest"
     ORDER = "order"
 
 
@@ -57,45 +62,86 @@ class Rule(NamedTuple):
 
 
 def parsed(written: str) -> Rule:
-    """Return the rule that is written so; UsageError says what is wrong."""
+    """Return the rule that is written so; ValueError says what is wrong."""
     name, colon, rest = written.partition(":")
     field, equals, values = rest.partition("=")
     if name not in list(By):
-        raise UsageError(f"{written!r} is no rule; expected {_expected()}.")
+        raise ValueError(f"{written!r} is no rule; expected {_expected()}")
     by = By(name)
     listed = tuple(value.strip() for value in values.split(","))
     fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
     if not fits or (colon and not field) or (equals and "" in listed):
-        raise UsageError(f"{written!r} is not as that rule is written; expected {_expected()}.")
+        raise ValueError(f"{written!r} is not as that rule is written; expected {_expected()}")
     return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
 
 
 def _expected() -> str:
-    return "first, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
+    return (
+        "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
+    )
+
+
+Richness = Callable[[TextColumn], NDArray[np.uint32]]
+"""Returns how rich each of n texts is, uint32 (n, k): the first column that differs decides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Makes ranks by rules, the first one first."""
+    """Makes ranks by rules, the first one first; richness: what the rule `richest` asks."""
 
     rules: Sequence[Rule]
+    richness: Richness
 
-    def rank(self, raw: bytes, length: int) -> bytes:
-        """Return the rank of a raw document with a cleaned text of so many characters."""
-        parts = [_BY[rule.by](rule, raw, length) for rule in self.rules]
-        return b"".join((*parts, _value(bson_edit.id_place(raw), raw).translate(_REVERSED)))
+    def ranks(self, documents: Documents) -> list[bytes]:
+        """Return the ranks of those documents that have a text, a cleaned one."""
+        raws, lengths = documents.raw.take(documents.rows).list(), documents.texts.lengths.tolist()
+        return [b"".join(parts) for parts in self._parts(raws, lengths, documents.texts)]
+
+    def rule(self, better: Documents, row: int, worse: Documents, other: int) -> str:
+        """Return the rule by which a text is the better copy than another, as it is written.
+
+        row, other: places among the texts of either.
+        """
+        one, two = (
+            self._parts(
+                [documents.raw.at(int(documents.rows[place]))],
+                [int(documents.texts.lengths[place])],
+                documents.texts.take(slice(place, place + 1)),
+            )[0]
+            for documents, place in ((better, row), (worse, other))
+        )
+        differ = (str(rule) for rule, a, b in zip(self.rules, one, two, strict=False) if a != b)
+        return next(differ, str(By.FIRST))
+
+    def _parts(
+        self, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
+    ) -> list[tuple[bytes, ...]]:
+        """Return the parts of each rank: one for each rule, and the `_id`."""
+        columns = [self._column(rule, raws, lengths, texts) for rule in self.rules]
+        ids = [_value(bson_edit.id_place(raw), raw).translate(_REVERSED) for raw in raws]
+        return [*zip(*columns, ids, strict=True)]
+
+    def _column(
+        self, rule: Rule, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
+    ) -> list[bytes]:
+        if rule.by is By.RICHEST:
+            rich = self.richness(texts).astype(">u4")
+            return [row.tobytes() for row in rich]
+        if rule.by is By.LONGEST:
+            return [*map(_LENGTH.pack, lengths)]
+        return [*map(_BY[rule.by], repeat(rule), raws)]
 
 
-def _of_field(rule: Rule, raw: bytes, _: int) -> bytes:
+def _of_field(rule: Rule, raw: bytes) -> bytes:
     return _value(_found(raw, rule.path), raw)
 
 
-def _oldest(rule: Rule, raw: bytes, length: int) -> bytes:
-    value = _of_field(rule, raw, length)
+def _oldest(rule: Rule, raw: bytes) -> bytes:
+    value = _of_field(rule, raw)
     return value if value == _MISSING else _NUMBER + value.translate(_REVERSED)
 
 
-def _in_order(rule: Rule, raw: bytes, _: int) -> bytes:
+def _in_order(rule: Rule, raw: bytes) -> bytes:
     element = _found(raw, rule.path)
     if element is None or element.kind != 0x02:
         return _LENGTH.pack(0)
@@ -104,9 +150,8 @@ def _in_order(rule: Rule, raw: bytes, _: int) -> bytes:
     return _LENGTH.pack(1 + len(rule.values) - known)
 
 
-_BY: dict[By, Callable[[Rule, bytes, int], bytes]] = {
-    By.FIRST: lambda _rule, _raw, _length: b"",
-    By.LONGEST: lambda _rule, _raw, length: _LENGTH.pack(length),
+_BY: dict[By, Callable[[Rule, bytes], bytes]] = {
+    By.FIRST: lambda _rule, _raw: b"",
     By.NEWEST: _of_field,
     By.HIGHEST: _of_field,
     By.OLDEST: _oldest,

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import takewhile
 from typing import Any, TypeGuard
 
 import bson
 import numpy as np
 from bson.int64 import Int64
+from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.ranking import By, Rule, parsed
 from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
+from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted
+from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
@@ -56,10 +63,36 @@ class OutputSettings(BaseModel):
         "stays as in the source, byte for byte, and is cleaned again for every "
         "comparison",
     )
+    keep: tuple[str, ...] = Field(
+        default=(),
+        description="which of several copies stays, the first rule that differs decides: "
+        "first (what was decided first stays), richest (images, choices, answer, "
+        "explanation), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
+        "missing value is last, ties go to the lower _id",
+    )
 
+    @field_validator("keep")
+    @classmethod
+    def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
+        rules = [str(parsed(rule)) for rule in keep]
+        return tuple(takewhile(str(By.FIRST).__ne__, rules))
 
-Clean = Callable[[TextColumn], TextColumn]
-"""Cleans n texts."""
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules by which a better copy takes the place of a kept one; none: the first stays."""
+        return [*map(parsed, self.keep)]
+
+    @model_validator(mode="after")
+    def _has_what_rules_need(self) -> OutputSettings:
+        if self.keep and self.document is Form.CLASSIC:
+            raise ValueError("output.keep needs another form than `classic`, which tells no groups")
+        fields = [str(rule) for rule in self.rules if rule.path]
+        if fields and self.document is Form.TEXT:
+            raise ValueError(
+                f"output.keep = {fields[0]} looks at a field, which output.document = text leaves "
+                "out of the target; output.document = whole has it"
+            )
+        return self
 
 
 def signed(fingerprint: int) -> Int64:
@@ -88,22 +121,28 @@ class KeptRows:
     """Writes kept documents in the form chosen, and reads them back."""
 
     def __init__(
-        self, form: Form, field: str, sketcher: Sketcher, clean: Clean | None = None
+        self,
+        form: Form,
+        field: str,
+        sketcher: Sketcher,
+        cleaner: Cleaner | None = None,
+        stored: StoredText = StoredText.CLEANED,
     ) -> None:
-        """Take the form and the path of the text.
+        """Take the form, the fields of the text as they are written, and which text is stored.
 
-        clean: given where the target holds the texts as they were: cleans them.
+        cleaner: that of the run, for texts that are stored as they were or have parts.
         """
         self._form = form
         self._sketcher = sketcher
-        self._clean = clean
-        self._source = field.split(".")
-        self.path = self._source if form is not Form.CLASSIC else ["ques"]
+        self._cleaner = cleaner or Cleaner()
+        self._original = stored is StoredText.ORIGINAL
+        self._source = TextFields.of(field)
+        self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
         self.has_runs = form is not Form.CLASSIC  # which has no place for the run
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
-        self.projection = {**self.marks_only, ".".join(self.path): 1}
-        fields = ("_id", self.path[0], mark) if self.has_runs else ("_id", "ques", "old_id", mark)
+        self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
+        fields = {*self.marks_only, *(path[0] for path in self.texts.paths)}
         # those that a document has; None where that is left to the source
         self.fields = None if form is Form.WHOLE else frozenset(name.encode() for name in fields)
 
@@ -122,39 +161,69 @@ class KeptRows:
         Where it is known at which place the text lies, there is no `dedup`.
         """
         raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
-        same = (at > 0) & (documents.as_read[rows] | (self._clean is not None))
+        same = (at > 0) & (documents.as_read[rows] | self._original)
         # else the documents around it change their length, too
-        other = (at > 0) & ~same & (len(self.path) == 1)
+        known = not self._source.several or documents.places is not None
+        other = (at > 0) & ~same & (known and all(len(path) == 1 for path in self.texts.paths))
         changed = np.flatnonzero(other)
-        ends = np.zeros(n, dtype=np.int64)
-        values = raw.between(at, raw.lengths).take(changed)
-        ends[changed] = at[changed] + 4 + assembly.int32s_at(values)
-        last = raw.lengths - 1
-        texts = _texts_of(documents, rows[changed]).utf8()
-        odd = np.flatnonzero(~(same | other))
+        odd = np.flatnonzero(~(same | other)).tolist()
         return [
-            raw.between(4, np.where(same, last, np.where(other, at, 4))),
-            *(part.spread(changed, n) for part in assembly.string_values(texts)),
-            raw.between(np.where(other, ends, last), last),
-            assembly.some({row: self._changed(documents[rows[row]]) for row in odd.tolist()}, n),
+            raw.between(4, np.where(same, raw.lengths - 1, 4)),
+            *(part.spread(changed, n) for part in _replaced(documents, rows[changed])),
+            assembly.some({row: self._changed(documents, int(rows[row])) for row in odd}, n),
         ]
 
-    def _changed(self, document: Document) -> bytes:
-        """Return the fields of one document in the same way, wherever its text lies."""
-        raw = bson_edit.without(document.raw, b"dedup")
-        if self._clean is None and not document.as_read:
-            raw = bson_edit.replace_string(raw, self.path, str(document.content))
+    def _changed(self, documents: Documents, row: int) -> bytes:
+        """Return the fields of one document in the same way, wherever its texts lie."""
+        raw = bson_edit.without(documents.raw.at(row), b"dedup")
+        if not self._original and not documents.as_read[row]:
+            texts = iter(self._stored_of(documents, row))
+            for path in self._source.paths:
+                with suppress(KeyError):  # one of several that is not there
+                    raw = bson_edit.replace_texts(raw, path, texts)
         return raw[4:-1]
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         """Return the fields of the texts as they are stored."""
-        if self._clean is None:
-            texts = _texts_of(documents, rows)
+        odd = (documents.text_at[rows] == 0) | self._source.several
+        own = {
+            place: self._alone(documents, row)
+            for place, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
+            if self._has_parts(documents, row)
+        }
+        path, n = self.texts.paths[0], len(rows)
+        places = np.setdiff1d(np.arange(n), [*own])
+        plain = rows[places]
+        if self._original:
+            texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
         else:
-            texts = pack([original_text(documents[row], self._source) for row in rows.tolist()])
-        if len(self.path) == 1:
-            return assembly.string_fields(self.path[0], texts.utf8())
-        return [strings_of([bson_edit.string_field(self.path, text) for text in texts.texts()])]
+            texts = _texts_of(documents, plain)
+        if len(path) == 1:
+            columns = assembly.string_fields(path[0], texts.utf8())
+        else:
+            columns = [strings_of([bson_edit.string_field(path, text) for text in texts.texts()])]
+        return [*(part.spread(places, n) for part in columns), assembly.some(own, n)]
+
+    def _alone(self, documents: Documents, row: int) -> bytes:
+        """Return the fields of the texts of one document as they are stored."""
+        texts, found = iter(self._stored_of(documents, row)), bson.decode(documents.raw.at(row))
+        return bson_edit.fields(self._source.alone(found, texts, self.texts))
+
+    def _stored_of(self, documents: Documents, row: int) -> list[str]:
+        """Return the texts of one document as they are stored, a part each."""
+        if documents.marked is not None and not self._original:
+            return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
+        document = documents[row]
+        if self._original:
+            return original_text(document, self._source).split(BREAK)
+        if not self._has_parts(documents, row):
+            return [str(document.content)]
+        return [*map(self._cleaner.clean, original_text(document, self._source).split(BREAK))]
+
+    def _has_parts(self, documents: Documents, row: int) -> bool:
+        if documents.text_at[row] and not self._source.several:
+            return False
+        return self._source.have_parts(bson.decode(documents.raw.at(row)))
 
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
@@ -172,6 +241,7 @@ class KeptRows:
                 repeated(tail, n),
                 *_refused(decisions, rows),
                 assembly.some(_void(decisions, rows), n),
+                *_groups(keys, decisions, rows),
             ),
         )
 
@@ -195,31 +265,39 @@ class KeptRows:
         strange = [key for key, text, mark in read if text is None or mark is None]
         known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
         keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
+        groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(known)}
         values = [mark.fingerprint for _, _, mark in known]
-        packed = self.cleaned(pack([text for _, text, _ in known]))
+        packed = self.compared(pack([text for _, text, _ in known]))
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
             digests=text_digests(*packed),
             short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
             sketches=self._sketcher.sketch(packed),
         )
-        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64)), strange
+        others = {row: group for row, group in groups.items() if _is_int(group)}
+        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), others), strange
 
-    def cleaned(self, stored: TextColumn) -> TextColumn:
-        """Return stored texts as they are compared."""
-        return stored if self._clean is None else self._clean(stored)
+    def compared(self, stored: TextColumn, *, parts: bool = True) -> TextColumn:
+        """Return stored texts as they are compared; parts: whether some may have breaks."""
+        if self._original:
+            return self.cleaned(stored, parts=parts)
+        return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
+
+    def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
+        """Return texts as a source has them as they are compared."""
+        if parts and has_breaks(texts):
+            return self._cleaner.parts_cleaned(texts).texts
+        return self._cleaner.clean_packed(texts)
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where they are not as dedup writes them."""
         text, mark = self.stored(row)
-        return None if text is None else self.cleaned(pack([text])).text(0), mark
+        return None if text is None else self.compared(pack([text])).text(0), mark
 
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return the same with the text as it is stored."""
+        """Return the same with the text as it is stored, with breaks between its parts."""
         found = bson.decode(row.raw)
-        text: Any = found
-        for name in self.path:
-            text = text.get(name) if isinstance(text, dict) else None
+        text = self.texts.content(found)
         return text if isinstance(text, str) else None, self._mark(found)
 
     def _mark(self, found: dict[str, Any]) -> Mark | None:
@@ -257,6 +335,13 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     return [part.spread(there, n) for part in assembly.field("refused", values)]
 
 
+def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of the groups that some kept documents are in and did not found."""
+    groups = decisions.groups[rows]
+    other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
+    return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
+
+
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     """Return by place among some rows the fields that name what is gone."""
     if not decisions.missing:
@@ -265,18 +350,52 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
 
 
+def run_of(raw: bytes, *, is_kept: bool) -> Any:
+    """Return by which run a document was kept, or a row of the ledger written."""
+    found = RawBSONDocument(raw)
+    own = found.get("dedup") if is_kept else found
+    return own.get("run") if isinstance(own, Mapping) else None
+
+
 def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def original_text(document: Document, path: Sequence[str]) -> str:
-    """Return the text of a document as its source holds it; KeyError where there is none."""
+def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of documents with the texts that these have now, in parts.
+
+    It is known at which places the texts lie, all of them fields of the document itself.
+    """
+    raw, at = documents.raw.take(rows), documents.text_at[rows, np.newaxis]
+    texts, order = _texts_of(documents, rows), np.arange(len(rows))[:, np.newaxis]
+    if documents.places is not None and documents.marked is not None:
+        at = documents.places[rows]
+        texts, _ = parted(documents.marked.take(np.searchsorted(documents.rows, rows)))
+        numbers, order = np.cumsum(at > 0).reshape(at.shape) - 1, np.argsort(at, axis=1)
+        order, at = (np.take_along_axis(each, order, axis=1) for each in (numbers, at))
+    utf8, begin, fields = texts.utf8(), np.full(len(rows), 4), list[BytesColumn]()
+    for place, row in zip(at.T, order.T, strict=True):
+        there, place = place > 0, np.maximum(place, 4)  # those that are absent come first
+        value = (part.where(there) for part in assembly.string_values(utf8.take(row)))
+        fields += [raw.between(begin, place), *value]
+        end = place + 4 + assembly.int32s_at(raw.between(place, raw.lengths))
+        begin = np.where(there, end, begin)
+    return [*fields, raw.between(begin, raw.lengths - 1)]
+
+
+def original_text(document: Document, fields: TextFields) -> str:
+    """Return the text of a document as its source holds it, with breaks between its parts.
+
+    Raises KeyError where there is none.
+    """
     raw, at = document.raw, document.text_at
-    if not at:
-        value = bson_edit.value(raw, *(name.encode() for name in path))
-    else:
+    if at and not fields.several:
         value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]
-    return value[4:-1].decode()
+        return value[4:-1].decode()
+    text = fields.content(bson.decode(raw))
+    if not isinstance(text, str):
+        raise KeyError(", ".join(fields.dotted))
+    return text
 
 
 def ids_of(keys: Sequence[bytes]) -> list[Any]:

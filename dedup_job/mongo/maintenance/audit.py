@@ -24,16 +24,17 @@ from dedup_job.mongo.maintenance.audit_runs import (
     Document,
     RunChecker,
     foreign_records,
-    pieces_of,
 )
 from dedup_job.mongo.maintenance.ledger_removals import taken_out
 from dedup_job.mongo.maintenance.rollback import check_begun
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
 from dedup_job.mongo.state.lease import holder
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Status
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
@@ -77,6 +78,10 @@ class Checker:
         state = self.on.state
         self._check_alone(state["token"])
         self._half = frozenset(map(bson_edit.stored, state.get("intent") or ()))
+        if (first := state.get("intent_piece")) is not None:
+            run, target = state["checkpoint"]["run"], self.on.target
+            pieces = RunPieces(target.runs, run, target.retry).read(first)
+            self._half |= {key for piece in pieces for key in piece.keys}
         half: list[bytes | str] = [*self._half]
         if (undoing := state.get("undo")) is not None:
             self.on.target.retry(lambda: check_begun(self.on.target, state))
@@ -169,7 +174,7 @@ class Checker:
 
     def _compare_records(self, decided: int) -> None:
         self.progress.stage("comparing the counts")
-        pieces = pieces_of(self.on.target)
+        pieces = run_counts.pieces_by_hand(self.on.target)
         rows, state = self.on.runs, self.on.state
         strange = foreign_records(rows, pieces, state)
         self.on.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
@@ -196,8 +201,14 @@ class Checker:
         if undoing is not None:
             half = taken_out(pieces, rows, half=undoing)
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
-        by_run = self.on.target.rows.has_runs
-        unknown = run_counts.OF_KEPT if self.on.has_huge or not by_run else ()
+            not_these |= run_counts.moved(self.on.target, [undoing], ()).keys()
+        by_run, plain = self.on.target.rows.has_runs, self.on.keeps_first
+        if by_run:
+            undone = {run for run, row in rows.items() if row["status"] == str(Status.UNDONE)}
+            for run, labels in run_counts.moved(self.on.target, rows, undone).items():
+                said[run].update(labels)
+        # of a kept copy that gave way in its own run nothing tells what it was counted as
+        unknown = run_counts.OF_KEPT if self.on.has_huge or not (by_run and plain) else ()
         yield from run_counts.count_differences(
             said, self.on.there, not_these, by_run=by_run, unknown=unknown
         )

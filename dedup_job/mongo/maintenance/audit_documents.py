@@ -17,17 +17,17 @@ from dedup_job.mongo.bson.edit import RawDocument, place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.bson.rows import Mark
+from dedup_job.mongo.bson.rows import Mark, run_of
 from dedup_job.mongo.maintenance import run_counts
 from dedup_job.mongo.maintenance.ledger_removals import rows_of_piece
 from dedup_job.mongo.maintenance.records import Record, object_at, stored_document
-from dedup_job.mongo.maintenance.rollback import run_of
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.run import Status
+from dedup_job.text_fields import TextFields
 
 _NAMED = 5
 _LONGEST_ID = 1024  # of an original that a kept document names
@@ -100,6 +100,10 @@ class KeptChecker:
         if (mark := document.mark) is None:
             self.on.there[0][run_counts.KEPT] += 1
             return
+        if (group := mark.own.get("group")) is not None:
+            twice = [document.key] if group in self.on.groups else []
+            self.on.tally.add(Check.CONTRADICTS, 0, twice)
+            self.on.groups.add(group)
         labels = run_counts.kept_labels_of(mark.own)
         self.on.count(self.on.target.documents, mark.run, document.key, labels)
         if len(document.key) > _LONGEST_ID:  # then no document that was compared with it says so
@@ -163,7 +167,8 @@ class KeptChecker:
         of = {key: original for key, original in of.items() if not place_of(original)}
         originals = self.on.target.texts([*dict.fromkeys(of.values())])
         gone = [key for key, original in of.items() if original not in originals]
-        self.gone += gone[: _NAMED - len(self.gone)]
+        if self.on.is_settled:  # else it may have given way
+            self.gone += gone[: _NAMED - len(self.gone)]
         if not self.on.own_rules:
             return
         pairs = [d for d in page if of.get(d.key) in originals]
@@ -211,6 +216,11 @@ class LedgerRow:
         return bson_edit.named_key(self.raw.raw)
 
     @property
+    def gave_way(self) -> bool:
+        """Tell whether the document was kept until a better copy came."""
+        return "kept_by" in self.values
+
+    @property
     def is_proved(self) -> bool:
         """Tell whether the text is the one that was dropped, by its digest."""
         return bool(self.values["digest"] == dropped_digest(self.text))
@@ -238,7 +248,7 @@ class RowChecker:
 
     def count(self, page: Sequence[RawDocument]) -> list[LedgerRow]:
         """Count rows; return those that can be decided once more."""
-        of: dict[bytes, list[bytes]] = {}
+        of: dict[bytes, list[LedgerRow]] = {}
         strange: list[str] = []
         own: list[LedgerRow] = []
         for row in map(self.read, page):
@@ -254,7 +264,7 @@ class RowChecker:
             elif run != self.on.undoing:
                 own.append(row)
             if found["decision"] == "duplicate" and run != self.on.undoing:
-                of.setdefault(row.of, []).append(row.key)
+                of.setdefault(row.of, []).append(row)
                 if (run, row.of) in self.on.named:
                     self.on.named[run, row.of] += 1
         self.on.tally.add(Check.FOREIGN, len(page), strange)
@@ -275,15 +285,23 @@ class RowChecker:
         duplicates = [row for row in known if row.values["decision"] == "duplicate"]
         # what was quarantined waits for a person, who may raise the limit
         skipped = [row for row in known if row.values["decision"] == "skipped"]
-        held = [row for row in skipped if row.record.stored]
+        held = [row for row in skipped if row.record.stored and not self._is_array(row)]
         apart = [row.key for row in held if row.reason != row.values["reason"]]
         self.on.tally.add(self._apart, len(held), apart)
         # the source document may have changed since
         others = [row for row in skipped if row.record.source and not row.record.stored]
+        others += [row for row in skipped if row.record.stored and self._is_array(row)]
         since = [row.key for row in others if row.reason != row.values["reason"]]
         since += [row.key for row in duplicates if row.record.source and row.is_other]
         self.on.tally.add(Check.CHANGED, len(others) + len(duplicates), since)
         self._check_order(self._check_duplicates(duplicates))
+
+    def _is_array(self, row: LedgerRow) -> bool:
+        """Tell whether a document has an array of texts, which former versions took for no text."""
+        stored, fields = row.record.stored, TextFields.of(self.on.target.form.source.field)
+        if row.values["reason"] != Reason.NOT_TEXT or not stored or fields.several:
+            return False
+        return isinstance(stored.content, str) and fields.have_parts(bson.decode(stored.raw))
 
     def check_former(self) -> None:
         """Look at the rows that a person took out."""
@@ -295,25 +313,33 @@ class RowChecker:
                 rows = [row for row in found if not ledger_misfits(row.values)]
                 self._read_documents(rows)
                 duplicates = [row for row in rows if row.values["decision"] == "duplicate"]
-                self._check_originals({row.of: [row.key] for row in duplicates})
+                settled = self.on.is_settled  # else the originals may have left since
+                of = {row.of: [row] for row in duplicates if settled or place_of(row.of)}
+                self._check_originals(of)
                 self._check_duplicates(duplicates)
                 if entry["status"] == str(Status.RESTORED) and entry["_id"] != self.on.undoing:
                     keys = [row.key for row in rows]
                     there = self.on.target.held_by(self.on.target.documents, keys)
+                    there |= {*keys} if not self.on.is_settled else set()  # it may have left since
                     gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
 
-    def _check_originals(self, of: Mapping[bytes, Sequence[bytes]]) -> None:
-        """Find originals that the target does not hold; of: the duplicates of each."""
-        own = {key: rows for key, rows in of.items() if not place_of(key)}
-        there = self.on.target.held_by(self.on.target.documents, [*own])
-        lost = [f"{shown(k)} of {shown(o)}" for o in own.keys() - there for k in own[o]]
-        self.on.tally.add(Check.ORIGINAL, sum(map(len, own.values())), lost)
-        if elsewhere := of.keys() - own.keys():
-            left = elsewhere - self.on.target.texts([*elsewhere]).keys()
-            names = {o: f"{shown(o)} of {place_of(o)}" for o in left}
-            lost = [f"{shown(k)} of {name}" for o, name in names.items() for k in of[o]]
-            self.on.tally.add(Check.ELSEWHERE, sum(len(of[o]) for o in elsewhere), lost)
+    def _check_originals(self, of: Mapping[bytes, Sequence[LedgerRow]]) -> None:
+        """Find originals that are gone; of: the duplicates of each.
+
+        One may have given way to a better copy, or left: another one of its group is kept then.
+        """
+        own = [key for key in of if not place_of(key)]
+        there = self.on.target.held_by(self.on.target.documents, own)
+        left = [(key, row) for key in {*own} - there for row in of[key]]
+        gone = [(key, row) for key, row in left if row.values.get("group") not in self.on.groups]
+        lost = [f"{shown(row.key)} of {shown(key)}" for key, row in gone]
+        self.on.tally.add(Check.ORIGINAL, sum(len(of[key]) for key in own), lost)
+        if elsewhere := of.keys() - {*own}:
+            left_there = elsewhere - self.on.target.texts([*elsewhere]).keys()
+            names = {key: f"{shown(key)} of {place_of(key)}" for key in left_there}
+            lost = [f"{shown(row.key)} of {name}" for key, name in names.items() for row in of[key]]
+            self.on.tally.add(Check.ELSEWHERE, sum(len(of[key]) for key in elsewhere), lost)
 
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:
         """Decide duplicates once more; return those with a text that is known."""
@@ -352,9 +378,14 @@ class RowChecker:
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
         itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
         self.on.tally.add(Check.CONTRADICTS, len(duplicates), itself)
+        # one that was decided anew since then is in another group, and may have another text
+        own = [key for key in originals if not place_of(key)]
+        groups = {} if self.on.is_settled else self.on.target.groups_of(own)
         found: list[LedgerRow] = []
         for row in duplicates:
             if row.of not in originals or row.key in itself:
+                continue
+            if row.of in groups and row.values.get("group") != groups[row.of]:
                 continue
             row.original = originals[row.of]
             is_exact = row.values["digest"] == dropped_digest(row.original)
@@ -367,10 +398,15 @@ class RowChecker:
 
     def _decide_again(self, proved: Sequence[LedgerRow]) -> None:
         """Find rows that do not say of their texts what would be said today."""
-        originals = [row.original for row in proved]
-        again = self.on.recheck.decide([row.text for row in proved], originals)
+        # a copy that gave way was there before the one that it is a duplicate of
+        pairs = [(row.text, row.original)[:: -1 if row.gave_way else 1] for row in proved]
+        again = self.on.recheck.decide([a for a, _ in pairs], [b for _, b in pairs])
         apart, wrong = list[bytes](), list[str]()
-        for row, now in zip(proved, again, strict=True):
+        for row, found in zip(proved, again, strict=True):
+            now = found
+            if isinstance(now, Duplicate) and row.gave_way:
+                differences = tuple(one.turned() for one in now.pair.differences)
+                now = now._replace(pair=now.pair._replace(differences=differences, richer=()))
             if isinstance(now, str):
                 apart.append(row.key)
             elif self.on.own_rules and (forged := _forged(row.values, now)):
@@ -393,7 +429,8 @@ class RowChecker:
         A run that was resumed may have found new documents before those that it had decided.
         """
         resumed = {row["_id"] for row in self.on.runs if row.get("resumed")}
-        by_key = {row.key: row for row in pairs if row.values["run"] not in resumed}
+        in_order = [row for row in pairs if not row.gave_way and row.values["run"] not in resumed]
+        by_key = {row.key: row for row in in_order}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
         ledger, documents = majority(self.on.target.ledger), majority(self.on.target.documents)
         found = some(ledger, [*by_key], later, self.on.target.retry)

@@ -9,7 +9,6 @@ from typing import Any
 
 from bson import ObjectId
 from bson.raw_bson import RawBSONDocument
-from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
@@ -26,9 +25,8 @@ from dedup_job.mongo.maintenance.shapes import (
 )
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import PIECE, is_by_hand, misfits
+from dedup_job.mongo.state.fields import is_by_hand, misfits
 from dedup_job.mongo.state.stamp import CONTENT
-from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.check import named
 from dedup_job.runs.counts import Counts, Histogram
 from dedup_job.runs.run import Status
@@ -117,6 +115,8 @@ class RunChecker:
         """Yield the kept documents that a run names with another number of duplicates."""
         number = row["_id"]
         former = [one for piece in self.pieces for one in piece["rows"]]
+        if not self.on.is_settled:
+            return
         if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
             return
         for i, one in enumerate(row["clusters"]):
@@ -182,7 +182,9 @@ class RunChecker:
         if found is None or not counts.scanned:
             # no huge one is named
             is_right = found is None and counts.scanned <= counts.quarantined
-        elif later or run.get("resumed") or not self.on.target.rows.has_runs:
+        elif (
+            later or run.get("resumed") or not (self.on.is_settled and self.on.target.rows.has_runs)
+        ):
             is_right = any(row["status"] == str(Status.REQUEUED) for row in self.on.runs)
             keys = [bson_edit.stored(found)]
             is_right = is_right or any(
@@ -221,12 +223,6 @@ class RunChecker:
             "decided": self.decided in (None, then),
         }
         yield from _wrong(right, "bookmark.")
-
-
-def pieces_of(target: TargetReader) -> list[Document]:
-    """Return all rows that hold what a person took out of the ledger."""
-    runs = target.runs.with_options(read_concern=ReadConcern("majority"))
-    return target.retry(lambda: list(runs.find({PIECE: {"$ne": None}}).sort("_id", 1)))
 
 
 def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:

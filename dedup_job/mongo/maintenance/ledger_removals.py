@@ -16,7 +16,7 @@ import numpy as np
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
-from dedup_job.columns import Decisions, Documents
+from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson import edit as bson_edit
@@ -153,7 +153,12 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
     documents = Documents.of(one.kept for one in piece if one.kept)
-    kept = target.rows.encode(documents, Decisions.all_kept(prints, short), number)
+    decisions = Decisions.all_kept(prints, short)
+    # one that gave way may have founded a group, which others are in now: it gets another one
+    kept_rows = [one.row.raw for one in piece if one.kept]
+    gave_way = [bson_edit.find(raw, b"kept_by") is not None for raw in kept_rows]
+    decisions.groups[gave_way] = own_groups(documents.keys)[gave_way] ^ number
+    kept = target.rows.encode(documents, decisions, number)
     row = {"_id": number, **entry.about, **after.values(), "given": entry.given, "finished": None}
 
     def writes(session: ClientSession | None) -> None:

@@ -13,7 +13,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
-from dedup_job.mongo.maintenance.records import object_at, texts_of_dropped
+from dedup_job.mongo.maintenance.records import object_at, texts_of_dropped, texts_of_originals
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
@@ -52,7 +52,7 @@ class PairReader:
         if texts:
             keys = [row.key for row, key in zip(rows, of, strict=True) if key]
             mine = texts_of_dropped(self.target, self.clean_all, keys)
-            others = self.target.texts([*dict.fromkeys(filter(None, of))])
+            others = self._originals(of)
         return [
             self.named(
                 row.key,
@@ -63,6 +63,7 @@ class PairReader:
                 text=mine.get(row.key),
                 other=others.get(key),
                 detail=str(found.get("detail") or ""),
+                kept_by=str(found.get("kept_by") or ""),
             )
             for row, found, key in zip(rows, decoded, of, strict=True)
         ]
@@ -77,7 +78,7 @@ class PairReader:
             apart = [{}] * len(rows)
         named = ({k: one[k] for k in ("of", "against") if k in one} for one in apart)
         of = [bson_edit.named_key(bson_edit.document(bson_edit.fields(one))) for one in named]
-        others = self.target.texts([*dict.fromkeys(filter(None, of))]) if texts else {}
+        others = self._originals(of) if texts else {}
         return [
             self.named(
                 row.key,
@@ -96,6 +97,10 @@ class PairReader:
             )
             for row, mark, one, key in zip(rows, marks, apart, of, strict=True)
         ]
+
+    def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
+        named = [*dict.fromkeys(filter(None, of))]
+        return texts_of_originals(self.target, self.clean_all, named)
 
     def named(
         self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any

@@ -188,6 +188,17 @@ def texts_of_dropped(
     return dict(zip(found, clean_all([*found.values()]), strict=True))
 
 
+def texts_of_originals(
+    target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
+) -> dict[bytes, str]:
+    """Return the same of documents that are kept, or were until a better copy came."""
+    found = target.texts(keys)
+    gone = [key for key in keys if key not in found and not bson_edit.place_of(key)]
+    if target.form.ranking is None or not gone:
+        return found
+    return found | texts_of_dropped(target, clean_all, gone)
+
+
 def object_at(raw: bytes, name: str) -> dict[str, Any]:
     """Return the object that a field of a document holds, an empty one where it is malformed."""
     found = bson.decode(raw, bson_edit.LENIENT).get(name)

@@ -6,18 +6,19 @@ finishes it. A number is never used again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
-from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
+from dedup_job.mongo.bson.rows import run_of
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.ledger_removals import (
     former_rows,
@@ -27,8 +28,10 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     take_back,
 )
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
+from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
+from dedup_job.mongo.state.pieces import Piece, RunPieces
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
@@ -44,8 +47,9 @@ WRITE = 1000  # documents in a transaction
 class Undone:
     """What was or would be taken back.
 
-    left: documents that stay, since the source no longer holds them; ledger: rows that left it, or,
-    of what a person did, that stand in it again. by_hand: `restored` or `requeued`, "" for a run.
+    back: documents of earlier runs that stand in the target again; left: documents that stay, since
+    the source no longer holds them; ledger: rows that left it, or, of what a person did, that stand
+    in it again. by_hand: `restored` or `requeued`, "" for a run.
     begun: another process began and was cut off.
     """
 
@@ -53,6 +57,7 @@ class Undone:
     run: int
     kept: int = 0
     ledger: int = 0
+    back: int = 0
     left: int = 0
     by_hand: str = ""
     begun: bool = False
@@ -71,8 +76,10 @@ def planned(target: TargetReader, run: int) -> Undone:
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    rows = counts.scanned - counts.kept
-    return Undone(target.name, run, counts.kept, rows, begun=begun)
+    rows, back = counts.scanned - counts.kept, 0
+    for piece in RunPieces(target.runs, run, target.retry).read():
+        back += len(piece.keys)
+    return Undone(target.name, run, counts.kept, rows, back, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -177,6 +184,8 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         return _put_rows_back(target, row, progress, half)
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
+    pieces = RunPieces(target.runs, run, target.retry)
+    back = sum(_bring_back(target, run, piece) for piece in pieces.read())
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
     left += rows_left
@@ -184,9 +193,40 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
+        pieces.remove(session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return Undone(target.name, run, kept, ledger, left)
+    return Undone(target.name, run, kept, ledger, back, left)
+
+
+def _bring_back(target: Target, run: int, piece: Piece) -> int:
+    """Let stand again what left the target or the ledger in this run; return how many.
+
+    What was decided anew, and the source no longer holds, stays as it is now.
+    """
+    gone = {*piece.keys} - target.held_by(target.source, piece.keys) if piece.again else set()
+    stay = target.held_by(target.documents, [*gone])
+
+    def left(rows: Sequence[RawDocument], *, is_kept: bool) -> list[RawDocument]:
+        collection = target.documents if is_kept else target.ledger
+        own = [row for row in rows if run_of(row.raw, is_kept=is_kept) != run]
+        there = _of_another(target, collection, run, [row.key for row in own])
+        return [row for row in own if row.key not in there | stay]  # else it was cut off behind
+
+    back = Piece(left(piece.kept, is_kept=True), left(piece.rows, is_kept=False))
+    if back.keys:
+        bring = partial(bring_back, target, run, back)
+        target.commits.commit(bring, {"undo": run}, {"undo": run})
+    return len(back.keys)
+
+
+def _of_another(
+    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
+) -> set[bytes]:
+    """Return those of some ids that a collection holds as decided by another run."""
+    is_kept = collection is target.documents
+    rows = some(majority(collection), keys, {"dedup.run": 1, "run": 1}, target.retry)
+    return {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
 
 
 def _delete(
@@ -221,13 +261,6 @@ def _delete(
 def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
     undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
     target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
-
-
-def run_of(raw: bytes, *, is_kept: bool) -> Any:
-    """Return by which run a document was kept, or a row of the ledger written."""
-    found = RawBSONDocument(raw)
-    own = found.get("dedup") if is_kept else found
-    return own.get("run") if isinstance(own, Mapping) else None
 
 
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:

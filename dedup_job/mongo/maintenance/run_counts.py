@@ -8,14 +8,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import bson
+from pymongo.read_concern import ReadConcern
+
 from dedup_job.columns import Fingerprints
 from dedup_job.decision import PairRecheck
 from dedup_job.documents import LONGEST_ID, Reason
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.maintenance.records import object_at
+from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import BY_HAND, is_count
+from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
+from dedup_job.mongo.state.pieces import KEPT as LEFT_TARGET
+from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.check import Tally
 from dedup_job.runs.counts import Counts, tenths
@@ -54,7 +61,8 @@ class Audited:
     """A target that is checked, and what is counted of its documents and rows on the way.
 
     there: what each run decided; last: keys of the last document and the last row of each;
-    has_huge: there is an `_id` that no document says it was compared with.
+    has_huge: there is an `_id` that no document says it was compared with; groups: those of kept
+    documents that did not found them.
     """
 
     target: TargetReader
@@ -65,6 +73,7 @@ class Audited:
     there: ByRun = field(init=False, default_factory=no_counts)
     last: dict[int, dict[str, bytes]] = field(init=False, default_factory=dict)
     has_huge: bool = field(init=False, default=False)
+    groups: set[int] = field(init=False, default_factory=set)
 
     @cached_property
     def state(self) -> dict[str, Any]:
@@ -97,6 +106,17 @@ class Audited:
             for one in clusters
             if isinstance(one, dict)
         }
+
+    @property
+    def keeps_first(self) -> bool:
+        """Tell whether no better copy takes the place of a kept one."""
+        return self.target.form.ranking is None
+
+    @cached_property
+    def is_settled(self) -> bool:
+        """Tell whether what was decided once has stayed so, but for what a person did."""
+        some = {LEFT_TARGET: {"$ne": None}}
+        return self.keeps_first and not look_up(self.target.runs, some, {"_id": 1}, limit=1)
 
     @property
     def own_rules(self) -> bool:
@@ -170,6 +190,36 @@ def recorded(
     for number, former in out:
         if rows[number].get("status") in BY_HAND:
             result[former["run"]].subtract(labels_of(former) or ())
+    return result
+
+
+def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:
+    """Return all rows that hold what a person took out of the ledger."""
+    runs = target.runs.with_options(read_concern=ReadConcern("majority"))
+    only = {PIECE: {"$ne": None}, LEFT_TARGET: None}
+    return target.retry(lambda: list(runs.find(only).sort("_id", 1)))
+
+
+def moved(target: TargetReader, runs: Iterable[int], undone: Container[int]) -> ByRun:
+    """Return what each run should have more, or fewer below 0, by what some runs took out.
+
+    A better copy counts as the duplicate that it would have been, and is a kept document all the
+    same; that of an earlier run left the target. undone: runs of which only what is left counts.
+    """
+    result = no_counts()
+
+    def leaves(run: int, labels: Iterable[str]) -> None:
+        result[run].subtract((LEFT,) if run in undone else labels)
+
+    for run in runs:
+        for piece in RunPieces(target.runs, run, target.retry).read():
+            for one in piece.kept:
+                own = object_at(one.raw, "dedup")
+                if own.get("run") != run and is_count(own.get("run")):
+                    leaves(own["run"], kept_labels_of(own))
+                    result[run][KEPT] += not piece.again
+            for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):
+                leaves(row["run"], labels_of(row) or ())
     return result
 
 

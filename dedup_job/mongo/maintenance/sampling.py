@@ -209,8 +209,12 @@ class Sampler:
         if self.of_key is not None:
             name = b"dedup.refused.of" if self._of_target else b"of"
             same = bson_edit.document(bson_edit.renamed(self.of_key, b"$eq"))
-            only = bson_edit.document(b"\x03" + name + b"\0" + same)
-            query = {"$and": [query, RawBSONDocument(only)]}
+            only: Any = RawBSONDocument(bson_edit.document(b"\x03" + name + b"\0" + same))
+            replaced = self.target.form.ranking is not None and not self._of_target
+            group = replaced and self.target.groups_of([self.of_key]).get(self.of_key)
+            if group:  # some were compared with a copy that gave way to this one
+                only = {"$or": [only, {"group": Int64(group)}]}
+            query = {"$and": [query, only]}
         return query
 
     def _projection(self, *, texts: bool) -> dict[str, int]:
@@ -233,9 +237,13 @@ class Sampler:
 
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
         """Yield kept documents with their number of duplicates, the most first."""
+        replaced = self.target.form.ranking is not None
+        groups: dict[str, Any] = {"_id": "$of"}
+        if replaced:
+            groups = {"_id": {"$ifNull": ["$group", "$of"]}, "of": {"$addToSet": "$of"}}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
-            {"$group": {"_id": "$of", "n": {"$sum": 1}}},
+            {"$group": {**groups, "n": {"$sum": 1}}},
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
@@ -244,9 +252,15 @@ class Sampler:
             "batchSize": size.documents,
         }  # else one of 16 MiB
         found = majority(self.target.ledger).aggregate(steps, **batch)
-        groups = ((bson_edit.id_element(bytes(one.raw)), int(one["n"])) for one in found)
-        while page := list(islice(groups, size.documents)):
-            yield page
+        while page := list(islice(found, size.documents)):
+            yield self._heads(page) if replaced else [*map(_counted, page)]
+
+    def _heads(self, page: Sequence[RawBSONDocument]) -> list[tuple[bytes, int]]:
+        """Return the copies that are kept of groups, of which some gave way."""
+        of = [[bson_edit.fields({"_id": id_}) for id_ in one["of"]] for one in page]
+        there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
+        heads = (next((key for key in keys if key in there), keys[0]) for keys in of)
+        return [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = self._reader
@@ -260,6 +274,10 @@ class Sampler:
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
         collection = majority(self._collection)
         return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
+
+
+def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
+    return bson_edit.id_element(bytes(found.raw)), int(found["n"])
 
 
 _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn

@@ -94,6 +94,8 @@ _SOME_DUPLICATES = {
     "probability": _SHARE,
     "void": _KEYS,
     "against": _PLACE,
+    "group": _LONG,
+    "kept_by": str,
 }
 
 
@@ -104,13 +106,15 @@ def _ledger(decision: str, fields: Mapping[str, Any], rare: Mapping[str, Any] = 
 
 _LEDGER: Mapping[Any, type[BaseModel]] = {
     "duplicate": _ledger("duplicate", _DUPLICATE, _SOME_DUPLICATES),
-    "skipped": _ledger("skipped", _NO_PAIR),
+    "skipped": _ledger("skipped", _NO_PAIR, {"detail": str}),
     "quarantined": _ledger("quarantined", {**_NO_PAIR, "detail": str}),
 }
 _REFUSED = _shape(
     {"of": Any, "similarity": _SHARE, "class": str}, {"probability": _SHARE, "against": _PLACE}
 )
-DEDUP = _shape({"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS})
+DEDUP = _shape(
+    {"fingerprint": _LONG, "run": Count}, {"refused": _REFUSED, "void": _KEYS, "group": _LONG}
+)
 """What a kept document has under `dedup`."""
 CLASSIC = _shape({"old_id": Any, "hash_value": _LONG})
 """The same of the form `classic`."""
@@ -142,7 +146,12 @@ _ANY_RUN = {  # besides what is needed of it; rates are compared
 _UNDONE = {"undone": datetime}
 RUN = _shape(
     {**_ANY_RUN, "token": Count},
-    {**_UNDONE, "machines": _list_of(_MACHINE), "resumed": Literal[True]},
+    {
+        **_UNDONE,
+        "machines": _list_of(_MACHINE),
+        "resumed": Literal[True],
+        "refreshed": dict[Literal["changed", "deleted"], Count],
+    },
     RunFields,
 )
 """The row of a run."""

@@ -14,7 +14,7 @@ from dedup_job.runs.counts import BINS, Counts
 from dedup_job.runs.run import Checkpoint, Run, Status
 
 FORMAT = 1
-PIECE = "piece"  # of T.runs: some of the rows that a person took out of the ledger
+PIECE = "piece"  # of T.runs: some of what left the target, or the ledger
 BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
 _MAX = 2**53  # more than anything is counted to
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision", "output", "ledger")
@@ -176,9 +176,11 @@ class StateFields(_Strict):
     lease: LeaseFields | None
     checkpoint: CheckpointFields | None
     intent: list[Any] | None
+    intent_piece: Count | None = None
     undo: Count | None = None
     undo_from: Count | None = None
     last_run: Count | None = None
+    unseen: bool = False  # a run did not see what the source changed or deleted before it
     bookmark: Any = None  # checked where it is read: see mongo/bookmark.py
 
 

@@ -111,7 +111,7 @@ def test_deprecated_and_broken_values_are_stepped_over_and_can_be_taken_away(old
     assert [part.name for part in raw.elements(whole)] == [b"_id", b"old", b"text", b"z"]
     found = raw.find(whole, b"old")
     assert whole[found.start : found.end] == old
-    changed = raw.replace_string(whole, ["text"], "new")
+    changed = raw.replace_texts(whole, ["text"], iter(["new"]))
     assert changed == raw.document(before, old, raw.fields({"text": "new", "z": 1}))
     assert raw.without(whole, b"old") == raw.document(before, after)
 
@@ -130,24 +130,24 @@ def test_replacing_at_a_dotted_path_keeps_every_other_byte(a, b, old, new, c, d)
         middle = raw.document(raw.fields({"x": 1}), element(0x03, "内", inner))
         return raw.document(raw.fields(a), element(0x03, "text", middle), raw.fields(d))
 
-    assert raw.replace_string(whole(old), ["text", "内", "text"], new) == whole(new)
+    assert raw.replace_texts(whole(old), ["text", "内", "text"], iter([new])) == whole(new)
 
 
 @given(DOCUMENTS, NAMES, UTF8, UTF8)
 def test_what_is_replaced_is_what_decoders_read(values, name, old, new):
     whole = bson.encode({**values, name: old})
     expected = bson.encode({**values, name: new})
-    assert raw.replace_string(whole, [name], new) == expected
+    assert raw.replace_texts(whole, [name], iter([new])) == expected
 
 
 def test_of_repeated_names_the_last_is_found_and_replaced_as_decoders_read_it():
     first, second = raw.fields({"text": "first"}), raw.fields({"text": "second"})
     whole = raw.document(first, raw.fields({"n": 1}), second)
     assert bson.decode(whole)["text"] == "second"
-    changed = raw.replace_string(whole, ["text"], "new")
+    changed = raw.replace_texts(whole, ["text"], iter(["new"]))
     assert changed == raw.document(first, raw.fields({"n": 1}), raw.fields({"text": "new"}))
     first, second = raw.fields({"a": {"text": "first"}}), raw.fields({"a": {"text": "second"}})
-    changed = raw.replace_string(raw.document(first, second), ["a", "text"], "new")
+    changed = raw.replace_texts(raw.document(first, second), ["a", "text"], iter(["new"]))
     assert changed == raw.document(first, raw.fields({"a": {"text": "new"}}))
 
 
@@ -155,12 +155,12 @@ def test_of_repeated_names_the_last_is_found_and_replaced_as_decoders_read_it():
 def test_a_path_that_leads_nowhere_is_an_error(path):
     whole = bson.encode({"a": {"b": {}}, "n": 1})
     with pytest.raises(KeyError):
-        raw.replace_string(whole, path, "new")
+        raw.replace_texts(whole, path, iter(["new"]))
 
 
 def test_a_name_within_a_value_is_not_taken_for_a_field():
     values = {"_id": 1, "bait": {"text": "in"}, "also": "\2text\0", "list": ["text"], "text": "x"}
-    changed = raw.replace_string(bson.encode(values), ["text"], "new")
+    changed = raw.replace_texts(bson.encode(values), ["text"], iter(["new"]))
     assert bson.decode(changed) == {**values, "text": "new"}
 
 

@@ -134,6 +134,21 @@ def test_a_document_is_read_as_by_decoding_it(one, field, most):
 
 
 @settings(max_examples=100)
+@given(raws(), st.sampled_from(["text,a.b", "a.text.b,text,d", "d,text"]), st.sampled_from([3, 99]))
+@example(bson.encode({"_id": 1, "text": "x", "a": {"b": None}}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "a": [{"b": "x"}], "text": "y"}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "a": {"b": ["x", "y"]}}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "d": 5, "text": "x"}), "d,text", 99)
+def test_several_fields_are_read_as_by_decoding_the_document(one, fields, most):
+    slow = slow_row(one)
+    if slow is None:
+        return
+    good = bson.encode({"_id": 0, "text": "good", "a": {"b": "too"}})
+    rows, source = raw_page(array_of(good, one, good), []), source_of(fields, most)
+    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
+
+
+@settings(max_examples=100)
 @given(raws(), PATHS, TEXTS, st.booleans())
 def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, same):
     (row,) = raw_page(array_of(one), field.split(".")) if slow_row(one) else (None,)

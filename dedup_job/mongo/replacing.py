@@ -1,0 +1,123 @@
+"""A kept document gives way to a better copy: what that writes, and how it is taken back.
+
+It leaves the target for a piece beside the row of its run, and gets a row in the ledger, all in the
+commit that brings the better copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pymongo.client_session import ClientSession
+
+from dedup_job.columns import Decisions, Documents
+from dedup_job.documents import Document
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.rows import run_of
+from dedup_job.mongo.reading import in_commands, majority, some
+from dedup_job.mongo.state.commits import insert_once
+from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.bytes_column import BytesColumn, strings_of
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Kept documents that give way in one commit of a run.
+
+    An undo needs those of earlier runs. Those that the run itself kept are in pieces as well while
+    a server without transactions writes, which may be cut off. piece: the number of the first.
+    """
+
+    target: TargetReader
+    run: int
+    earlier: Sequence[Piece]
+    own: Sequence[Piece]
+    piece: int
+
+    def write(self, session: ClientSession | None) -> None:
+        """Write the pieces, and let the documents leave the target."""
+        pieces = [*self.earlier, *(self.own if session is None else ())]
+        self._pieces.write(self.piece, pieces, session)
+        keys = [key for piece in (*self.earlier, *self.own) for key in piece.keys]
+        for part in in_commands(keys):
+            self.target.documents.delete_many(bson_edit.among(part), session=session)
+
+    def committed(self) -> None:
+        """Remove what only a commit that was cut off would have needed."""
+        if self.own:
+            first = self.piece + len(self.earlier)
+            self.target.retry(lambda: self._pieces.remove(None, first))
+
+    @property
+    def _pieces(self) -> RunPieces:
+        return RunPieces(self.target.runs, self.run)
+
+
+def ledger_rows(
+    target: TargetReader, documents: Documents, decisions: Decisions, run: int
+) -> tuple[BytesColumn, Replacement | None]:
+    """Return the rows of a batch for the ledger, and what gives way to it, if anything does."""
+    ledger, ranking = target.form.ledger, target.form.ranking
+    if ranking is None or not (decisions.replaced or decisions.gave_way.any()):
+        return ledger.encode(documents, decisions, run), None
+    places = {key: row for row, key in enumerate(documents.keys.take(documents.rows).list())}
+
+    def rule(key: bytes, worse: Documents, row: int) -> str:
+        return ranking.rule(documents, places[key], worse, row)
+
+    given = np.flatnonzero(decisions.gave_way).tolist()
+    others = np.searchsorted(documents.rows, given).tolist()
+    by = {
+        row: rule(decisions.of.at(row), documents, other)
+        for row, other in zip(given, others, strict=True)
+    }
+    rows = ledger.encode(documents, decisions, run, by)
+    if not decisions.replaced:
+        return rows, None
+    found = {one.key: one for one in decisions.replaced.values()}
+    leaving = target.copies([*found])
+    replaced = [found[key] for key in leaving.keys.list()]
+    by = {row: rule(one.of, leaving, row) for row, one in enumerate(replaced)}
+    former, alone = _as_dropped(target, leaving)
+    more = ledger.encode(former, Decisions.of_replaced(replaced), run, by, alone)
+    whole = [*map(RawDocument, leaving.keys.list(), leaving.raw.list())]
+    runs = [run_of(row.raw, is_kept=True) for row in whole]
+    earlier = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by != run]
+    own = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by == run]
+    piece = RunPieces(target.runs, run, target.retry).next()
+    parts = [*map(Piece, in_parts(earlier))], [*map(Piece, in_parts(own))]
+    return strings_of([*rows.list(), *more.list()]), Replacement(target, run, *parts, piece)
+
+
+def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
+    """Return what the ledger may store of some kept documents, and the rows of only copies."""
+    keys = leaving.keys.list()
+    projection = {} if target.form.ledger.stores else {"_id": 1}
+    source = {
+        row.key: row.raw for row in some(majority(target.source), keys, projection, target.retry)
+    }
+    alone = {row for row, key in enumerate(keys) if key not in source}
+    raws = [bson_edit.without(raw, b"dedup") for raw in leaving.raw.list()]
+    if target.form.ledger.stores:
+        raws = [source.get(key, raw) for key, raw in zip(keys, raws, strict=True)]
+    given = zip(keys, raws, leaving.texts.texts(), strict=True)
+    documents = [Document(bson_edit.id_value(key), key, raw, text) for key, raw, text in given]
+    return Documents.of(documents), alone
+
+
+def bring_back(
+    target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
+) -> None:
+    """Let stand again what a run took out, in place of what it decided of the same documents.
+
+    Done already, it does no harm outside of a transaction.
+    """
+    for part in in_commands(piece.keys):
+        for collection, own in ((target.documents, "dedup.run"), (target.ledger, "run")):
+            collection.delete_many({"$and": [bson_edit.among(part), {own: run}]}, session=session)
+    insert_once(target.documents, strings_of([row.raw for row in piece.kept]), session)
+    insert_once(target.ledger, strings_of([row.raw for row in piece.rows]), session)

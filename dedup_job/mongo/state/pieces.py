@@ -1,0 +1,108 @@
+"""What left a target or its ledger, whole, beside the row of `T.runs` that says by what.
+
+A piece is one row of `T.runs`, small enough for one document. Those of a run are written in the
+same commit as what takes the place of their content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from bson.raw_bson import RawBSONDocument
+from pymongo.client_session import ClientSession
+
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.state.fields import PIECE
+
+KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
+AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
+MOST_ROWS = 1000  # of a piece
+MOST_BYTES = 8 << 20  # of a piece; one row may be larger
+_APART = 1_000_000  # numbers of pieces that a run or an entry may have
+
+
+def piece_id(number: int, piece: int) -> int:
+    """Return the `_id` of a piece in `T.runs`: below zero, so that the last run stays the last."""
+    return -(number * _APART + piece)
+
+
+def in_piece(found: RawDocument, name: str) -> list[RawDocument]:
+    """Return what a piece holds, KEPT or ROWS; ValueError, KeyError where someone changed it."""
+    array = bson_edit.value(found.raw, name.encode())
+    raws = [array[e.value : e.end] for e in bson_edit.elements(array)]
+    return [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
+
+
+class Piece(NamedTuple):
+    """Documents that left the target, rows that left the ledger, and whether they are undecided.
+
+    Else the documents are in the ledger.
+    """
+
+    kept: Sequence[RawDocument]
+    rows: Sequence[RawDocument] = ()
+    again: bool = False
+
+    @property
+    def keys(self) -> list[bytes]:
+        """The keys of all."""
+        return [row.key for row in (*self.kept, *self.rows)]
+
+
+class RunPieces:
+    """The pieces of one run."""
+
+    def __init__(self, runs: AnyCollection, run: int, retry: RetryPolicy = NO_RETRY) -> None:
+        self._runs, self._run, self._retry = runs, run, retry
+
+    def next(self) -> int:
+        """Return the number of the next piece."""
+        last = look_up(self._runs, self._of(0), {PIECE: 1}, self._retry, sort=[("_id", 1)], limit=1)
+        return 1 + RawBSONDocument(last[0].raw)[PIECE] if last else 0
+
+    def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
+        """Write pieces, numbered from `first` on."""
+        for piece, part in enumerate(pieces, first):
+            number = piece_id(self._run, piece)
+            kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
+            values = {"_id": number, "of": self._run, PIECE: piece, KEPT: kept}
+            more = {ROWS: rows, AGAIN: True} if part.again else {}
+            self._runs.replace_one({"_id": number}, values | more, upsert=True, session=session)
+
+    def read(self, first: int = 0) -> Iterator[Piece]:
+        """Yield the pieces from a number on."""
+        ids = look_up(self._runs, self._of(first), {"_id": 1}, self._retry, sort=[("_id", -1)])
+        for one in ids:
+            only = bson_edit.among([one.key])
+            for found in look_up(self._runs, only, None, self._retry):
+                with suppress(KeyError, ValueError):  # `check` tells of it
+                    again = bson_edit.find(found.raw, AGAIN.encode()) is not None
+                    rows = in_piece(found, ROWS) if again else ()
+                    yield Piece(in_piece(found, KEPT), rows, again)
+
+    def remove(self, session: ClientSession | None, first: int = 0) -> None:
+        """Remove the pieces from a number on."""
+        self._runs.delete_many(self._of(first), session=session)
+
+    def _of(self, first: int) -> dict[str, object]:
+        return {"_id": {"$gt": piece_id(self._run + 1, 0), "$lte": piece_id(self._run, first)}}
+
+
+def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
+    """Yield documents or rows in parts of which each fits into a piece."""
+    part: list[RawDocument] = []
+    room = MOST_BYTES
+    for row in rows:
+        if part and (len(part) == MOST_ROWS or len(row.raw) > room):
+            yield part
+            part, room = [], MOST_BYTES
+        part.append(row)
+        room -= len(row.raw)
+    if part:
+        yield part

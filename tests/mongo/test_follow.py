@@ -1,0 +1,468 @@
+"""A run that follows decides what arrives in the source, until it is stopped."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import ObjectId
+from pymongo.database import Database
+
+from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.demo import make_corpus
+from dedup_job.errors import LeaseLost, UsageError
+from dedup_job.mongo import pending_ids
+from dedup_job.mongo.change_stream import NotFollowed
+from dedup_job.mongo.target import Target
+from dedup_job.runs.run import Run, Status
+from dedup_job.settings import load
+from tests.faults.fail_points import failing
+from tests.running import (
+    Forked,
+    assert_each_source_id_is_in_one_place,
+    environment_for,
+    invoke,
+    outcome,
+    refusal,
+    run_here,
+    uri_of,
+)
+
+Data = Database[dict[str, Any]]
+SHORT, LONG = 1 / 60, 60.0  # minutes of a period
+
+
+def text(number: int) -> str:
+    """Return a text that is like no other."""
+    return (
+        f"第{number}题 下列关于{chr(0x4E00 + 37 * number % 9000) * 3}的说法正确的是{number * 7919}"
+    )
+
+
+def documents(*numbers: int) -> list[dict[str, Any]]:
+    """Return documents with these numbers as `_id`."""
+    return [{"_id": number, "text": text(number)} for number in numbers]
+
+
+def eventually(holds: Callable[[], object], process: Any = None) -> None:
+    """Wait until something holds."""
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline, getattr(process, "said", "it never came")
+        time.sleep(0.02)
+
+
+class Following(threading.Thread):
+    """A run of this process that follows the source."""
+
+    def __init__(self, database: Data, every: float = LONG, **flags: Any) -> None:
+        super().__init__(daemon=True)
+        dotted = {name.replace("__", "."): value for name, value in flags.items()}
+        values = {"connection.uri": uri_of(database), "run.report_every": every, **dotted}
+        self.settings = load(values).settings
+        names = (f"{database.name}.source", f"{database.name}.target")
+        self.request = Request(*names, follow=True, yes=True)
+        self.stop = threading.Event()
+        self.told: list[tuple[int, bool]] = []
+        self.report: Run | None = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Follow until a stop; keep the report, or what ended it."""
+
+        def told(report: Run, is_quiet: bool) -> None:
+            self.told.append((report.number, is_quiet))
+
+        try:
+            watch = Watch(stop=self.stop.is_set, told=told)
+            self.report = run_job(self.settings, self.request, watch)
+        except BaseException as e:  # noqa: BLE001  # for the test to see
+            self.error = e
+
+    def end(self) -> Run:
+        """Stop it; return the last report."""
+        self.stop.set()
+        self.join(60)
+        assert self.error is None
+        assert self.report is not None
+        return self.report
+
+
+@contextmanager
+def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Following]:
+    """Yield a run that follows; it is stopped at the end."""
+    run = Following(database, every, **flags)
+    run.start()
+    try:
+        yield run
+    finally:
+        run.stop.set()
+        run.join(60)
+
+
+def decided(database: Data) -> int:
+    """Return how many documents are decided."""
+    return sum(database[name].count_documents({}) for name in ("target", "target.ledger"))
+
+
+def rows(database: Data) -> list[dict[str, Any]]:
+    """Return the rows of all runs."""
+    return list(database["target.runs"].find().sort("_id", 1))
+
+
+def without_runs(database: Data) -> tuple[Any, Any]:
+    """Return target and ledger without the numbers of their runs."""
+    kept, ledger = outcome(database)
+    for row in kept:
+        del row["dedup"]["run"]
+    for row in ledger:
+        del row["run"]
+    return kept, ledger
+
+
+@pytest.fixture
+def data(database):
+    """Return a database whose source holds a hundred documents."""
+    database.source.insert_many(documents(*range(1000, 1100)))
+    return database
+
+
+@pytest.fixture
+def other(replica_set):
+    """Return another empty database."""
+    from tests.conftest import fresh_database
+
+    yield from fresh_database(replica_set)
+
+
+@pytest.mark.parametrize("every", [LONG, SHORT])
+def test_what_is_decided_is_what_one_run_decides_in_the_order_of_arrival(database, other, every):
+    corpus = make_corpus(400, seed=5)
+    other.source.insert_many(corpus)
+    run_here(other)
+    database.source.insert_many(corpus[:100])
+    with following(database, every) as run:
+        for start in range(100, 400, 60):
+            database.source.insert_many(corpus[start : start + 60])
+            eventually(lambda n=start + 60: decided(database) == n or run.error)
+        assert run.end().status is Status.DONE
+    assert without_runs(database) == without_runs(other)
+
+
+def test_late_small_ids_are_decided_as_by_a_run_after_each_arrival(database, other):
+    corpus = make_corpus(300, seed=6)
+    parts = [corpus[200:], corpus[100:200], corpus[:100]]
+    for part in parts:
+        other.source.insert_many(part)
+        run_here(other)
+    database.source.insert_many(parts[0])
+    with following(database) as run:
+        for count, part in enumerate(parts[1:], 2):
+            eventually(lambda count=count: decided(database) == 100 * (count - 1) or run.error)
+            database.source.insert_many(part)
+        eventually(lambda: decided(database) == 300 or run.error)
+        run.end()
+    assert without_runs(database) == without_runs(other)
+
+
+def test_a_single_document_is_written_without_another_one_behind_it(data):
+    with following(data, run__threads=4) as run:
+        for number in range(3):
+            data.source.insert_one(*documents(number))
+            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
+        run.end()
+    assert_each_source_id_is_in_one_place(data)
+
+
+def test_periods_are_runs_and_a_quiet_one_is_none(data):
+    with following(data, SHORT) as run:
+        for number in (1, 2):
+            eventually(lambda n=number: (n, True) in run.told or run.error)
+            data.source.insert_one(*documents(number))
+            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
+        eventually(lambda: (3, True) in run.told or run.error)
+        report = run.end()
+    assert [(row["_id"], row["status"]) for row in rows(data)] == [(n, "done") for n in (1, 2, 3)]
+    assert [row["counts"]["scanned"] for row in rows(data)] == [100, 1, 1]
+    assert (report.number, report.counts.scanned, report.known) == (3, 1, 101)
+    assert [number for number, is_quiet in run.told if not is_quiet] == [1, 2, 3]
+
+
+def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data):
+    with following(data, SHORT) as run:
+        for number in (1, 2):
+            eventually(lambda n=number: (n, False) in run.told or run.error)
+            data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
+            eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
+        run.end()
+    uri, target = uri_of(data), f"{data.name}.target"
+    named = ("--source", f"{data.name}.source", "--target", target, "--uri", uri)
+    invoke("check", "--all", *named)
+    invoke("undo", "3", "--target", target, "--uri", uri, "--yes")
+    assert decided(data) == 102
+    invoke("check", "--all", *named)
+    run_here(data)
+    assert_each_source_id_is_in_one_place(data)
+
+
+def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run(data):
+    def names() -> dict[Any, str]:
+        return {row["_id"]: row["what"] for row in data["target.changed"].find()}
+
+    run_here(data)
+    with following(data) as run:
+        data.source.insert_one(*documents(1))
+        eventually(lambda: data.target.find_one({"_id": 1}) or run.error)
+        data.source.update_one({"_id": 1001}, {"$set": {"text": "又改了一次"}})
+        data.source.delete_many({"_id": {"$in": [1, 1002, 1003]}})
+        data.source.insert_one(*documents(2))
+        eventually(lambda: data.target.find_one({"_id": 2}) or run.error)
+        data.source.insert_one({"_id": 1003, "text": "换了一整篇"})
+        data.source.delete_one({"_id": 1001})
+        data.source.insert_one(*documents(3))
+        eventually(lambda: data.target.find_one({"_id": 3}) or run.error)
+        report = run.end()
+    assert report.changed == rows(data)[-1]["changed"] == {"changed": 1, "deleted": 3}
+    assert names() == {1003: "changed", 1: "deleted", 1001: "deleted", 1002: "deleted"}
+
+
+def test_a_deletion_alone_makes_a_run_and_a_change_of_another_field_does_not(data):
+    with following(data, SHORT) as run:
+        eventually(lambda: (1, True) in run.told or run.error)
+        data.source.update_one({"_id": 1001}, {"$set": {"other": 1}})
+        told = len(run.told)
+        eventually(lambda: len(run.told) >= told + 2 or run.error)
+        assert len(rows(data)) == 1
+        data.source.delete_one({"_id": 1002})
+        eventually(lambda: (2, False) in run.told or run.error)
+        run.end()
+    assert rows(data)[1]["changed"] == {"changed": 0, "deleted": 1}
+
+
+def test_an_update_may_let_a_document_match_the_query(data):
+    query = '{"ready": true}'
+    data.source.update_one({"_id": 1000}, {"$set": {"ready": True}})
+    with following(data, SHORT, source__query=query) as run:
+        eventually(lambda: (1, True) in run.told or run.error)
+        data.source.insert_many(documents(*range(5)))  # which it does not match
+        told = len(run.told)
+        eventually(lambda: len(run.told) >= told + 2 or run.error)
+        assert len(rows(data)) == 1
+        data.source.update_one({"_id": 3}, {"$set": {"ready": True}})
+        eventually(lambda: data.target.find_one({"_id": 3}) or run.error)
+        run.end()
+    assert decided(data) == 2
+
+
+def test_ids_of_several_types_are_followed_without_comparing_all(data, caplog):
+    with following(data) as run:
+        eventually(lambda: decided(data) == 100 or run.error)
+        ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
+        data.source.insert_many([{"_id": one, "text": text(n)} for n, one in enumerate(ids)])
+        eventually(lambda: decided(data) == 106 or run.error)
+        run.end()
+    assert_each_source_id_is_in_one_place(data)
+    assert "all ids are compared" not in caplog.text
+
+
+def test_the_first_documents_of_an_empty_source_are_decided(database):
+    database.create_collection("source")
+    with following(database) as run:
+        eventually(lambda: rows(database) or run.error)
+        database.source.insert_many(documents(2, 3))
+        eventually(lambda: decided(database) == 2 or run.error)
+        database.source.insert_many(documents(1))
+        eventually(lambda: decided(database) == 3 or run.error)
+        assert run.end().counts.scanned == 3
+
+
+def test_only_its_first_run_counts_towards_the_proof(data):
+    with following(data, SHORT, source__full_scan_every=2) as run:
+        for number in (1, 2, 3):
+            eventually(lambda n=number: (n, False) in run.told or run.error)
+            data.source.insert_one(*documents(number))
+            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
+        run.end()
+    assert data["target.state"].find_one()["bookmark"]["followed"] == 0
+
+
+def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(data, monkeypatch):
+    write = Target.write
+    with following(data, run__batch_documents=10) as run:
+        eventually(lambda: decided(data) == 100 or run.error)
+
+        def stopping(target: Target, *arguments: Any) -> None:
+            write(target, *arguments)
+            run.stop.set()
+
+        monkeypatch.setattr(Target, "write", stopping)
+        data.source.insert_many(documents(*range(100)))
+        report = run.end()
+    assert report.status is Status.STOPPED
+    assert 100 < decided(data) < 200
+    monkeypatch.undo()
+    report = run_here(data)
+    assert (report.number, report.counts.scanned, report.status) == (1, 200, Status.DONE)
+    assert_each_source_id_is_in_one_place(data)
+
+
+def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog):
+    arrivals, lost = pending_ids.arrivals, threading.Event()
+
+    def lose(*arguments: Any) -> Any:
+        if not lost.is_set():
+            lost.set()
+            raise NotFollowed("the server's oplog does not go back that far")
+        return arrivals(*arguments)
+
+    with following(data) as run, caplog.at_level(logging.WARNING):
+        eventually(lambda: decided(data) == 100 or run.error)
+        monkeypatch.setattr(pending_ids, "arrivals", lose)
+        data.source.insert_many(documents(*range(10)))
+        eventually(lambda: decided(data) == 110 or run.error)
+        data.source.insert_many(documents(*range(10, 20)))
+        eventually(lambda: decided(data) == 120 or run.error)
+        run.end()
+    assert lost.is_set()
+    warnings = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
+    assert len(warnings) == 1
+    assert "oplog does not go back that far" in warnings[0]
+    assert_each_source_id_is_in_one_place(data)
+
+
+@pytest.mark.parametrize("command", ["aggregate", "getMore", "find", "commitTransaction"])
+def test_it_survives_what_a_run_survives(data, command):
+    with following(data) as run:
+        eventually(lambda: decided(data) == 100 or run.error)
+        with failing(data, command, times=3, errorCode=189):
+            data.source.insert_many(documents(*range(10)))
+            eventually(lambda: decided(data) == 110 or run.error)
+        data.source.insert_many(documents(*range(10, 20)))
+        eventually(lambda: decided(data) == 120 or run.error)
+        run.end()
+    assert_each_source_id_is_in_one_place(data)
+
+
+def test_a_lost_lease_ends_it_at_the_next_document(data):
+    with following(data) as run:
+        eventually(lambda: decided(data) == 100 or run.error)
+        invoke("lease", "break", "--target", f"{data.name}.target", "--uri", uri_of(data), "--yes")
+        data.source.insert_many(documents(1))
+        eventually(lambda: run.error)
+    assert isinstance(run.error, LeaseLost)
+    assert decided(data) == 100
+
+
+def test_a_source_that_is_dropped_ends_it_with_a_sentence(data):
+    with following(data) as run:
+        eventually(lambda: decided(data) == 100 or run.error)
+        data.source.drop()
+        eventually(lambda: run.error)
+    assert isinstance(run.error, UsageError)
+    assert "is gone" in str(run.error)
+
+
+def names(database: Data) -> tuple[str, ...]:
+    """Return the options that name source, target and server."""
+    named = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
+    return (*named, "--uri", uri_of(database), "--yes")
+
+
+@pytest.mark.parametrize("more", [("--limit", "5"), ("--dry-run",), ("--query", '{"$expr": true}')])
+def test_what_cannot_be_followed_is_refused(data, more):
+    error = refusal("run", "--follow", *names(data), *more)
+    assert isinstance(error, UsageError)
+    assert more[0] in str(error)
+    assert "target.state" not in data.list_collection_names()
+
+
+def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
+    standalone_database.source.insert_many(documents(1))
+    error = refusal("run", "--follow", *names(standalone_database))
+    assert isinstance(error, UsageError)
+    assert "replica set" in str(error)
+    assert "cron" in str(error)
+
+
+def start(database: Data, folder: Path, *more: str) -> Forked:
+    """Start the command in a process of its own, with short periods."""
+    environment = environment_for(None, DEDUP_RUN__REPORT_EVERY=str(SHORT))
+    return Forked(["run", "--follow", *names(database), *more], environment, folder / "said")
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_a_stop_while_it_waits_is_a_good_end(data, tmp_path, signum):
+    report = tmp_path / "report.json"
+    process = start(data, tmp_path, "--report", str(report))
+    eventually(lambda: decided(data) == 100, process)
+    eventually(lambda: "nothing arrived" in process.said, process)
+    process.send_signal(signum)
+    assert process.wait(60) == 0, process.said
+    assert json.loads(report.read_text())["status"] == "done"
+    assert "run 1 is done: 100 documents, 100 kept, 0 duplicates" in process.said
+    assert len(rows(data)) == 1
+    assert not data["target.state"].find_one()["lease"]
+
+
+def test_a_killed_process_loses_nothing(data, tmp_path):
+    process = start(data, tmp_path)
+    for number in range(300):
+        data.source.insert_one(*documents(number))
+        if number == 200:
+            eventually(lambda: decided(data) > 150, process)
+            process.kill()
+    process.wait(60)
+    process = start(data, tmp_path)
+    eventually(lambda: decided(data) == 400, process)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0, process.said
+    assert_each_source_id_is_in_one_place(data)
+
+
+def test_each_period_has_an_event_metrics_and_a_ping(data, tmp_path):
+    metrics = tmp_path / "m.prom"
+    process = start(data, tmp_path, "--metrics-file", str(metrics), "--log-format", "json")
+    eventually(lambda: "nothing arrived" in process.said, process)
+    assert "dedup_run_in_progress{" in metrics.read_text()
+    assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
+    data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
+    eventually(lambda: process.said.count('"run_ended"') == 2, process)
+    assert '{decision="duplicate",target=' in metrics.read_text()
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(60) == 0, process.said
+    events = [json.loads(line) for line in process.said.splitlines() if line.startswith('{"time')]
+    ended = [event for event in events if event["event"] == "run_ended"]
+    assert [(event["run"], event["scanned"]) for event in ended] == [(1, 100), (2, 2), (2, 2)]
+
+
+def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):
+    over = threading.Event()
+
+    def insert() -> None:
+        number = 0
+        while not over.is_set():
+            data.source.insert_one(*documents(number))
+            number += 1
+
+    run_here(data)
+    inserting = threading.Thread(target=insert)
+    inserting.start()
+    try:
+        with following(data, SHORT) as run:
+            eventually(lambda: len(run.told) >= 2 or run.error)
+            run.end()
+    finally:
+        over.set()
+        inserting.join()
+    report = run_here(data)
+    assert report.changed, "all ids were compared"
+    assert report.known >= 100
+    assert_each_source_id_is_in_one_place(data)

@@ -1,0 +1,166 @@
+"""Which copy stays: the best by the rules, whatever came first; and all of it can be taken back."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from dedup_job.commands.restore import undo_run
+from dedup_job.demo import make_corpus
+from dedup_job.settings import Settings, load
+from tests.cut_off import Cut, cut_off
+from tests.proving import command, good
+from tests.running import run_here, uri_of
+
+Db = Database[dict[str, Any]]
+KEEP = {"output__keep": ["newest:updated"]}
+PARTS = ("target", "target.ledger", "target.runs", "target.state")
+
+
+def versions(count: int, seed: int = 3, copies: int = 3) -> list[dict[str, Any]]:
+    """Return copies of texts in any order, each with another time."""
+    rng = random.Random(seed)
+    found = [d.get("text") for d in make_corpus(count, seed=seed)]
+    texts = dict.fromkeys(text for text in found if isinstance(text, str) and len(text) > 20)
+    rows = [{"text": text} for text in texts for _ in range(copies)]
+    rng.shuffle(rows)
+    times = rng.sample(range(10_000), len(rows))
+    return [
+        {"_id": n, **row, "updated": t} for n, (row, t) in enumerate(zip(rows, times, strict=True))
+    ]
+
+
+def stored(database: Db, *names: str) -> dict[str, list[dict[str, Any]]]:
+    return {name: [*database[name].find().sort("_id", 1)] for name in names or PARTS[:2]}
+
+
+@pytest.mark.parametrize("batch", [7, 5000])
+def test_the_newest_of_equal_texts_stays_in_a_run_and_over_nights(any_database: Db, batch: int):
+    documents = versions(60)
+    for start in range(0, len(documents), 50):
+        any_database.source.insert_many(documents[start : start + 50])
+        report = run_here(any_database, run__batch_documents=batch, **KEEP)
+    assert report.counts.replaced > 0
+    expect_best_kept(any_database, documents)
+
+
+def expect_best_kept(database: Db, documents: list[dict[str, Any]]) -> None:
+    """Each copy leads to the one that is kept in its group, by ones that are better each time."""
+    kept = {row["_id"]: row for row in database.target.find()}
+    dropped = {row["_id"]: row for row in database["target.ledger"].find()}
+    assert {*kept, *dropped} == {d["_id"] for d in documents}
+    assert not {*kept} & {*dropped}
+    updated = {d["_id"]: d["updated"] for d in documents}
+    heads = dict[int, set[int]]()
+    for row in dropped.values():
+        assert updated[row["_id"]] < updated[row["of"]]
+        of = row["of"]
+        while of in dropped:
+            assert dropped[of]["kept_by"] == "newest:updated"
+            assert dropped[of]["group"] == row["group"]
+            of = dropped[of]["of"]
+        heads.setdefault(row["group"], set()).add(of)
+        assert kept[of]["dedup"].get("group", row["group"]) == row["group"]
+    assert all(len(one) == 1 for one in heads.values())
+    assert len({*map(tuple, heads.values())}) == len(heads)
+
+
+def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database: Db):
+    documents = versions(60)
+    any_database.source.insert_many(documents[:90])
+    run_here(any_database, run__batch_documents=20, **KEEP)
+    before = stored(any_database)
+    any_database.source.insert_many(documents[90:])
+    report = run_here(any_database, run__batch_documents=20, **KEEP)
+    after = stored(any_database)
+    gone = {d["_id"] for d in before["target"]} - {d["_id"] for d in after["target"]}
+    assert gone
+    assert report.counts.replaced >= len(gone)
+    command(any_database, "undo", "2", "--yes")
+    assert stored(any_database) == before
+    assert any_database["target.runs"].count_documents({"piece": {"$ne": None}}) == 0
+    run_here(any_database, run__batch_documents=20, **KEEP)
+    again = stored(any_database)
+    for rows in (*after.values(), *again.values()):
+        for row in rows:
+            row.get("dedup", row).pop("run")
+    assert again == after
+
+
+def test_check_finds_a_target_with_replaced_copies_good(any_database: Db, tmp_path: Path):
+    documents = versions(60)
+    for start in range(0, len(documents), 40):
+        any_database.source.insert_many(documents[start : start + 40])
+        run_here(any_database, run__batch_documents=20, **KEEP)
+        assert good(any_database, tmp_path, "--all") == {}
+    last = any_database["target.runs"].find_one(sort=[("_id", -1)])
+    assert last is not None
+    command(any_database, "undo", str(last["_id"]), "--yes")
+    assert {*good(any_database, tmp_path, "--all")} == {"not decided yet"}
+
+
+def loaded(database: Db) -> Settings:
+    flags = {"connection.uri": uri_of(database), "output.keep": KEEP["output__keep"]}
+    return load({**flags, "run.batch_documents": 40}).settings
+
+
+@pytest.fixture(scope="module")
+def unharmed() -> dict[str, Any]:
+    """Return what two runs leave behind that nobody cut off, once it is known."""
+    return {}
+
+
+def two_runs(database: Db, cut: Any = None) -> None:
+    documents = versions(40, copies=4)
+    database.source.insert_many(documents[:80])
+    run_here(database, run__batch_documents=40, **KEEP)
+    database.source.insert_many(documents[80:])
+    if cut is not None:
+        cut()
+    run_here(database, run__batch_documents=40, **KEEP)
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("moment", range(7))
+def test_a_run_that_is_killed_while_copies_give_way_goes_on(
+    any_database: Db,
+    monkeypatch: pytest.MonkeyPatch,
+    moment: int,
+    unharmed: dict[str, Any],
+    tmp_path: Path,
+):
+    if not unharmed:
+        two_runs(any_database)
+        unharmed.update(stored(any_database))
+        for name in ("source", *PARTS):
+            any_database.drop_collection(name)
+    with pytest.raises(Cut):
+        two_runs(any_database, lambda: cut_off(monkeypatch, moment, commits=1))
+    monkeypatch.undo()
+    run_here(any_database, run__batch_documents=40, **KEEP)
+    assert stored(any_database) == unharmed
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("moment", range(6))
+def test_an_undo_that_is_killed_is_finished(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
+):
+    two_runs(any_database)
+    after = stored(any_database)
+    cut_off(monkeypatch, moment, commits=moment % 2)
+    with pytest.raises(Cut):
+        undo_run(loaded(any_database), f"{any_database.name}.target", 2)
+    monkeypatch.undo()
+    run_here(any_database, run__batch_documents=40, **KEEP)
+    again = stored(any_database)
+    for rows in (*after.values(), *again.values()):
+        for row in rows:
+            row.get("dedup", row).pop("run")
+    assert again == after
+    assert good(any_database, tmp_path, "--all") == {}

@@ -1,0 +1,134 @@
+"""What the source changed or deleted is decided anew, or leaves; and that can be taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from tests.cut_off import Cut, cut_off
+from tests.mongo.test_keep import stored, versions
+from tests.proving import command, good
+from tests.running import run_here
+
+Db = Database[dict[str, Any]]
+REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
+OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
+
+
+def change(database: Db) -> tuple[int, int, int]:
+    """Change a kept document with copies and a dropped one, delete a kept one; return the ids."""
+    ledger = [*database["target.ledger"].find({"reason": "exact"}).sort("_id", 1)]
+    first, second, *_ = dict.fromkeys(row["of"] for row in ledger)
+    dropped = next(r["_id"] for r in ledger if r["of"] not in (first, second))
+    database.source.update_one({"_id": first}, {"$set": {"text": OTHER}})
+    database.source.update_one({"_id": dropped}, {"$set": {"text": OTHER[5:]}})
+    database.source.delete_one({"_id": second})
+    return first, second, dropped
+
+
+def expect_as_fresh(database: Db) -> None:
+    """Expect the texts that one run over the source as it is would keep."""
+    run_here(database, target="fresh")
+    texts = ({d["text"] for d in database[name].find()} for name in ("target", "fresh"))
+    assert len({*map(frozenset, texts)}) == 1
+
+
+@pytest.mark.standalone
+def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(
+    any_database: Db, tmp_path: Path
+):
+    any_database.source.insert_many(versions(40))
+    run_here(any_database)
+    first, *_ = change(any_database)
+    report = run_here(any_database, **REFRESH)
+    assert report.refreshed == {"changed": 2, "deleted": 1}
+    assert good(any_database, tmp_path, "--all") == {}
+    held = {d["_id"] for part in stored(any_database).values() for d in part}
+    assert held == {d["_id"] for d in any_database.source.find()}
+    expect_as_fresh(any_database)
+    assert any_database["target.changed"].count_documents({}) == 0
+    assert any_database.target.find_one({"_id": first})["text"] == OTHER
+    again = run_here(any_database, **REFRESH)
+    assert again.refreshed == {"changed": 0, "deleted": 0}
+    assert again.counts.scanned == 0
+
+
+@pytest.mark.standalone
+def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Path):
+    any_database.source.insert_many(versions(40))
+    run_here(any_database)
+    change(any_database)
+    before = stored(any_database)
+    run_here(any_database, **REFRESH)
+    assert stored(any_database) != before
+    command(any_database, "undo", "2", "--yes")
+    assert stored(any_database) == before
+    run_here(any_database, **REFRESH)
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("moment", range(8))
+def test_a_refreshing_run_that_is_killed_goes_on(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
+):
+    any_database.source.insert_many(versions(20))
+    run_here(any_database)
+    change(any_database)
+    cut_off(monkeypatch, moment % 4, commits=moment // 4)
+    with pytest.raises(Cut):
+        run_here(any_database, **REFRESH)
+    monkeypatch.undo()
+    run_here(any_database, **REFRESH)
+    run_here(any_database, **REFRESH)
+    assert good(any_database, tmp_path, "--all") == {}
+    held = {d["_id"] for part in stored(any_database).values() for d in part}
+    assert held == {d["_id"] for d in any_database.source.find()}
+    expect_as_fresh(any_database)
+    assert any_database["target.changed"].count_documents({}) == 0
+
+
+def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database: Db):
+    any_database.source.insert_many(versions(20, copies=1))
+    run_here(any_database)
+    plain = {"text": {"$not": {"$regex": "<"}}}
+    one, other = any_database.target.find(plain).sort("_id", 1).limit(2)
+    better = f"{one['text']} 。"
+    any_database.source.update_one({"_id": one["_id"]}, {"$set": {"text": better}})
+    any_database.source.update_one({"_id": other["_id"]}, {"$set": {"text": OTHER}})
+    report = run_here(any_database, source__on_change="update")
+    assert report.refreshed == {"changed": 1, "deleted": 0}
+    assert any_database.target.find_one({"_id": one["_id"]})["text"] == better
+    assert any_database.target.find_one({"_id": other["_id"]}) == other
+
+
+@pytest.mark.standalone
+def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db, tmp_path: Path):
+    any_database.source.insert_many(versions(30))
+    alone = {"_id": "alone", "text": OTHER, "updated": 1}
+    any_database.source.insert_one(alone)
+    run_here(any_database)
+    of = any_database["target.ledger"].find_one({"reason": "exact"})["of"]
+    text = any_database.target.find_one({"_id": of})["text"]
+    any_database.source.delete_many({"_id": {"$in": [of, "alone"]}})
+    report = run_here(any_database, source__on_delete="promote")
+    assert report.refreshed == {"changed": 0, "deleted": 1}
+    assert any_database.target.find_one({"_id": of}) is None
+    assert any_database.target.count_documents({"text": text}) == 1
+    assert any_database.target.find_one({"_id": "alone"})["text"] == OTHER
+    assert {*good(any_database, tmp_path, "--all")} == {"no longer in the source"}
+    report = run_here(any_database, source__on_delete="remove")
+    assert any_database.target.find_one({"_id": "alone"}) is None
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
+    database.source.insert_many(versions(20))
+    run_here(database)
+    change(database)
+    said = command(database, "run", "--source", "source", "--yes")
+    assert "out of date: 2 changed and 1 deleted in the source since they were decided" in said
+    assert "--on-change refresh --on-delete remove" in " ".join(said.split())

@@ -1,0 +1,324 @@
+"""Texts of several fields, and of arrays: compared as one, stored each in its place."""
+
+from __future__ import annotations
+
+import csv
+import json
+from copy import deepcopy
+from typing import Any
+
+import bson
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pymongo.database import Database
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.commands.export import export_target
+from dedup_job.commands.labels import export_labels, import_labels
+from dedup_job.commands.opened import form_of
+from dedup_job.demo import make_corpus
+from dedup_job.documents import Reason, Skipped
+from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.mongo.bson.edit import RawDocument, id_element
+from dedup_job.runs.check import Check
+from dedup_job.settings import load
+from dedup_job.text_fields import TextFields
+from tests.proving import command, good
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
+TEXT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
+VALUE = st.one_of(TEXT, st.none(), st.lists(TEXT, max_size=3))
+DOCUMENT = st.fixed_dictionaries(
+    {}, optional={"n": st.integers(0, 9), "title": VALUE, "options": VALUE}
+)
+NESTED = st.one_of(VALUE.map(lambda value: {"text": value, "more": [1]}), st.just(7))
+
+
+def texts_of(document: Any, field: str) -> list[str] | None:
+    """Return the texts of a field of a document, None where there is none."""
+    for name in field.split("."):
+        document = document.get(name) if isinstance(document, dict) else None
+    return [document] if isinstance(document, str) else document
+
+
+def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: text) -> str | None:
+    """Return the text that is compared, None where the document has none: the naive version."""
+    found = [texts_of(document, field) for field in fields.split(",")]
+    if all(texts is None for texts in found):
+        return None
+    return "\n".join(filter(None, (clean(text) for texts in found for text in texts or ())))
+
+
+def cleaned(document: Any, fields: str) -> Any:
+    """Return a document with the texts of its fields cleaned, each in its place."""
+    clean, new = Cleaner().clean, deepcopy(document)
+    for field in fields.split(","):
+        *outer, last = field.split(".")
+        within = new
+        for name in outer:
+            within = within.get(name) if isinstance(within, dict) else None
+        value = within.get(last) if isinstance(within, dict) else None
+        if isinstance(value, str | list):
+            within[last] = clean(value) if isinstance(value, str) else [*map(clean, value)]
+    return new
+
+
+@pytest.fixture(scope="module")
+def many(replica_set):
+    """Return a server on which each example gets a database of its own."""
+    from tests.conftest import fresh_database
+
+    return lambda: fresh_database(replica_set)
+
+
+@pytest.mark.parametrize("fields", ["title,body.text,options", "options,title"])
+@pytest.mark.parametrize("form", ["whole", "text"])
+@pytest.mark.parametrize("stored", ["cleaned", "original"])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(documents=st.lists(st.tuples(DOCUMENT, st.none() | NESTED), min_size=1, max_size=12))
+def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, documents):
+    for database in many():
+        source = [
+            {"_id": n, **d, **({} if body is None else {"body": body})}
+            for n, (d, body) in enumerate(documents)
+        ]
+        database.source.insert_many(source)
+        flags = {"source__field": fields, "output__document": form, "output__text": stored}
+        run_here(database, **flags)
+        assert_each_source_id_is_in_one_place(database)
+        kept, ledger = outcome(database)
+        rows = form_of(*_settings(**flags)).kept
+        expected = {d["_id"]: compared(d, fields, Cleaner().clean) for d in source}
+        for document in kept:
+            raw = bson.encode(document)
+            text, mark = rows.read(RawDocument(id_element(raw), raw))
+            assert mark is not None
+            assert text == expected[document["_id"]]
+            own = {name: value for name, value in document.items() if name != "dedup"}
+            like = source[document["_id"]]
+            like = cleaned(like, fields) if stored == "cleaned" else like
+            if form == "whole":
+                assert own == like
+            else:
+                assert {f: texts_of(own, f) for f in fields.split(",")} == {
+                    f: texts_of(like, f) for f in fields.split(",")
+                }
+        for row in ledger:
+            text = expected[row["_id"]]
+            reasons = {None: ["missing"], "": ["empty"]}.get(text, ["exact", "near"])
+            assert row["reason"] in reasons
+
+
+def _settings(**flags: Any) -> Any:
+    found = load({name.replace("__", "."): value for name, value in flags.items()}).settings
+    return found, found.models()
+
+
+PLANT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，并释放出氧气的过程。"
+
+
+def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
+    database.source.insert_many(
+        [
+            {"_id": 1, "title": "植物 <!--", "body": f"<p>{PLANT}</p> --> 完", "n": 1},
+            {"_id": 2, "title": "<b>动物</b>", "body": "细胞"},
+            {"_id": 3, "body": f"<div>{PLANT}</div>--> 完", "title": "植物  <!--"},
+        ]
+    )
+    assert PLANT not in Cleaner().clean(f"植物 <!--\n<p>{PLANT}</p> --> 完")
+    run_here(database, source__field="title,body")
+    kept, ledger = outcome(database)
+    assert [d["title"] for d in kept] == ["植物 <!--", "动物"]
+    assert [d["body"] for d in kept] == [f"{PLANT}\n--> 完", "细胞"]
+    assert list(kept[0]) == ["_id", "title", "body", "n", "dedup"]
+    assert [(row["_id"], row["of"], row["reason"]) for row in ledger] == [(3, 1, "exact")]
+
+
+def test_documents_without_a_text_in_any_field_or_with_something_else_are_skipped(database):
+    given: dict[int, dict[str, Any]] = {
+        1: {"title": "甲", "body": None},
+        2: {"title": None},
+        3: {"title": "乙乙乙", "body": 5},
+        4: {"title": ["丙", 7], "body": "丙丙"},
+        5: {"title": {"text": "丁"}},
+        6: {"title": "", "body": []},
+        7: {"body": ["戊", "己"]},
+        8: {"title": ["庚", None], "body": "辛"},
+    }
+    database.source.insert_many({"_id": n, **document} for n, document in given.items())
+    run_here(database, source__field="title,body")
+    kept, ledger = outcome(database)
+    assert [{**d, "dedup": 0} for d in kept] == [{"_id": n, **given[n], "dedup": 0} for n in (1, 7)]
+    reasons = {2: "missing", **dict.fromkeys((3, 4, 5, 8), "not_text"), 6: "empty"}
+    assert {row["_id"]: row["reason"] for row in ledger} == reasons
+    told = "the field {!r} holds neither text nor an array of texts"
+    where = {3: told.format("body"), **dict.fromkeys((4, 5, 8), told.format("title"))}
+    assert {row["_id"]: row["detail"] for row in ledger if "detail" in row} == where
+
+
+def test_one_field_may_hold_an_array_of_texts(any_database):
+    texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", ["甲", 7], ["丙丙丙"], []]
+    any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
+    run_here(any_database)
+    kept, ledger = outcome(any_database)
+    assert [(d["_id"], d["text"]) for d in kept] == [(0, ["甲", "乙"]), (3, ["丙丙丙"])]
+    assert [(row["_id"], row["reason"]) for row in ledger] == [
+        (1, "exact"), (2, "not_text"), (4, "empty"),
+    ]  # fmt: skip
+    assert "detail" not in ledger[1]
+
+
+@pytest.mark.parametrize("stored", ["none", "whole"])
+def test_an_array_that_a_former_version_skipped_is_told_and_no_error(database, tmp_path, stored):
+    now = TextFields.content
+
+    def then(fields: TextFields, document: dict[str, Any]) -> str | Skipped:
+        is_array = isinstance(document.get("text"), list)
+        return Skipped(Reason.NOT_TEXT) if is_array else now(fields, document)
+
+    database.source.insert_many([{"_id": 1, "text": ["甲乙", "丙"]}, {"_id": 2, "text": 5}])
+    with pytest.MonkeyPatch.context() as former:
+        former.setattr(TextFields, "content", then)
+        run_here(database, ledger__document=stored)
+    assert database.target.count_documents({}) == 0
+    assert good(database, tmp_path, "--all").keys() == {Check.CHANGED}
+    command(database, "restore", "1")
+    assert database.target.find_one({"_id": 1})["text"] == ["甲乙", "丙"]
+
+
+@pytest.mark.parametrize("change", [{"title": "改"}, {"options.0": "改"}, {"options": ["改"]}])
+def test_a_change_of_any_of_the_fields_is_a_change_of_the_text(database, change):
+    database.source.insert_many(
+        {"_id": n, "title": f"第{n}题", "options": ["甲", "乙"], "more": n} for n in range(9)
+    )
+    flags = {"source__field": "title,options"}
+    run_here(database, **flags)
+    database.source.update_one({"_id": 3}, {"$set": change})
+    database.source.update_one({"_id": 4}, {"$set": {"more": "改"}})
+    assert run_here(database, **flags).changed == {"changed": 1, "deleted": 0}
+
+
+def test_the_limit_is_that_of_all_texts_together(database):
+    database.source.insert_many(
+        [{"_id": 1, "a": "甲" * 30, "b": "乙" * 30}, {"_id": 2, "a": "丙" * 30, "b": "丁" * 20}]
+    )
+    run_here(database, source__field="a,b", source__max_chars=55)
+    kept, ledger = outcome(database)
+    assert [d["_id"] for d in kept] == [2]
+    assert [(row["_id"], row["reason"]) for row in ledger] == [(1, "too_large")]
+
+
+@pytest.fixture(params=["cleaned", "original"])
+def made(request, any_database, tmp_path):
+    """Return a database with a target of two fields, of two runs."""
+    for seed in (3, 4):
+        some = [d for d in make_corpus(300, seed=seed) if isinstance(d.get("text"), str)]
+        any_database.source.insert_many(
+            {
+                "_id": f"{seed} {d['_id']}",
+                "title": f"<i>{d['text'][:20]}</i>",
+                "body": [f"<p>{d['text'][20:]}", d["text"][:5]] if n % 5 == 0 else d["text"],
+                "more": n,
+            }
+            for n, d in enumerate(some)
+        )
+        run_here(any_database, **flags_of(request.param, tmp_path))
+    any_database.stored = request.param
+    return any_database
+
+
+def flags_of(stored: str, folder: Any) -> dict[str, Any]:
+    """Return the settings of these targets."""
+    own = {"source__field": "title,body", "ledger__document": "text", "output__text": stored}
+    return {**own, "index__folder": str(folder / "index")}
+
+
+def test_check_inspect_restore_undo_and_lists_work_on_it(made, tmp_path, request):
+    stored = request.node.callspec.params["made"]
+    environment = {"DEDUP_INDEX__FOLDER": str(tmp_path / "index")}
+    assert good(made, tmp_path, "--all") == {}
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    there = made.source.find_one({"_id": row["_id"]}) or {}
+    assert row["document"] == {"title": there["title"], "body": there["body"]}
+    assert "duplicate: near" in command(made, "inspect", row["_id"], **environment)
+    before = outcome(made)
+    command(made, "restore", row["_id"], **environment)
+    back = made.target.find_one({"_id": row["_id"]}) or {}
+    own = {name: value for name, value in back.items() if name != "dedup"}
+    assert own == (cleaned(there, "title,body") if stored == "cleaned" else there)
+    assert good(made, tmp_path, "--all") == {}
+    number = back["dedup"]["run"]
+    command(made, "undo", str(number), "--yes", **environment)
+    assert outcome(made) == before
+    assert good(made, tmp_path, "--all") == {}
+    listed = command(made, "list", "--what", "near", "--texts", "--format", "jsonl", **environment)
+    texts = [line["text"] for line in map(json.loads, listed.splitlines())]
+    assert compared(there, "title,body", Cleaner().clean) in texts
+
+
+def test_labels_and_exports_hold_the_texts_of_all_fields(made, tmp_path):
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    chosen = load({"connection.uri": uri_of(made)}).settings  # else those of the last run
+    target = f"{made.name}.target"
+    line = {
+        "label": "S",
+        "id_a": json.dumps(row["of"]),
+        "id_b": json.dumps(row["_id"]),
+        "name": "x",
+    }
+    assert import_labels(chosen, target, [json.dumps(line)]) == 1
+    (label,) = map(json.loads, export_labels(chosen, target))
+    assert label["b"] == compared(made.source.find_one({"_id": row["_id"]}), "title,body")
+    out = tmp_path / "out.csv"
+    assert export_target(chosen, target, out) == made.target.count_documents({})
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = {row["_id"]: row for row in csv.DictReader(file)}
+    document = made.target.find_one({"body": {"$type": "array"}}) or {}
+    assert rows[document["_id"]]["title"] == document["title"]
+    assert json.loads(rows[document["_id"]]["body"]) == document["body"]
+
+
+def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp_path, request):
+    flags = flags_of(request.node.callspec.params["made"], tmp_path)
+    row = made["target.ledger"].find_one({"reason": "near"}) or {}
+    there = made.source.find_one({"_id": row["_id"]}) or {}
+    made.source.insert_one({**there, "_id": "new", "title": f"<div>{there['title']}</div>"})
+    before = outcome(made)
+    dry = run_here(made, dry_run=True, **flags)
+    assert dry.checkpoint.counts.duplicates == 1
+    assert outcome(made) == before
+    kept = made.target.find_one({"body": {"$type": "array"}}) or {}
+    made.source.update_one({"_id": kept["_id"]}, {"$set": {"body.1": "另外"}})
+    made.source.delete_one({"_id": "new"})
+    assert good(made, tmp_path, "--all") == {Check.CHANGED: [json.dumps(kept["_id"])]}
+
+
+def test_a_field_that_no_document_has_is_named(database):
+    database.source.insert_one({"_id": 1, "title": "甲", "options": ["乙"]})
+    with pytest.raises(UsageError, match=r"has the field 'boddy'.*options \(100%\)"):
+        run_here(database, source__field="title,boddy", yes=False)
+
+
+@pytest.mark.parametrize(
+    ("field", "words"),
+    [
+        ("title,,body", "'' is not a text field"),
+        ("title,", "'' is not a text field"),
+        ("title,_id", "'_id' is not a text field"),
+        ("b,a,b", "'b' is named twice; name it once"),
+        ("a.b,c,a", "'a' holds 'a.b'; name only"),
+        ("a,a-b,a.b", "'a' holds 'a.b'; name only"),
+    ],
+)
+def test_fields_that_are_none_or_overlap_are_refused(field, words):
+    with pytest.raises(ConfigurationError, match="field") as caught:
+        load({"source.field": field})
+    assert words in str(caught.value)
+
+
+def test_the_form_classic_has_room_for_one_text():
+    with pytest.raises(ConfigurationError, match=r"classic holds one text.*--field"):
+        load({"source.field": "a,b", "output.document": "classic"})
