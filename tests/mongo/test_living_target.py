@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import random
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -37,8 +38,9 @@ def texts() -> list[str]:
 class Living:
     """A source and its target, and what should be there."""
 
-    def __init__(self, database: Db, keep: list[str], seed: int, patch: Any) -> None:
+    def __init__(self, database: Db, keep: list[str], seed: int, patch: Any, folder: Path) -> None:
         self.db, self.keep, self.patch = database, keep, patch
+        self.flags = {"output__keep": keep, "index__folder": str(folder)}  # so snapshots are used
         self.rng = random.Random(seed)
         self.pool, self.used = [*texts()], list[str]()
         self.rng.shuffle(self.pool)
@@ -91,8 +93,7 @@ class Living:
     def run(self, **more: Any) -> None:
         """Run, and see that all is decided."""
         before, batch = stored(self.db), self.rng.choice([3, 8, 5000])
-        flags = {"output__keep": self.keep, "run__batch_documents": batch}
-        number = run_here(self.db, **flags, **more).number
+        number = run_here(self.db, run__batch_documents=batch, **self.flags, **more).number
         self.before.setdefault(number, before)
         decided = self.decided()
         assert self.source_ids() <= decided
@@ -135,8 +136,8 @@ class Living:
             more = {"source__on_change": "refresh", "source__on_delete": "remove"}
             run_here(
                 self.db,
-                output__keep=self.keep,
                 run__batch_documents=3,
+                **self.flags,
                 **(more if self.rng.random() < 0.5 else {}),
             )
         self.patch.undo()
@@ -181,10 +182,14 @@ class Living:
 @pytest.mark.standalone
 @pytest.mark.parametrize("keep", [[], ["newest:updated"]])
 def test_every_step_leaves_a_sound_target(
-    any_database: Db, keep: list[str], monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+    any_database: Db,
+    keep: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
+    tmp_path: Path,
 ):
     steps = 500 if pytestconfig.getoption("--thorough") else STEPS
-    living = Living(any_database, keep, 1, monkeypatch)
+    living = Living(any_database, keep, 1, monkeypatch, tmp_path)
     living.insert()
     for _ in range(steps):
         living.step()
