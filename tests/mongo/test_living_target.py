@@ -17,8 +17,10 @@ from dedup_job.commands.restore import restore, undo_run
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.runs.check import Check
+from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
 from tests.cut_off import Cut, cut_off
+from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored
 from tests.running import run_here, uri_of
 
@@ -55,8 +57,10 @@ class Living:
 
     def step(self) -> None:
         """Take a step at random."""
-        names = ("insert", "change", "delete", "run", "refresh", "undo", "restore", "kill")
-        weights = (4, 2, 2, 3, 3, 1, 1, 1)
+        names = ["insert", "change", "delete", "run", "refresh", "undo", "restore", "kill"]
+        weights = [4, 2, 2, 3, 3, 1, 1, 1]
+        if "setName" in self.db.client.admin.command("hello"):
+            names, weights = [*names, "follow"], [*weights, 1]
         (name,) = self.rng.choices(names, weights)
         self.steps.append(name)
         getattr(self, name)()
@@ -103,6 +107,16 @@ class Living:
     def refresh(self) -> None:
         """Run so that the target is as the source is now."""
         self.run(source__on_change="refresh", source__on_delete="remove")
+
+    def follow(self) -> None:
+        """Follow what is inserted and changed meanwhile, in several short runs."""
+        more = {"source__on_change": "refresh", "source__on_delete": "remove"}
+        with following(self.db, SHORT, **self.flags, **more) as run:
+            for what in (self.insert, self.change, self.delete, self.insert):
+                what()
+                eventually(lambda: run.error or self.source_ids() == self.all_decided())
+            assert run.end().status in (Status.DONE, Status.STOPPED)
+        self.before.clear()  # what lies between its runs is not known
 
     def undo(self) -> None:
         """Undo what was done last, and see that all is as before."""
@@ -155,6 +169,10 @@ class Living:
         parts = [{d["_id"] for d in rows} for rows in stored(self.db).values()]
         assert not set.intersection(*parts)
         return set.union(*parts)
+
+    def all_decided(self) -> set[int]:
+        """Return the same, while a run writes."""
+        return {d["_id"] for rows in stored(self.db).values() for d in rows}
 
     def expect_sound(self) -> None:
         """Expect what has to hold after every step."""

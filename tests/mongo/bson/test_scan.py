@@ -273,6 +273,7 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
         row["void"] = [7] * len(decision.candidates.missing)
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
+        row["group"] = bson.Int64(0)
     decided = decisions_of([decision])
     (written,) = (
         LedgerRows(Storing.NONE, "text").encode(Documents.of([document]), decided, run).list()
