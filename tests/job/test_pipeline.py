@@ -177,7 +177,7 @@ class FakeTarget:
         """Return the bookmark that the last run left."""
         return self.left
 
-    def finish(self, report, bookmark=None, changed=None, *, unseen=False):
+    def finish(self, report, bookmark=None, changed=None, *, unseen=False):  # noqa: ARG002
         """Take the last checkpoint, the bookmark if there is one, and what changed since."""
         assert self.held
         self.left, self.changed = bookmark or self.left, changed or {}
