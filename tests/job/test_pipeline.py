@@ -57,7 +57,7 @@ class FakeSource:
     def __init__(self, contents, target):
         self._contents, self._target = contents, target
         self.known = 0
-        self.changed = {}
+        self.changed, self.tells = {}, True
         self.bookmark = "here"
         self.marked = []
         self.pages_read = 0
@@ -98,7 +98,7 @@ class FakeTarget:
         self.checkpoint = None
         self.reports = []  # one for each batch written
         self.left = None  # a bookmark
-        self.changed = {}
+        self.changed, self.tells = {}, True
         self.ends = []  # one for each run that came to its end
         self.breaks = []  # one for each run that broke off
         self.wrong = ""  # what is found at the end
@@ -177,7 +177,7 @@ class FakeTarget:
         """Return the bookmark that the last run left."""
         return self.left
 
-    def finish(self, report, bookmark=None, changed=None):
+    def finish(self, report, bookmark=None, changed=None, *, unseen=False):  # noqa: ARG002
         """Take the last checkpoint, the bookmark if there is one, and what changed since."""
         assert self.held
         self.left, self.changed = bookmark or self.left, changed or {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import random
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,8 +17,10 @@ from dedup_job.commands.restore import restore, undo_run
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.runs.check import Check
+from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
 from tests.cut_off import Cut, cut_off
+from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored
 from tests.running import run_here, uri_of
 
@@ -37,8 +40,9 @@ def texts() -> list[str]:
 class Living:
     """A source and its target, and what should be there."""
 
-    def __init__(self, database: Db, keep: list[str], seed: int, patch: Any) -> None:
+    def __init__(self, database: Db, keep: list[str], seed: int, patch: Any, folder: Path) -> None:
         self.db, self.keep, self.patch = database, keep, patch
+        self.flags = {"output__keep": keep, "index__folder": str(folder)}  # so snapshots are used
         self.rng = random.Random(seed)
         self.pool, self.used = [*texts()], list[str]()
         self.rng.shuffle(self.pool)
@@ -53,8 +57,10 @@ class Living:
 
     def step(self) -> None:
         """Take a step at random."""
-        names = ("insert", "change", "delete", "run", "refresh", "undo", "restore", "kill")
-        weights = (4, 2, 2, 3, 3, 1, 1, 1)
+        names = ["insert", "change", "delete", "run", "refresh", "undo", "restore", "kill"]
+        weights = [4, 2, 2, 3, 3, 1, 1, 1]
+        if "setName" in self.db.client.admin.command("hello"):
+            names, weights = [*names, "follow"], [*weights, 1]
         (name,) = self.rng.choices(names, weights)
         self.steps.append(name)
         getattr(self, name)()
@@ -91,8 +97,7 @@ class Living:
     def run(self, **more: Any) -> None:
         """Run, and see that all is decided."""
         before, batch = stored(self.db), self.rng.choice([3, 8, 5000])
-        flags = {"output__keep": self.keep, "run__batch_documents": batch}
-        number = run_here(self.db, **flags, **more).number
+        number = run_here(self.db, run__batch_documents=batch, **self.flags, **more).number
         self.before.setdefault(number, before)
         decided = self.decided()
         assert self.source_ids() <= decided
@@ -102,6 +107,16 @@ class Living:
     def refresh(self) -> None:
         """Run so that the target is as the source is now."""
         self.run(source__on_change="refresh", source__on_delete="remove")
+
+    def follow(self) -> None:
+        """Follow what is inserted and changed meanwhile, in several short runs."""
+        more = {"source__on_change": "refresh", "source__on_delete": "remove"}
+        with following(self.db, SHORT, **self.flags, **more) as run:
+            for what in (self.insert, self.change, self.delete, self.insert):
+                what()
+                eventually(lambda: run.error or self.source_ids() == self.all_decided())
+            assert run.end().status in (Status.DONE, Status.STOPPED)
+        self.before.clear()  # what lies between its runs is not known
 
     def undo(self) -> None:
         """Undo what was done last, and see that all is as before."""
@@ -135,8 +150,8 @@ class Living:
             more = {"source__on_change": "refresh", "source__on_delete": "remove"}
             run_here(
                 self.db,
-                output__keep=self.keep,
                 run__batch_documents=3,
+                **self.flags,
                 **(more if self.rng.random() < 0.5 else {}),
             )
         self.patch.undo()
@@ -154,6 +169,10 @@ class Living:
         parts = [{d["_id"] for d in rows} for rows in stored(self.db).values()]
         assert not set.intersection(*parts)
         return set.union(*parts)
+
+    def all_decided(self) -> set[int]:
+        """Return the same, while a run writes."""
+        return {d["_id"] for rows in stored(self.db).values() for d in rows}
 
     def expect_sound(self) -> None:
         """Expect what has to hold after every step."""
@@ -181,10 +200,14 @@ class Living:
 @pytest.mark.standalone
 @pytest.mark.parametrize("keep", [[], ["newest:updated"]])
 def test_every_step_leaves_a_sound_target(
-    any_database: Db, keep: list[str], monkeypatch: pytest.MonkeyPatch, pytestconfig: pytest.Config
+    any_database: Db,
+    keep: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    pytestconfig: pytest.Config,
+    tmp_path: Path,
 ):
     steps = 500 if pytestconfig.getoption("--thorough") else STEPS
-    living = Living(any_database, keep, 1, monkeypatch)
+    living = Living(any_database, keep, 1, monkeypatch, tmp_path)
     living.insert()
     for _ in range(steps):
         living.step()

@@ -444,6 +444,7 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
         },
     ),
     "Judge.outlines": lambda: (gist_of, texts()),
+    "Judge.richness": of(judge, "richness", lambda: {"outlines": judge().outlines(**texts())}),
     "Judge.gist": of(judge, "gist", lambda: {"outlines": judge().outlines(**texts())}),
     "Judge.forms": lambda: (
         lambda **given: judge().forms(**given).points(),
