@@ -237,9 +237,10 @@ class KeptIndex:
     def forget_keys(self, keys: Sequence[bytes]) -> None:
         """Find some documents no more, those that are not known apart."""
         if keys:
-            held = HeldIds(self._count, self.packed_keys, self.is_forgotten)
-            numbers = held.numbers(strings_of(keys))
-            for number in numbers[numbers >= 0].tolist():
+            live = self.live_numbers()  # one that is decided again is there twice
+            held = HeldIds(len(live), lambda own: self.packed_keys(live[own]), self.is_forgotten)
+            places = held.numbers(strings_of(keys))
+            for number in live[places[places >= 0]].tolist():
                 self.forget_one(number)
 
     def is_forgotten(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
