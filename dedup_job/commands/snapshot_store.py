@@ -197,11 +197,12 @@ class SnapshotStore:
                 f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
             )
         target = self._target
-        last_run = (target.retry(target.last_run) or {"_id": run})["_id"]
-        for later in range(run + 1, last_run + 1):
-            for piece in RunPieces(target.runs, later, target.retry).read():
-                kept.forget_keys({row.key for row in piece.kept})
-        kept.remember_more(target.kept(after=run))
+        later = [row for row in target.all_runs() if row["_id"] > run]
+        pieces = (RunPieces(target.runs, row["_id"], target.retry).read() for row in later)
+        kept.forget_keys({row.key for own in pieces for piece in own for row in piece.kept})
+        checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
+        if [row["_id"] for row in later] != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
+            kept.remember_more(target.kept(after=run))  # no index leads there
         kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:

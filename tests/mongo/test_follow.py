@@ -176,7 +176,7 @@ def test_late_small_ids_are_decided_as_by_a_run_after_each_arrival(database, oth
 def test_a_single_document_is_written_without_another_one_behind_it(data):
     with following(data, run__threads=4) as run:
         for number in range(3):
-            data.source.insert_one(*documents(10**6 + number))
+            data.source.insert_one(*documents(number))
             eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
         run.end()
     assert_each_source_id_is_in_one_place(data)
@@ -186,7 +186,7 @@ def test_periods_are_runs_and_a_quiet_one_is_none(data):
     with following(data, SHORT) as run:
         for number in (1, 2):
             eventually(lambda n=number: (n, True) in run.told or run.error)
-            data.source.insert_one(*documents(10**6 + number))
+            data.source.insert_one(*documents(number))
             eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
         eventually(lambda: (3, True) in run.told or run.error)
         report = run.end()
@@ -288,7 +288,7 @@ def test_only_its_first_run_counts_towards_the_proof(data):
     with following(data, SHORT, source__full_scan_every=2) as run:
         for number in (1, 2, 3):
             eventually(lambda n=number: (n, False) in run.told or run.error)
-            data.source.insert_one(*documents(10**6 + number))
+            data.source.insert_one(*documents(number))
             eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
         run.end()
     assert data["target.state"].find_one()["bookmark"]["followed"] == 0
