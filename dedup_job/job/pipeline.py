@@ -193,7 +193,8 @@ class RunProgress:
             with self.watch.timing(Stage.LOAD):
                 self._refreshed, gone = self._job.refresh(self._first)
                 if self._follows:  # else the index is not loaded yet
-                    self._job.index.forget_keys(gone)
+                    self._job.index.forget_keys({*gone})
+                    self._job.index.name_heirs()
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
@@ -297,6 +298,7 @@ class RunProgress:
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,
+            by_arrival=self._job.follow is not None,
         )
 
 

@@ -24,7 +24,7 @@ from dedup_job.mongo.maintenance.records import Record, object_at, stored_docume
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
-from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
+from dedup_job.mongo.state.fields import BY_HAND, is_by_id, is_count, misfits
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.run import Status
 from dedup_job.text_fields import TextFields
@@ -426,9 +426,10 @@ class RowChecker:
     def _check_order(self, pairs: Sequence[LedgerRow]) -> None:
         """Find duplicates that come before their original in the run that decided both.
 
-        A run that was resumed may have found new documents before those that it had decided.
+        A run that was resumed may have found new documents before those that it had decided, and
+        one that follows decides them as they come.
         """
-        resumed = {row["_id"] for row in self.on.runs if row.get("resumed")}
+        resumed = {row["_id"] for row in self.on.runs if not is_by_id(row)}
         in_order = [row for row in pairs if not row.gave_way and row.values["run"] not in resumed]
         by_key = {row.key: row for row in in_order}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order

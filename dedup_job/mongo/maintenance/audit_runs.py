@@ -25,7 +25,7 @@ from dedup_job.mongo.maintenance.shapes import (
 )
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import is_by_hand, misfits
+from dedup_job.mongo.state.fields import is_by_hand, is_by_id, misfits
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.runs.check import named
 from dedup_job.runs.counts import Counts, Histogram
@@ -117,7 +117,8 @@ class RunChecker:
         former = [one for piece in self.pieces for one in piece["rows"]]
         if not self.on.is_settled:
             return
-        if any(one.get("run") == number for one in former) or "undone" in row or "resumed" in row:
+        is_whole = "undone" not in row and is_by_id(row)
+        if any(one.get("run") == number for one in former) or not is_whole:
             return
         for i, one in enumerate(row["clusters"]):
             there = self.on.named.get((number, key_of(one)))
@@ -183,7 +184,7 @@ class RunChecker:
             # no huge one is named
             is_right = found is None and counts.scanned <= counts.quarantined
         elif (
-            later or run.get("resumed") or not (self.on.is_settled and self.on.target.rows.has_runs)
+            later or not is_by_id(run) or not (self.on.is_settled and self.on.target.rows.has_runs)
         ):
             is_right = any(row["status"] == str(Status.REQUEUED) for row in self.on.runs)
             keys = [bson_edit.stored(found)]

@@ -149,7 +149,7 @@ RUN = _shape(
     {
         **_UNDONE,
         "machines": _list_of(_MACHINE),
-        "resumed": Literal[True],
+        **dict.fromkeys(("resumed", "by_arrival"), Literal[True]),
         "refreshed": dict[Literal["changed", "deleted"], Count],
     },
     RunFields,

@@ -58,6 +58,11 @@ def is_by_hand(row: Mapping[str, Any]) -> bool:
     return row.get("status") in BY_HAND or "given" in row
 
 
+def is_by_id(row: Mapping[str, Any]) -> bool:
+    """Tell whether a run decided its documents in the order of `_id`, from end to end."""
+    return not (row.get("resumed") or row.get("by_arrival"))
+
+
 def recorded_run(row: Mapping[str, Any], name: str) -> Run:
     """Return the run that a row of `T.runs` records; raises as `check_run`."""
     return Run.from_row(check_run(row, name))
