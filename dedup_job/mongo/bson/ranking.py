@@ -3,7 +3,8 @@
 A rank is the values of the rules one after the other, then the `_id`. Values have the order in
 which the server sorts them: numbers of all types by value, then text, ObjectIds, false and true,
 dates, timestamps. A value that is missing, null or of another type comes before all others,
-whichever way a rule sorts. Of equal documents the one with the lower `_id` is the better one.
+whichever way a rule sorts; `highest` takes numbers alone. Of equal documents the one with the lower
+`_id` is the better one.
 """
 
 from __future__ import annotations
@@ -136,6 +137,11 @@ def _of_field(rule: Rule, raw: bytes) -> bytes:
     return _value(_found(raw, rule.path), raw)
 
 
+def _highest(rule: Rule, raw: bytes) -> bytes:
+    value = _of_field(rule, raw)
+    return value if value.startswith(_NUMBER) else _MISSING  # a note such as "n/a" is no score
+
+
 def _oldest(rule: Rule, raw: bytes) -> bytes:
     value = _of_field(rule, raw)
     return value if value == _MISSING else _NUMBER + value.translate(_REVERSED)
@@ -153,7 +159,7 @@ def _in_order(rule: Rule, raw: bytes) -> bytes:
 _BY: dict[By, Callable[[Rule, bytes], bytes]] = {
     By.FIRST: lambda _rule, _raw: b"",
     By.NEWEST: _of_field,
-    By.HIGHEST: _of_field,
+    By.HIGHEST: _highest,
     By.OLDEST: _oldest,
     By.ORDER: _in_order,
 }
