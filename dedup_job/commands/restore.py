@@ -147,10 +147,10 @@ def _all_dropped(
                     found[comparable(key)] = key
                 except UsageError as e:
                     wrong.append(str(e))
-        if not requeue:
-            for part in records.dropped([key for key in page.values() if key is not None]):
-                kept = _kept_all(on, [record for _, record in part])
-                wrong += [str(one) for one in kept if isinstance(one, UsageError)]
+        for part in records.dropped([key for key in page.values() if key is not None]):
+            some = [record for _, record in part]
+            kept = [*map(_gone, some)] if requeue else _kept_all(on, some)
+            wrong += [str(one) for one in kept if isinstance(one, UsageError)]
         on.progress.advance(start + len(page))
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
@@ -162,6 +162,16 @@ def _all_dropped(
             + "\n".join(lines)
         )
     return [*found.values()]
+
+
+def _gone(record: Record) -> UsageError | None:
+    """Return why the next run cannot decide a document, None where it can."""
+    if record.source is not None or record.stored is None:
+        return None
+    return UsageError(
+        f"_id {shown(record.key)} is no longer in the source, so no run can decide it; the ledger "
+        "has the only copy. Restore it without --requeue."
+    )
 
 
 def _hash_of(names: Sequence[str], status: Status) -> str:

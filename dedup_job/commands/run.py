@@ -201,7 +201,7 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresh=_refresher(settings, source, writer, cleaner, models, watch.progress),
+        refresh=_refresher(settings, source, writer, cleaner, models, watch, yes=request.yes),
         follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
         if request.follow
         else None,
@@ -214,7 +214,9 @@ def _refresher(
     target: Target | None,
     cleaner: Cleaner,
     models: Models,
-    progress: Progress,
+    watch: Watch,
+    *,
+    yes: bool,
 ) -> Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None:
     """Return what lets leave the target what the source changed or deleted, if that is wanted."""
     on_change, on_delete = settings.source.on_change, settings.source.on_delete
@@ -226,7 +228,7 @@ def _refresher(
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
     clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
-    return Refresher(target, source, *wanted, clean_all, alike, progress).refresh
+    return Refresher(target, source, *wanted, clean_all, alike, watch.progress, yes).refresh
 
 
 def _check(
@@ -246,6 +248,10 @@ def _check(
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)
+        asked = target.form.source
+        refreshes = (asked.on_change, asked.on_delete) != (OnChange.KEEP, OnDelete.KEEP)
+        if refreshes or target.form.ranking is not None:
+            checks.check_rights(client, target_name, checks.RIGHTS_TO_REPLACE)
     target.check()
     guard.check()
     source.check_query()

@@ -32,6 +32,7 @@ MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
 _NO_STREAMS = 40324  # a server of another make
 _HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
+_TRIES = 20
 PIECE = 50_000  # events read between two looks at the time that an attempt takes
 _BATCH = 10_000
 _AWAIT_MILLISECONDS = 50
@@ -129,8 +130,12 @@ def position(collection: RawDocuments) -> Position:
     client = collection.database.client
     if "setName" not in client.admin.command("hello"):  # one server, or shards, each with its time
         raise NotFollowed("")
-    with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
-        token = stream.resume_token
+    token = None
+    for _ in range(_TRIES):  # where something happens just then, there is no token of a moment
+        with _translated(), collection.watch([*_PIPELINE], batch_size=1) as stream:
+            token = stream.resume_token
+        if token is not None:
+            break
     if token is None:
         raise NotFollowed("")
     if time_of(token) is None:

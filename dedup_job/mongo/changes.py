@@ -10,6 +10,7 @@ from functools import partial
 from pymongo.errors import OperationFailure
 
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.reading import in_commands, look_up
@@ -39,22 +40,31 @@ class ChangeStore:
         with self._told():
             self._retry(lambda: self.collection.delete_many({}))
 
-    def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> None:
-        """Enter keys by what happened to them, found by a run; they replace former rows."""
+    def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
+        """Enter keys by what happened to them, found by a run; they replace former rows.
+
+        Returns whether there was room for all of them.
+        """
         if not any(changed.values()):
-            return
+            return True
+        entered = 0
         with self._told():
             room = MOST - self._retry(self.collection.estimated_document_count)
             for what, keys in changed.items():
                 some = sorted(keys)[: max(room, 0)]
                 room -= len(some)
+                entered += len(some)
                 own = bson_edit.fields({"what": what, "run": run})
                 for start in range(0, len(some), _PIECE):
                     self._retry(partial(self._replace, some[start : start + _PIECE], own))
+        return entered == sum(map(len, changed.values()))
 
     def all(self) -> set[bytes]:
         """Return all keys."""
-        return {row.key for row in look_up(self.collection, {}, {"_id": 1}, self._retry)}
+        found: Sequence[RawDocument] = ()
+        with self._told():
+            found = look_up(self.collection, {}, {"_id": 1}, self._retry)
+        return {row.key for row in found}
 
     def remove(self, keys: Sequence[bytes]) -> None:
         """Remove rows of changes that were dealt with."""

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.mongo.bookmark import Bookmark, Token, moment_of, time_of
+from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.change_stream import (
     Changes,
     Event,
@@ -154,7 +155,7 @@ class PendingIds:
         for event in events:
             found.enter(event)
         self._record(found)
-        came = in_parts(found.inserted | (found.updated if self.query else set()))
+        came = in_parts(_once(found.inserted | (found.updated if self.query else set())))
         news = (part for keys in came for part in self._new_of(keys) if part)
         self._arrived = [part for part in news if self._matches(part)]
         return bool(self._arrived) or self.changed != before
@@ -220,13 +221,14 @@ class PendingIds:
 
         changed: what stays out of date; fewer: how many leave target and ledger.
         """
-        self.changed, self._again = changed, keys
+        self.changed, self._again, self.tells = changed, keys, True
         self.known = max(self.known - fewer, 0)
         if self._arrived is not None:
-            self._arrived = [*self._arrived, *in_parts({*keys})]
+            arrived = {key for part in self._arrived for key in part}
+            self._arrived = [*self._arrived, *in_parts(_once({*keys}) - arrived)]
         elif self._came is not None and keys:
             try:
-                self._came = in_order({*self._came, *keys})
+                self._came = in_order(_once({*self._came, *keys}))
             except NotFollowed as e:
                 self._since, self._why_not, self._came = None, str(e), None
 
@@ -306,7 +308,7 @@ class PendingIds:
             since = self._since.token.model_dump(by_alias=True)
             found = self._changes(since, self._now.token)
             more = found.updated if self.query else set[bytes]()
-            came = in_order(found.inserted | more)
+            came = in_order(_once(found.inserted | more))
         except NotFollowed as e:
             self._since, self._why_not = None, str(e)
             return None
@@ -355,3 +357,11 @@ class PendingIds:
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known
+
+
+def _once(keys: set[bytes]) -> set[bytes]:
+    """Return ids without those that are a number of another type than one of the others.
+
+    The server takes them for the same, and gives its document for either.
+    """
+    return {*{comparable(key): key for key in keys}.values()}

@@ -16,12 +16,13 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.documents import Document
+from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
-from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
+from dedup_job.mongo.state.pieces import Piece, RunPieces, fits_in_piece, in_parts
 from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
@@ -29,6 +30,7 @@ from dedup_job.runs.run import Checkpoint
 T = TypeVar("T")
 CHANGED, DELETED = "changed", "deleted"
 _AT_ONCE = 1000
+_MOST_GONE, _FEW = 0.5, 100  # share of the decided documents, and number, that leave unasked
 
 CleanAll = Callable[[Sequence[str]], list[str]]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
@@ -60,11 +62,13 @@ class Refresher:
     clean_all: CleanAll
     alike: AreAlike
     progress: Progress
+    yes: bool = False
 
     def refresh(self, checkpoint: Checkpoint) -> tuple[Mapping[str, int], Set[bytes]]:
         """Take out what is out of date.
 
-        Return how many documents that concerns, by what happened, and what left the target, by key.
+        Return how many documents that concerns, by what happened, and the keys of what left the
+        target, as that had them. StateMismatch where it would be most of all.
         The lease is held, and the run of the checkpoint has begun.
         """
         target, source = self.target, self.source
@@ -72,23 +76,28 @@ class Refresher:
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         source.look()
         found = source.changed if source.tells and not unseen else self._scanned()
-        target.changes.enter(checkpoint.run, found)  # a run that is cut off goes on from there
-        target.retry(lambda: target.state.update({"unseen": False}))
-        asked = target.changes.all()
+        # a run that is cut off goes on from there
+        fits = target.changes.enter(checkpoint.run, found)
+        target.retry(lambda: target.state.update({"unseen": not fits}))
+        asked = target.changes.all().union(*found.values())
         plan = _Plan()
         for keys in _in_turn(asked):
             self._plan(keys, plan)
         self._add_groups(plan)
         leaving = plan.kept | plan.rows
+        if not self.yes:
+            self._check_share(plan)
+        left_target = set[bytes]()
         for part in self._pieces(plan):
             self._take_out(checkpoint.run, part)
+            left_target |= {bson_edit.id_element(row.raw) for row in part.kept}
         target.changes.remove([*(asked & (leaving | plan.done))])
         left = {what: keys - leaving - plan.done for what, keys in found.items()}
         source.decide_again(leaving - plan.gone, left, len(leaving))
         target.guard.begin(checkpoint)
         deleted = asked & leaving & plan.gone
         counts = {CHANGED: len(asked & leaving - plan.gone), DELETED: len(deleted)}
-        return counts, plan.kept
+        return counts, left_target
 
     def _plan(self, keys: Sequence[bytes], plan: _Plan) -> None:
         """Plan what becomes of some documents."""
@@ -110,6 +119,8 @@ class Refresher:
             leave |= {key for key, group in some_gone.items() if {key, group} & there}
         if self.on_change is OnChange.REFRESH:
             plan.rows |= {row.key for row in rows} - plan.gone
+        raws = dict(zip(kept, copies.raw.list(), strict=True))
+        leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
         plan.kept |= leave
         plan.groups |= {groups[key]: key for key in leave}
 
@@ -154,9 +165,25 @@ class Refresher:
         """Let the copies of what leaves the target leave the ledger."""
         for part in _in_turn(plan.groups, 10 * _AT_ONCE):
             for key, _, is_there in self._copies({plan.groups[group]: group for group in part}):
-                plan.rows.add(key)
-                if not is_there:
+                if is_there:
+                    plan.rows.add(key)
+                elif self.on_delete is OnDelete.REMOVE:
+                    plan.rows.add(key)
                     plan.gone.add(key)
+
+    def _check_share(self, plan: _Plan) -> None:
+        """Raise RunAborted where most of what was decided would leave: a source that was emptied.
+
+        Nothing was written then.
+        """
+        decided = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
+        gone = len((plan.kept | plan.rows) & plan.gone)
+        if gone > max(decided * _MOST_GONE, _FEW):
+            raise StateMismatch(
+                f"the source {self.source.name} no longer holds {gone:,} of the {decided:,} "
+                "documents that were decided, and --on-delete would let them leave the target. Was "
+                "it emptied, or made anew? Nothing was written. If it is right, give --yes."
+            )
 
     def _pieces(self, plan: _Plan) -> Iterator[Piece]:
         target = self.target

@@ -17,11 +17,13 @@ from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.rows import run_of
-from dedup_job.mongo.reading import in_commands, majority, some
+from dedup_job.mongo.reading import in_commands
+from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.code_points import pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,19 +96,25 @@ def ledger_rows(
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    """Return what the ledger may store of some kept documents, and the rows of only copies."""
-    keys = leaving.keys.list()
-    projection = {} if target.form.ledger.stores else {"_id": 1}
-    source = {
-        row.key: row.raw for row in some(majority(target.source), keys, projection, target.retry)
-    }
-    alone = {row for row, key in enumerate(keys) if key not in source}
-    raws = [bson_edit.without(raw, b"dedup") for raw in leaving.raw.list()]
-    if target.form.ledger.stores:
-        raws = [source.get(key, raw) for key, raw in zip(keys, raws, strict=True)]
-    given = zip(keys, raws, leaving.texts.texts(), strict=True)
-    documents = [Document(bson_edit.id_value(key), key, raw, text) for key, raw, text in given]
-    return Documents.of(documents), alone
+    """Return what the ledger may store of some kept documents, and the rows of only copies.
+
+    That is the source's document where it still has the text that was decided, else the target's.
+    """
+    kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
+    source = Source(target.source, target.form.source, target.retry).documents([*kept])
+    contents = {key: d.content for key, d in source.items() if isinstance(d.content, str)}
+    cleaned = target.rows.cleaned(pack([*contents.values()])).texts()
+    now = dict(zip(contents, cleaned, strict=True))
+    documents = [
+        Document(
+            bson_edit.id_value(key),
+            key,
+            source[key].raw if now.get(key) == text else bson_edit.without(raw, b"dedup"),
+            text,
+        )
+        for (key, text), raw in zip(kept.items(), leaving.raw.list(), strict=True)
+    ]
+    return Documents.of(documents), {row for row, key in enumerate(kept) if key not in source}
 
 
 def bring_back(

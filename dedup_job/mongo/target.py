@@ -62,6 +62,7 @@ class Target(TargetReader):
         self._lease_wait = lease_wait
         self.commits = Commits(client, self.state, retry)
         self._row_written = 0.0
+        self._resumed = False
         self._discards = False  # a bookmark that no run can have written
         self.guard = CollectionGuard(self)
         self.commit_by: Commit = self.commit  # another process may do it
@@ -138,6 +139,7 @@ class Target(TargetReader):
             if not former.finished and former.scope == scope:
                 self.write_run_row(record(former))
                 self.runs.update_one(self._own_row(former.run), {"$set": {"resumed": True}})
+                self._resumed = True
                 return former
             self._close_run_row(former)
         checkpoint = Checkpoint(next_run(state), scope, datetime.now(UTC), Counts())
@@ -233,11 +235,13 @@ class Target(TargetReader):
         documents decided before, by what happened to them in the source; unseen: that is not all.
         """
         self.state.check()
-        self.changes.enter(report.checkpoint.run, changed)  # before the next one begins behind them
+        # before the next one begins behind them
+        fits = self.changes.enter(report.checkpoint.run, changed)
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
-            if unseen and report.known:
+            before = report.known or self._resumed  # else nothing was decided that could change
+            if (unseen and before) or not fits:
                 values["unseen"] = True
             own = {"run": report.checkpoint.run, "decided": self._count_decided()}
             values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}

@@ -40,6 +40,7 @@ from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, recorded_run
+from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
@@ -316,8 +317,9 @@ class TargetReader:
         own = bson_edit.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
-        for row in np.flatnonzero(copies.raw.lengths > MAX_DOCUMENT_BYTES - _OWN_BYTES).tolist():
-            ranks[copies.keys.at(row)] = _BEST
+        for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
+            if not fits_in_piece(raw):
+                ranks[key] = _BEST
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
         return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
 

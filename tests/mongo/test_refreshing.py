@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Int64
 from pymongo.database import Database
 
+from dedup_job.errors import StateMismatch
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_keep import stored, versions
-from tests.proving import command, good
+from tests.proving import command, good, refused
 from tests.running import run_here
 
 Db = Database[dict[str, Any]]
@@ -132,3 +135,68 @@ def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
     said = " ".join(command(database, "run", "--source", "source", "--yes").split())
     told = "out of date: 2 changed and 1 deleted in the source since they were decided;"
     assert f"{told} --on-change refresh --on-delete remove mends it." in said
+
+
+@pytest.mark.standalone
+def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
+    any_database: Db, tmp_path: Path
+):
+    keep = {"output__keep": ["newest:updated"]}
+    any_database.source.insert_one({"_id": 1, "text": OTHER, "updated": 1})
+    run_here(any_database, **keep)
+    any_database.source.insert_one({"_id": 2, "text": OTHER, "updated": 2})
+    any_database.source.delete_one({"_id": 1})
+    run_here(any_database, **keep)
+    row = any_database["target.ledger"].find_one({"_id": 1})
+    assert row["document"]["text"] == OTHER
+    any_database.source.update_one({"_id": 2}, {"$set": {"text": OTHER[:20] * 3}})
+    run_here(any_database, **keep, source__on_change="refresh")
+    assert any_database["target.ledger"].find_one({"_id": 1}) == row
+    assert {*good(any_database, tmp_path, "--all")} == {"no longer in the source"}
+    error = refused(any_database, "restore", "1", "--requeue")
+    assert "the ledger has the only copy. Restore it without --requeue." in str(error)
+    command(any_database, "restore", "1")
+    assert any_database.target.find_one({"_id": 1})["text"] == OTHER
+
+
+def test_a_source_that_was_emptied_does_not_empty_the_target(any_database: Db):
+    any_database.source.insert_many(versions(60))
+    run_here(any_database)
+    before = stored(any_database)
+    any_database.source.delete_many({})
+    any_database.source.insert_one({"_id": "new", "text": OTHER, "updated": 1})
+    with pytest.raises(StateMismatch, match="Was it emptied, or made anew"):
+        run_here(any_database, yes=False, source__on_delete="remove")
+    assert stored(any_database) == before
+    run_here(any_database, source__on_delete="remove")
+    assert any_database.target.count_documents({}) == 1
+
+
+def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):
+    database.source.insert_one({"_id": 5, "text": OTHER})
+    run_here(database)
+    database.source.delete_one({"_id": 5})
+    database.source.insert_one({"_id": 6, "text": OTHER[::-1]})
+    database.source.delete_one({"_id": 6})
+    database.source.insert_many(
+        [{"_id": Int64(6), "text": OTHER[5:] * 2}, {"_id": Int64(5), "text": OTHER}]
+    )
+    run_here(database)
+    assert good(database, tmp_path, "--all") == {}
+    assert database.target.count_documents({"_id": 6}) == 1
+    assert database["target.ledger"].count_documents({}) == 0
+
+
+def test_what_changed_while_a_run_was_stopped_is_seen_later(database: Db):
+    documents = versions(30, copies=1)
+    database.source.insert_many(documents)
+    run_here(database, limit=10)
+    with pytest.MonkeyPatch.context() as patch:
+        cut_off(patch, 2, commits=1)
+        with suppress(Cut):
+            run_here(database, run__batch_documents=5)
+    changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
+    database.source.update_one({"_id": changed}, {"$set": {"text": OTHER}})
+    run_here(database, run__batch_documents=5)
+    run_here(database, **REFRESH)
+    assert database.target.find_one({"_id": changed})["text"] == OTHER

@@ -333,6 +333,9 @@ class RowChecker:
         there = self.on.target.held_by(self.on.target.documents, own)
         left = [(key, row) for key in {*own} - there for row in of[key]]
         gone = [(key, row) for key, row in left if row.values.get("group") not in self.on.groups]
+        if not self.on.is_settled:  # what the source no longer holds could not be decided anew
+            there = self.on.target.held_by(self.on.target.source, [row.key for _, row in gone])
+            gone = [(key, row) for key, row in gone if row.key in there]
         lost = [f"{shown(row.key)} of {shown(key)}" for key, row in gone]
         self.on.tally.add(Check.ORIGINAL, sum(len(of[key]) for key in own), lost)
         if elsewhere := of.keys() - {*own}:

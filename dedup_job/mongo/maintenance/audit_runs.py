@@ -13,7 +13,7 @@ from bson.raw_bson import RawBSONDocument
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
-from dedup_job.mongo.maintenance.ledger_removals import Entry, piece_id
+from dedup_job.mongo.maintenance.ledger_removals import Entry
 from dedup_job.mongo.maintenance.run_counts import Audited, key_of
 from dedup_job.mongo.maintenance.shapes import (
     ENTRY,
@@ -26,6 +26,7 @@ from dedup_job.mongo.maintenance.shapes import (
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import is_by_hand, is_by_id, misfits
+from dedup_job.mongo.state.pieces import piece_id
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.runs.check import named
 from dedup_job.runs.counts import Counts, Histogram

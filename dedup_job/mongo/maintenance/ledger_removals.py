@@ -27,16 +27,13 @@ from dedup_job.mongo.reading import in_commands, look_up
 from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE
+from dedup_job.mongo.state.pieces import MOST_BYTES, MOST_ROWS, ROWS, in_piece, piece_id
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts, Histogram
 from dedup_job.runs.run import Status
-
-ROWS = 1000  # of a piece
-_BYTES = 8 << 20  # of a piece; one row may be larger
-_APART = 1_000_000  # numbers of pieces that an entry may have
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +89,11 @@ class Entry:
 def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
     """Yield what is taken out in parts of which each fits into a commit."""
     piece: list[TakenOut] = []
-    room = _BYTES
+    room = MOST_BYTES
     for one in all_:
-        if piece and (len(piece) == ROWS or one.size > room):
+        if piece and (len(piece) == MOST_ROWS or one.size > room):
             yield piece
-            piece, room = [], _BYTES
+            piece, room = [], MOST_BYTES
         piece.append(one)
         room -= one.size
     if piece:
@@ -291,9 +288,7 @@ def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocu
     """Return the rows of a piece, None where there is no such piece."""
     for found in look_up(target.runs, {"_id": piece_id(number, piece)}, None, target.retry):
         with suppress(KeyError, ValueError):  # someone changed it
-            array = bson_edit.value(found.raw, b"rows")
-            raws = [array[e.value : e.end] for e in bson_edit.elements(array)]
-            return [RawDocument(bson_edit.id_element(raw), raw) for raw in raws]
+            return in_piece(found, ROWS)
     return None
 
 
@@ -318,8 +313,3 @@ def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDo
     gone = {*keys} - target.held_by(target.source, keys)
     alone = target.held_by(target.documents, [*gone])
     return [row for row in rows if row.key in alone]
-
-
-def piece_id(number: int, piece: int) -> int:
-    """Return the `_id` of a piece in `T.runs`: below zero, so that the last run stays the last."""
-    return -(number * _APART + piece)

@@ -17,7 +17,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import DOCUMENT
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.bson.rows import run_of
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.ledger_removals import (
@@ -78,7 +78,8 @@ def planned(target: TargetReader, run: int) -> Undone:
     counts = Counts.from_dict(found) if found else Counts()
     rows, back = counts.scanned - counts.kept, 0
     for piece in RunPieces(target.runs, run, target.retry).read():
-        back += len(piece.keys)
+        kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
+        back += len(kept) + len(piece.rows)
     return Undone(target.name, run, counts.kept, rows, back, begun=begun)
 
 
@@ -193,7 +194,8 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
-        pieces.remove(session)
+        if back:  # else the right to remove there is not needed
+            pieces.remove(session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return Undone(target.name, run, kept, ledger, back, left)
@@ -206,6 +208,8 @@ def _bring_back(target: Target, run: int, piece: Piece) -> int:
     """
     gone = {*piece.keys} - target.held_by(target.source, piece.keys) if piece.again else set()
     stay = target.held_by(target.documents, [*gone])
+    rows = some(majority(target.ledger), [*gone], {}, target.retry)
+    stay |= {row.key for row in rows if stored_in(row.raw) is not None}
 
     def left(rows: Sequence[RawDocument], *, is_kept: bool) -> list[RawDocument]:
         collection = target.documents if is_kept else target.ledger

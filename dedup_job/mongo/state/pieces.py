@@ -7,14 +7,17 @@ same commit as what takes the place of their content.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
+from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
@@ -24,12 +27,18 @@ KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left th
 AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
 MOST_ROWS = 1000  # of a piece
 MOST_BYTES = 8 << 20  # of a piece; one row may be larger
+_SPARE = 128 * 1024  # bytes; a row of the ledger leaves 64 KiB to what records its removal
 _APART = 1_000_000  # numbers of pieces that a run or an entry may have
 
 
 def piece_id(number: int, piece: int) -> int:
     """Return the `_id` of a piece in `T.runs`: below zero, so that the last run stays the last."""
     return -(number * _APART + piece)
+
+
+def fits_in_piece(raw: bytes) -> bool:
+    """Tell whether a document can stand in a piece: it is nested there, between other fields."""
+    return len(raw) <= MAX_DOCUMENT_BYTES - _SPARE and bson_edit.is_nestable(raw)
 
 
 def in_piece(found: RawDocument, name: str) -> list[RawDocument]:
@@ -81,10 +90,21 @@ class RunPieces:
         for one in ids:
             only = bson_edit.among([one.key])
             for found in look_up(self._runs, only, None, self._retry):
-                with suppress(KeyError, ValueError):  # `check` tells of it
+                with self._whole(found.key):
                     again = bson_edit.find(found.raw, AGAIN.encode()) is not None
                     rows = in_piece(found, ROWS) if again else ()
                     yield Piece(in_piece(found, KEPT), rows, again)
+
+    @contextmanager
+    def _whole(self, key: bytes) -> Iterator[None]:
+        try:
+            yield
+        except (KeyError, ValueError) as e:
+            raise StateMismatch(
+                f"{self._runs.full_name} holds a piece of run {self._run}, _id {shown(key)}, that "
+                "dedup did not write so: someone changed it. Put it back from a backup; nothing "
+                "was written."
+            ) from e
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
