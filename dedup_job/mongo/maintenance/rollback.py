@@ -186,6 +186,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, f"undoing run {run}: reading")
     pieces = RunPieces(target.runs, run, target.retry)
+    some_pieces = pieces.next() > 0
     back = sum(_bring_back(target, run, piece) for piece in pieces.read())
     kept, left, done = _delete(target, target.documents, run, progress, 0)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
@@ -194,7 +195,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
-        if back:  # else the right to remove there is not needed
+        if some_pieces:  # else the right to remove there is not needed
             pieces.remove(session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})

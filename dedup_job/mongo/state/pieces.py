@@ -86,7 +86,8 @@ class RunPieces:
 
     def read(self, first: int = 0) -> Iterator[Piece]:
         """Yield the pieces from a number on."""
-        ids = look_up(self._runs, self._of(first), {"_id": 1}, self._retry, sort=[("_id", -1)])
+        those = {**self._of(first), KEPT: {"$ne": None}}  # of an entry by hand they hold none
+        ids = look_up(self._runs, those, {"_id": 1}, self._retry, sort=[("_id", -1)])
         for one in ids:
             only = bson_edit.among([one.key])
             for found in look_up(self._runs, only, None, self._retry):
