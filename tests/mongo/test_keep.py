@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import random
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Decimal128, Int64
 from pymongo.database import Database
 
 from dedup_job.commands.restore import undo_run
@@ -164,3 +166,33 @@ def test_an_undo_that_is_killed_is_finished(
             row.get("dedup", row).pop("run")
     assert again == after
     assert good(any_database, tmp_path, "--all") == {}
+
+
+def test_a_dry_run_says_what_a_rule_would_do(database: Db):
+    documents = versions(60)
+    for part in (documents[:80], documents[80:]):
+        database.source.insert_many(part)
+        dry = run_here(database, dry_run=True, **KEEP).counts
+        assert dry.replaced > 0
+        assert run_here(database, **KEEP).counts == dry
+
+
+def test_values_of_any_kind_are_taken_and_the_best_stays(database: Db):
+    values = [
+        None,
+        "n/a",
+        float("nan"),
+        3,
+        2.5,
+        Int64(7),
+        Decimal128("6.9"),
+        datetime(1931, 5, 1),
+        [],
+    ]
+    text = versions(5)[0]["text"]
+    rows = [{"_id": n, "text": text, "score": value} for n, value in enumerate(values)]
+    database.source.insert_many([*rows, {"_id": 99, "text": text}])
+    run_here(database, output__keep=["highest:score"], run__batch_documents=2)
+    assert [row["score"] for row in database.target.find()] == [7]
+    run_here(database, target="old", output__keep=["oldest:when"], run__batch_documents=2)
+    assert [row["_id"] for row in database.old.find()] == [0]
