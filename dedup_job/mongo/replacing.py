@@ -119,13 +119,19 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 
 def bring_back(
     target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
-) -> None:
+) -> tuple[int, int]:
     """Let stand again what a run took out, in place of what it decided of the same documents.
 
-    Done already, it does no harm outside of a transaction.
+    Done already, it does no harm outside of a transaction. Returns how many documents it deleted,
+    and how many rows of the ledger.
     """
+    deleted = [0, 0]
     for part in in_commands(piece.keys):
-        for collection, own in ((target.documents, "dedup.run"), (target.ledger, "run")):
-            collection.delete_many({"$and": [bson_edit.among(part), {own: run}]}, session=session)
+        for i, (collection, own) in enumerate(
+            ((target.documents, "dedup.run"), (target.ledger, "run"))
+        ):
+            mine = {"$and": [bson_edit.among(part), {own: run}]}
+            deleted[i] += collection.delete_many(mine, session=session).deleted_count
     insert_once(target.documents, strings_of([row.raw for row in piece.kept]), session)
     insert_once(target.ledger, strings_of([row.raw for row in piece.rows]), session)
+    return deleted[0], deleted[1]

@@ -65,9 +65,12 @@ def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Pat
     run_here(any_database)
     change(any_database)
     before = stored(any_database)
-    run_here(any_database, **REFRESH)
+    report = run_here(any_database, **REFRESH)
     assert stored(any_database) != before
-    command(any_database, "undo", "2", "--yes")
+    said = " ".join(command(any_database, "undo", "2", "--yes").split())
+    counts = report.counts
+    rows = counts.scanned - counts.kept
+    assert f"{counts.kept:,} documents and {rows:,} rows of the ledger were taken back." in said
     assert stored(any_database) == before
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from pymongo.client_session import ClientSession
@@ -76,11 +75,12 @@ def planned(target: TargetReader, run: int) -> Undone:
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
-    rows, back = counts.scanned - counts.kept, 0
+    rows, back, better = counts.scanned - counts.kept, 0, 0
     for piece in RunPieces(target.runs, run, target.retry).read():
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
-    return Undone(target.name, run, counts.kept, rows, back, begun=begun)
+        better += 0 if piece.again else len(kept)
+    return Undone(target.name, run, counts.kept + better, rows, back, begun=begun)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
@@ -187,9 +187,14 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     progress.total(total, f"undoing run {run}: reading")
     pieces = RunPieces(target.runs, run, target.retry)
     some_pieces = pieces.next() > 0
-    back = sum(_bring_back(target, run, piece) for piece in pieces.read())
-    kept, left, done = _delete(target, target.documents, run, progress, 0)
-    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, done)
+    done = Undone(target.name, run)
+    for piece in pieces.read():
+        back, documents, rows = _bring_back(target, run, piece)
+        done = replace(
+            done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
+        )
+    kept, left, seen = _delete(target, target.documents, run, progress, 0)
+    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen)
     left += rows_left
     former = target.retry(lambda: _former(target, run))
 
@@ -199,13 +204,14 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
             pieces.remove(session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
-    return Undone(target.name, run, kept, ledger, back, left)
+    return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
 
 
-def _bring_back(target: Target, run: int, piece: Piece) -> int:
-    """Let stand again what left the target or the ledger in this run; return how many.
+def _bring_back(target: Target, run: int, piece: Piece) -> tuple[int, int, int]:
+    """Let stand again what left the target or the ledger in this run.
 
-    What was decided anew, and the source no longer holds, stays as it is now.
+    Return how many, and how many documents and rows of the run left for that. What was decided
+    anew, and the source no longer holds, stays as it is now.
     """
     gone = {*piece.keys} - target.held_by(target.source, piece.keys) if piece.again else set()
     stay = target.held_by(target.documents, [*gone])
@@ -219,10 +225,15 @@ def _bring_back(target: Target, run: int, piece: Piece) -> int:
         return [row for row in own if row.key not in there | stay]  # else it was cut off behind
 
     back = Piece(left(piece.kept, is_kept=True), left(piece.rows, is_kept=False))
+    deleted = 0, 0
+
+    def writes(session: ClientSession | None) -> None:
+        nonlocal deleted
+        deleted = bring_back(target, run, back, session)
+
     if back.keys:
-        bring = partial(bring_back, target, run, back)
-        target.commits.commit(bring, {"undo": run}, {"undo": run})
-    return len(back.keys)
+        target.commits.commit(writes, {"undo": run}, {"undo": run})
+    return len(back.keys), *deleted
 
 
 def _of_another(
