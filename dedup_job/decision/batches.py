@@ -76,10 +76,9 @@ def choose(
     filled but for `of`, `clusters`, `cut` and what is there by row.
     """
     hashed, found = kept.equal(fingerprints), kept.look_up(fingerprints, least)
-    own = np.flatnonzero((hashed >= 0) & ~kept.is_forgotten(hashed))
-    said = pairs.equal(own, hashed[own])
-    twins = hashed.copy()
-    twins[kept.is_forgotten(hashed)] = -1
+    twins = np.where(kept.is_forgotten(hashed), -1, hashed)
+    own = np.flatnonzero(twins >= 0)
+    said = pairs.equal(own, twins[own])
     twins[own[said != JOINED]] = -1  # gone, or it has another text after all
     rows = np.flatnonzero(~found.alone | (hashed >= 0))
     texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
