@@ -15,7 +15,7 @@ from platformdirs import user_state_path
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.mongo.state import stamp as stamps
-from dedup_job.mongo.state.pieces import RunPieces
+from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
 
 log = logging.getLogger("dedup")
@@ -197,11 +197,11 @@ class SnapshotStore:
                 f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
             )
         target = self._target
-        later = [row for row in target.all_runs() if row["_id"] > run]
-        pieces = (RunPieces(target.runs, row["_id"], target.retry).read() for row in later)
-        kept.forget_keys({row.key for own in pieces for piece in own for row in piece.kept})
+        pieces = pieces_of_runs(target.runs, target.retry, after=run)
+        kept.forget_keys({row.key for _, piece in pieces for row in piece.kept})
+        later = target.retry(lambda: target.runs.distinct("_id", {"_id": {"$gt": run}}))
         checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
-        if [row["_id"] for row in later] != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
+        if later != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
             kept.remember_more(target.kept(after=run))  # no index leads there
         kept.name_heirs()
 

@@ -22,7 +22,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
 from dedup_job.mongo.state.pieces import KEPT as LEFT_TARGET
-from dedup_job.mongo.state.pieces import RunPieces
+from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.check import Tally
 from dedup_job.runs.counts import Counts, tenths
@@ -200,7 +200,7 @@ def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:
     return target.retry(lambda: list(runs.find(only).sort("_id", 1)))
 
 
-def moved(target: TargetReader, runs: Iterable[int], undone: Container[int]) -> ByRun:
+def moved(target: TargetReader, runs: Container[int], undone: Container[int]) -> ByRun:
     """Return what each run should have more, or fewer below 0, by what some runs took out.
 
     A better copy counts as the duplicate that it would have been, and is a kept document all the
@@ -211,15 +211,15 @@ def moved(target: TargetReader, runs: Iterable[int], undone: Container[int]) -> 
     def leaves(run: int, labels: Iterable[str]) -> None:
         result[run].subtract((LEFT,) if run in undone else labels)
 
-    for run in runs:
-        for piece in RunPieces(target.runs, run, target.retry).read():
-            for one in piece.kept:
-                own = object_at(one.raw, "dedup")
-                if own.get("run") != run and is_count(own.get("run")):
-                    leaves(own["run"], kept_labels_of(own))
-                    result[run][KEPT] += not piece.again
-            for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):
-                leaves(row["run"], labels_of(row) or ())
+    every = pieces_of_runs(target.runs, target.retry)
+    for run, piece in ((run, piece) for run, piece in every if run in runs):
+        for one in piece.kept:
+            own = object_at(one.raw, "dedup")
+            if own.get("run") != run and is_count(own.get("run")):
+                leaves(own["run"], kept_labels_of(own))
+                result[run][KEPT] += not piece.again
+        for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):
+            leaves(row["run"], labels_of(row) or ())
     return result
 
 

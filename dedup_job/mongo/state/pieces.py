@@ -6,8 +6,7 @@ same commit as what takes the place of their content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from bson.raw_bson import RawBSONDocument
@@ -86,26 +85,7 @@ class RunPieces:
 
     def read(self, first: int = 0) -> Iterator[Piece]:
         """Yield the pieces from a number on."""
-        those = {**self._of(first), KEPT: {"$ne": None}}  # of an entry by hand they hold none
-        ids = look_up(self._runs, those, {"_id": 1}, self._retry, sort=[("_id", -1)])
-        for one in ids:
-            only = bson_edit.among([one.key])
-            for found in look_up(self._runs, only, None, self._retry):
-                with self._whole(found.key):
-                    again = bson_edit.find(found.raw, AGAIN.encode()) is not None
-                    rows = in_piece(found, ROWS) if again else ()
-                    yield Piece(in_piece(found, KEPT), rows, again)
-
-    @contextmanager
-    def _whole(self, key: bytes) -> Iterator[None]:
-        try:
-            yield
-        except (KeyError, ValueError) as e:
-            raise StateMismatch(
-                f"{self._runs.full_name} holds a piece of run {self._run}, _id {shown(key)}, that "
-                "dedup did not write so: someone changed it. Put it back from a backup; nothing "
-                "was written."
-            ) from e
+        return (piece for _, piece in _read(self._runs, self._of(first), self._retry))
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -113,6 +93,36 @@ class RunPieces:
 
     def _of(self, first: int) -> dict[str, object]:
         return {"_id": {"$gt": piece_id(self._run + 1, 0), "$lte": piece_id(self._run, first)}}
+
+
+def pieces_of_runs(
+    runs: AnyCollection, retry: RetryPolicy = NO_RETRY, *, after: int = 0
+) -> Iterator[tuple[int, Piece]]:
+    """Yield the pieces of all runs after one, each with the number of its run."""
+    return _read(runs, {"_id": {"$lte": piece_id(after + 1, 0)}}, retry)
+
+
+def _read(
+    runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy
+) -> Iterator[tuple[int, Piece]]:
+    """Yield pieces of runs, each with the number of its run; those of an entry by hand hold none.
+
+    Raises StateMismatch for one that dedup did not write so.
+    """
+    only = {**those, KEPT: {"$ne": None}}
+    for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", -1)]):
+        for found in look_up(runs, bson_edit.among([one.key]), None, retry):
+            try:
+                again = bson_edit.find(found.raw, AGAIN.encode()) is not None
+                rows = in_piece(found, ROWS) if again else ()
+                piece = Piece(in_piece(found, KEPT), rows, again)
+            except (KeyError, ValueError) as e:
+                raise StateMismatch(
+                    f"{runs.full_name} holds a piece of a run, _id {shown(found.key)}, that dedup "
+                    "did not write so: someone changed it. Put it back from a backup; nothing was "
+                    "written."
+                ) from e
+            yield RawBSONDocument(found.raw)["of"], piece
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
