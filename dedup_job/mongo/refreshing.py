@@ -19,6 +19,7 @@ from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
+from dedup_job.mongo.bson.rows import groups_in
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
@@ -108,7 +109,8 @@ class Refresher:
         plan.gone |= {key for key in keys if key not in now}
         plan.done |= {*keys} - {row.key for row in rows} - {*copies.keys.list()}
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
-        groups = target.groups_of([*kept])
+        raws = dict(zip(kept, copies.raw.list(), strict=True))
+        groups = groups_in([*raws], [*raws.values()])
         leave = {key for key in self._changed(kept, now, plan) if key in kept}
         if self.on_delete is OnDelete.REMOVE:
             leave |= kept.keys() & plan.gone
@@ -119,7 +121,6 @@ class Refresher:
             leave |= {key for key, group in some_gone.items() if {key, group} & there}
         if self.on_change is OnChange.REFRESH:
             plan.rows |= {row.key for row in rows} - plan.gone
-        raws = dict(zip(kept, copies.raw.list(), strict=True))
         leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
         plan.kept |= leave
         plan.groups |= {groups[key]: key for key in leave}
@@ -148,9 +149,7 @@ class Refresher:
         """Yield the rows of groups: key, the group or the original, whether the source has it."""
         if not groups:
             return
-        ids = [
-            RawBSONDocument(bson_edit.document(bson_edit.renamed(k, b"of")))["of"] for k in groups
-        ]
+        ids = [bson_edit.id_value(key) for key in groups]
         numbers = [Int64(group) for group in groups.values()]
         older = {"group": None, "against": None, "of": {"$in": ids}}  # rows that name no group yet
         only = {"$or": [{"group": {"$in": numbers}}, older]}
@@ -172,7 +171,7 @@ class Refresher:
                     plan.gone.add(key)
 
     def _check_share(self, plan: _Plan) -> None:
-        """Raise RunAborted where most of what was decided would leave: a source that was emptied.
+        """Raise StateMismatch where most of what was decided would leave, as of an emptied source.
 
         Nothing was written then.
         """
@@ -221,7 +220,7 @@ class Refresher:
         for collection in target.decided:
             for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
                 keys = [row.key for row in page]
-                deleted |= {*keys} - target.held_by(target.source, keys)
+                deleted |= {*keys} - target.held_in_order(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}
 
     def _others(self, documents: Sequence[Document]) -> set[bytes]:

@@ -357,6 +357,15 @@ def run_of(raw: bytes, *, is_kept: bool) -> Any:
     return own.get("run") if isinstance(own, Mapping) else None
 
 
+def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the groups of raw kept documents by key."""
+    marks = [RawBSONDocument(raw).get("dedup") for raw in raws]
+    named = [mark.get("group") if isinstance(mark, Mapping) else None for mark in marks]
+    own = own_groups(strings_of(keys)).tolist()
+    given = zip(keys, named, own, strict=True)
+    return {key: group if _is_int(group) else first for key, group, first in given}
+
+
 def _is_int(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 

@@ -28,10 +28,9 @@ from dedup_job.mongo.maintenance.audit_runs import (
 from dedup_job.mongo.maintenance.ledger_removals import taken_out
 from dedup_job.mongo.maintenance.rollback import check_begun
 from dedup_job.mongo.maintenance.run_counts import Audited
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, held, look_up, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, look_up, majority, pages
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.state.pieces import RunPieces
-from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Status
@@ -215,5 +214,4 @@ class Checker:
 
     def _among(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, given in `_id` order, that a collection holds."""
-        there = held(majority(collection), strings_of(keys), self.on.target.retry)
-        return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
+        return self.on.target.held_in_order(collection, keys)
