@@ -274,7 +274,7 @@ Holding = Callable[[BytesColumn], NDArray[np.bool_]]
 class Names(NamedTuple):
     """What numbers in decisions stand for: what keeps texts apart by code; richer by bit.
 
-    places: names of other collections by code, of which code 0 is none; empty where there are none.
+    places: names of other collections by code; code 0 stands for the target. Empty without others.
     """
 
     kinds: tuple[str, ...] = ()

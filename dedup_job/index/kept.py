@@ -322,7 +322,7 @@ class KeptIndex:
         self._groups[number] = group
 
     def groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> NDArray[np.int64]:
-        """Return the groups of n documents, of which the keys are given; int64 (n,)."""
+        """Return the groups of n documents, given their numbers and keys; int64 (n,)."""
         groups = own_groups(keys)
         if self._groups:
             others = map(self._groups.get, numbers.tolist(), groups.tolist())
@@ -330,10 +330,10 @@ class KeptIndex:
         return groups
 
     def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> None:
-        """Give n documents that were just added groups of their own, of which the keys are given.
+        """Give groups of their own to n documents that were just added.
 
-        One that is decided again may have founded a group before, which others are in now: it
-        gets another number.
+        A document that is decided again may have founded a group before, and others are in that
+        one now: it gets another number.
         """
         if self._groups:
             borne = {*self._groups.values()}

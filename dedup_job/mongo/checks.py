@@ -65,12 +65,16 @@ def check_others(
     """Refuse a collection of `--against` that is source or target, or that cannot be read."""
     parts = {f"{target}{suffix}" for suffix in SUFFIXES}
     for other in others:
-        is_what = "the source" if other == source else "the target" if other == target else ""
-        if is_what or str(other) in parts:
+        if other == source:
             raise UsageError(
-                f"--against names {other}, which {'is' if is_what else 'belongs to'} "
-                f"{is_what or f'the target {target}'}: what is kept there counts in any case. "
-                "Leave it out."
+                f"--against names {other}, which is the source: its documents are compared with "
+                "each other in any case. Leave it out."
+            )
+        if other == target or str(other) in parts:
+            which = "is" if other == target else "belongs to"
+            raise UsageError(
+                f"--against names {other}, which {which} the target {target}: what is kept there "
+                "counts in any case. Leave it out."
             )
         if other.database in _OF_THE_SERVER:
             raise UsageError(f"--against names {other}, a record of the server's. Leave it out.")

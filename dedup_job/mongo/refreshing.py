@@ -101,7 +101,7 @@ class Refresher:
         return counts, left_target
 
     def _plan(self, keys: Sequence[bytes], plan: _Plan) -> None:
-        """Plan what becomes of some documents."""
+        """Decide which of some documents leave."""
         target = self.target
         now = self.source.documents(keys)
         copies = target.copies(keys)

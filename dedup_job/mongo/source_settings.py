@@ -24,7 +24,7 @@ _NOT_IN_A_NAME = re.compile(r"[\0\ud800-\udfff]")  # no server takes halves of c
 
 
 class OnChange(StrEnum):
-    """What becomes of a document with a text that the source changed since it was decided."""
+    """What a run does with a decided document after the source changed its text."""
 
     KEEP = "keep"
     UPDATE = "update"
@@ -32,7 +32,7 @@ class OnChange(StrEnum):
 
 
 class OnDelete(StrEnum):
-    """What becomes of a document that the source deleted since it was decided."""
+    """What a run does with a decided document after the source deleted it."""
 
     KEEP = "keep"
     PROMOTE = "promote"

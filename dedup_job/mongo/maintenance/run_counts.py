@@ -204,7 +204,8 @@ def moved(target: TargetReader, runs: Container[int], undone: Container[int]) ->
     """Return what each run should have more, or fewer below 0, by what some runs took out.
 
     A better copy counts as the duplicate that it would have been, and is a kept document all the
-    same; that of an earlier run left the target. undone: runs of which only what is left counts.
+    same; the document of an earlier run that it replaced left the target. undone: the runs that
+    were taken back, where only what is left counts.
     """
     result = no_counts()
 

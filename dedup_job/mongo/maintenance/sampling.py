@@ -256,7 +256,7 @@ class Sampler:
             yield self._heads(page) if replaced else [*map(_counted, page)]
 
     def _heads(self, page: Sequence[RawBSONDocument]) -> list[tuple[bytes, int]]:
-        """Return the copies that are kept of groups, of which some gave way."""
+        """Return the kept copy of each group; other copies of it gave way."""
         of = [[bson_edit.fields({"_id": id_}) for id_ in one["of"]] for one in page]
         there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
         heads = (next((key for key in keys if key in there), keys[0]) for keys in of)
