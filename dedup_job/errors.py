@@ -29,6 +29,11 @@ class DedupError(Exception):
         """Exit code of the process."""
         return self.exit_code
 
+    @property
+    def message(self) -> str:
+        """What is wrong and what to do: a Message where it can be said in another language."""
+        return self.args[0] if self.args else ""
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process raise it, whatever its constructor takes."""
         return type(self).__new__, (type(self), *self.args), self.__dict__

@@ -5,18 +5,15 @@
 
 A generated part stands between `<!-- begin options: dedup run -->` and `<!-- end -->`. Its values
 come from the command line, the settings and the guards themselves. On a Chinese page (`*.zh.md`)
-each sentence is looked up in `docs/zh.toml`; one that is not found there stays English. Guards
-bring their Chinese along.
+each sentence is looked up in the catalogue of the command line. Guards bring their Chinese along.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin
@@ -28,6 +25,7 @@ from typer.main import get_command
 
 from dedup_job.cli import app
 from dedup_job.judgment.guards import GUARDS
+from dedup_job.messages import catalogue
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
@@ -60,7 +58,7 @@ def stale() -> list[Path]:
 
 def chinese(sentence: str) -> str:
     """Return a sentence in Chinese where its translation is known."""
-    return _translations().get(sentence, sentence)
+    return catalogue("zh").gettext(sentence) if sentence else ""
 
 
 def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, Any]]:
@@ -79,9 +77,11 @@ def sentences() -> Iterator[str]:
     for _, command in commands():
         yield _summary(command)
         for parameter in command.params:
-            yield from _meaning(parameter)
-    for _, field in fields():
-        yield str(field.description)
+            meaning, default = _meaning(parameter)
+            yield meaning
+            if " " in default.strip("`"):
+                yield default
+    yield from (str(field.description) for _, field in fields())
     yield from _WORDS
 
 
@@ -92,12 +92,6 @@ def fields() -> Iterator[tuple[str, FieldInfo]]:
         assert issubclass(part.annotation, BaseModel)
         for name, field in part.annotation.model_fields.items():
             yield f"{section}.{name}", field
-
-
-@cache
-def _translations() -> dict[str, str]:
-    text = (ROOT / "docs" / "zh.toml").read_text(encoding="utf-8")
-    return dict(tomllib.loads(text)["sentences"])
 
 
 def _summary(command: Any) -> str:

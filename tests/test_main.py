@@ -18,7 +18,7 @@ sys.meta_path.insert(0, Interrupting())
 """
 _BEFORE_TYPER = """
 from dedup_job import cli
-def interrupted():
+def interrupted(**_):
     raise KeyboardInterrupt
 cli.app = interrupted
 """

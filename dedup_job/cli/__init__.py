@@ -7,6 +7,7 @@ import importlib
 import os
 import signal
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
 
 import typer
@@ -14,7 +15,9 @@ import typer
 from dedup_job import __version__
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
+from dedup_job.cli.usage import Command, refusal, set_up_language
 from dedup_job.errors import DedupError, Interrupted, UsageError
+from dedup_job.messages import Message, localized
 from dedup_job.printing import escaping
 from dedup_job.renamed import COMMANDS
 
@@ -66,10 +69,14 @@ class LazyCommands(Guarded):
         """Return the names in the order of the help."""
         return [*_COMMANDS]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command; UsageError where it has another name now, or where there is none."""
+        if args[0] in COMMANDS and not ctx.resilient_parsing:
+            raise UsageError(COMMANDS[args[0]])
+        return super().resolve_command(ctx, args)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """Return a command or a group; None where there is none of that name."""
-        if cmd_name in COMMANDS and not ctx.resilient_parsing:
-            raise UsageError(COMMANDS[cmd_name])
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(".")
@@ -79,7 +86,7 @@ class LazyCommands(Guarded):
             group.name = cmd_name
             return group
         single = typer.Typer(**_LOOK)
-        single.command(cmd_name)(found)
+        single.command(cmd_name, cls=Command)(found)
         return typer.main.get_command(single)
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
@@ -88,14 +95,14 @@ class LazyCommands(Guarded):
             return super().shell_complete(ctx, incomplete)
         return [
             Completion(name, told)
-            for name, (_, told) in _COMMANDS.items()
+            for name, told in self.summaries(ctx)
             if name.startswith(incomplete)
         ]
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Write the list without loading the commands."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, told) for name, (_, told) in _COMMANDS.items()])
+    def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:  # noqa: ARG002
+        """Yield the list without loading the commands."""
+        for name, (_, told) in _COMMANDS.items():
+            yield name, localized(told)
 
 
 _LOOK: dict[str, Any] = {
@@ -148,21 +155,31 @@ def _run() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     set_up_logs()
+    set_up_language()
     try:
-        app()
+        if code := app(standalone_mode=False):
+            sys.exit(code)
     except Interrupted as e:  # as was asked for: no error
-        _say(f"{e}")
+        _say(localized(e.message))
         sys.exit(e.code)
     except DedupError as e:
-        _fail(f"{e}", e.code)
-    except Exception as e:  # the last resort: a sentence, not a traceback
+        _fail(e.message, e.code)
+    except Exception as e:
+        if refused := refusal(e):
+            _fail(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
-        _fail(
-            f"unexpected {type(e).__name__}: {e}\nNothing is lost: what was committed stays, and "
-            "the same command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
-            1,
-        )
+        _fail(_unexpected(e), 1)
+
+
+def _unexpected(error: Exception) -> Message:
+    """Return a sentence instead of a traceback, as the last resort."""
+    return Message(
+        "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
+        "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
+        name=type(error).__name__,
+        error=str(error),
+    )
 
 
 def _leave(code: int) -> NoReturn:
@@ -181,7 +198,8 @@ def _leave(code: int) -> NoReturn:
 def _fail(message: str, code: int) -> NoReturn:
     from rich.text import Text
 
-    _say(Text("error: ", style="red").append(message, style="default"))
+    head = Text(localized(Message("error: ")), style="red")
+    _say(head.append(localized(message), style="default"))
     sys.exit(code)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +13,9 @@ import typer
 from tqdm import tqdm
 
 from dedup_job.cli.signals import ending_at_once
-from dedup_job.errors import DedupError, UsageError
+from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
+from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
@@ -39,7 +41,10 @@ def save(file: Path, text: str, what: str, instead: str = "") -> None:
     try:
         write_whole(file, text)
     except OSError as e:
-        raise DedupError(f"{what} {file} cannot be written: {e.strerror}.{instead}") from e
+        problem = Message(
+            "{what} {file} cannot be written: {why}.", what=what, file=file, why=e.strerror
+        )
+        raise DedupError(joined([problem, instead]) if instead else problem) from e
 
 
 def is_interactive() -> bool:
@@ -58,7 +63,13 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     unchanged: what is as it was where the answer is no; default: what Enter stands for.
     """
     if not is_interactive():
-        raise UsageError(f"{question} Without a terminal to answer on, give --yes.")
+        without = Message("Without a terminal to answer on, give --yes.")
+        raise UsageError(joined([question, without]))
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
-        if not typer.confirm(question, default=default, err=True):
-            raise UsageError(f"not confirmed; {unchanged}.")
+        try:
+            agreed = typer.confirm(localized(question), default=default, err=True)
+        except typer.Abort:  # Ctrl-C or the end of the input
+            ended = Message("ended; {unchanged}.", unchanged=unchanged)
+            raise Interrupted(ended, signal.SIGINT) from None
+    if not agreed:
+        raise UsageError(Message("not confirmed; {unchanged}.", unchanged=unchanged))

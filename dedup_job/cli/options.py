@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
-from typer.core import TyperGroup
 
+from dedup_job.cli.usage import Group
 from dedup_job.errors import UsageError
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.renamed import OPTIONS
@@ -142,7 +142,7 @@ _FILES = (
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
-class Guarded(TyperGroup):
+class Guarded(Group):
     """Commands without a password in any argument: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -224,7 +224,7 @@ class Given:
 
 def group(told: str) -> typer.Typer:
     """Return an empty group of commands."""
-    return typer.Typer(help=told, no_args_is_help=True, rich_markup_mode=None)
+    return typer.Typer(cls=Group, help=told, no_args_is_help=True, rich_markup_mode=None)
 
 
 def with_options(*names: str) -> Callable[[F], F]:

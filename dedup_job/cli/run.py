@@ -23,6 +23,7 @@ from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable
+from dedup_job.messages import Message
 from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
@@ -227,11 +228,14 @@ def _code(outcome: Run) -> int:
 
 
 def _write_report(outcome: Run, file: Path) -> None:
-    what, where = f"the run is {outcome.status}", f" and stand in {outcome.about.target}.runs"
+    what = Message("the run is {status}, but its report", status=Message(str(outcome.status)))
+    instead = Message(
+        "The same values are printed above and stand in {target}.runs.", target=outcome.about.target
+    )
     if outcome.about.dry_run:
-        what, where = "the dry run is done", ""
-    instead = f" The same values are printed above{where}."
-    save(file, as_json(outcome.as_json()), f"{what}, but its report", instead)
+        what = Message("the dry run is done, but its report")
+        instead = Message("The same values are printed above.")
+    save(file, as_json(outcome.as_json()), what, instead)
 
 
 def demo(

@@ -22,6 +22,7 @@ from copy import copy
 from datetime import UTC, datetime
 from typing import Any, TextIO
 
+from dedup_job.messages import Message, localized
 from dedup_job.printing import escaped_json, plain
 
 log = logging.getLogger("dedup")
@@ -103,6 +104,18 @@ class OneLine(logging.Formatter):
         return super().format(record)
 
 
+class ForPeople(OneLine):
+    """The same in the language of the user."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        args = record.args
+        if isinstance(args, tuple) and any(isinstance(one, Message) for one in args):
+            record = copy(record)
+            record.args = tuple(localized(one) for one in args)
+        return super().format(record)
+
+
 class JsonLines(OneLine):
     """A JSON object a line: time, level, event and message, then the values of the event."""
 
@@ -141,7 +154,7 @@ def set_up_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form, date))
     if not os.environ.get("DEDUP_TRACEBACK"):
-        handler.setFormatter(OneLine(form, date))
+        handler.setFormatter(ForPeople(form, date))
         threading.excepthook = _log_end_of_thread
     logging.basicConfig(handlers=[handler])
     log.setLevel(logging.INFO)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, TextIO
 
 from rich import box
@@ -12,12 +14,17 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
+from dedup_job.messages import localized
 from dedup_job.printing import escaped, plain
 
 _ENDLESS = 1_000_000  # columns of a file or a pipe
 _READABLE = 160  # columns of a text that is not hard to read
 _LEAST = 16  # columns of a text in a table; with less the table becomes blocks
 _BESIDE = 24  # columns of a text beside its name; with less it stands below
+_WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # a line may break between two
+_PARTS = re.compile(
+    rf"[\[（“《「【]*(?:[{_WIDE}]|[^\s{_WIDE}]+)[\]，。；：、）”》」】！？]*\s*|\s+"
+)
 _GAP = 3  # columns between two of a table, with box.SIMPLE_HEAD
 
 
@@ -43,7 +50,7 @@ class Output(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return an escaped text: its width is that of what will be printed."""
-        return super().render_str(escaped(text), **options)
+        return super().render_str(escaped(localized(text)), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
@@ -59,6 +66,11 @@ class Output(Console):
         """Print a text whose lines only the terminal itself breaks, so that they can be copied."""
         self.print(text, soft_wrap=True)
 
+    def paragraph(self, text: str) -> None:
+        """Print a text with its lines broken between words."""
+        for line in _lines(_text(text), self.readable):
+            self.say(line)
+
     def table(self, table: Table) -> None:
         """Print a table of texts, or its rows as blocks of lines where it is too wide."""
         widths = _widths(table.columns, self.width)
@@ -71,7 +83,7 @@ class Output(Console):
         self.print(table)
 
     def _blocks(self, table: Table) -> None:
-        names = [str(column.header) for column in table.columns]
+        names = [_text(column.header).plain for column in table.columns]
         for number, row in enumerate(zip(*(_cells(c) for c in table.columns), strict=True)):
             if number:
                 self.say()
@@ -82,7 +94,7 @@ class Output(Console):
 
         Lines are broken between words, but for a value that is a Text with `no_wrap`.
         """
-        texts = [(escaped(name), _text(value)) for name, value in rows]
+        texts = [(escaped(localized(name)), _text(value)) for name, value in rows]
         beside = indent + max((cell_len(name) for name, _ in texts), default=0) + 2
         for name, value in texts:
             start, at = Text(" " * indent + name), beside
@@ -90,10 +102,7 @@ class Output(Console):
             if narrow and not value.no_wrap:
                 self.say(start)
                 start, at = Text(), indent + 2
-            lines = value.split("\n", allow_blank=True)
-            if not value.no_wrap:
-                lines = value.wrap(self, max(self.width - at, 1))
-            for line in lines:
+            for line in _lines(value, sys.maxsize if value.no_wrap else max(self.width - at, 1)):
                 start.pad_right(max(at - start.cell_len, 0))
                 self.say(start + line)
                 start = Text()
@@ -114,8 +123,36 @@ def whole(text: str) -> Text:
     return Text(escaped(text), no_wrap=True)
 
 
-def _text(value: object) -> Text:
-    return value if isinstance(value, Text) else Text(escaped(str(value)))
+def _text(value: Any) -> Text:
+    return value if isinstance(value, Text) else Text(escaped(localized(value)))
+
+
+def _lines(text: Text, width: int) -> list[Text]:
+    """Break a text between words, and between Chinese characters, into lines of these columns."""
+    lines: list[Text] = []
+    for line in text.split("\n", allow_blank=True):
+        lines += line.divide([*_ends(line.plain, width)])
+    for line in lines:
+        line.rstrip()
+    return lines
+
+
+def _ends(line: str, width: int) -> Iterator[int]:
+    """Yield where a line is broken; a word that is wider than a line is broken as well."""
+    used = 0
+    for part in _PARTS.finditer(line):
+        size = cell_len(part[0].rstrip())
+        if used and used + size > width:
+            yield part.start()
+            used = 0
+        if size <= width:
+            used += cell_len(part[0])
+            continue
+        for at in range(*part.span()):
+            used += cell_len(line[at])
+            if used > width and at > part.start():
+                yield at
+                used = cell_len(line[at])
 
 
 def _cells(column: Column) -> list[Text]:
@@ -150,7 +187,7 @@ def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
 def _bounds(column: Column) -> tuple[int, int]:
     """Return the least and the greatest width that is of use."""
     cells = (line for cell in _cells(column) for line in cell.plain.split("\n"))
-    heading, widest = cell_len(str(column.header)), max(map(cell_len, cells), default=0)
+    heading, widest = _text(column.header).cell_len, max(map(cell_len, cells), default=0)
     if not _gives_way(column):
         return max(heading, widest), max(heading, widest)
     least = max(heading, min(widest, column.min_width or _LEAST))

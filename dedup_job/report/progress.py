@@ -11,6 +11,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Display, Moment, Progress
@@ -26,7 +27,7 @@ class Bar:
     def __init__(self) -> None:
         self._before = Moment()
         self._bar = tqdm(
-            desc="connecting",
+            desc=localized(Message("connecting")),
             unit=" docs",
             unit_scale=True,
             dynamic_ncols=True,
@@ -43,11 +44,11 @@ class Bar:
         if now.counted and begins:
             self._bar.reset(total=now.total)
             self._bar.leave = True
-        doing = now.doing if now.silent is None else f"waiting for the database, {now.silent} s"
+        doing = localized(now.doing if now.silent is None else _silent(now.silent))
         if escaped(doing) != self._bar.desc:
             self._bar.set_description_str(escaped(doing))
         if now.counted and now.report:
-            self._bar.set_postfix_str(_short(now.counts), refresh=False)
+            self._bar.set_postfix_str(localized(_short(now.counts)), refresh=False)
         if now.counted or now.done:
             self._bar.update(now.done - self._bar.n)
 
@@ -79,7 +80,14 @@ class Log:
             about, run = now.report.about, now.report.checkpoint.run
             self._say(
                 "run_began",
-                (f"run {run}: " if run else "") + f"{about.source} -> {about.target}",
+                Message(
+                    "run {run}: {source} -> {target}",
+                    run=run,
+                    source=about.source,
+                    target=about.target,
+                )
+                if run
+                else Message("{source} -> {target}", source=about.source, target=about.target),
                 run=run,
                 source=about.source,
                 target=about.target,
@@ -96,8 +104,9 @@ class Log:
         if not now.counted:
             self._say("stage_began", now.doing, stage=now.doing)
             return
-        many = "" if now.total is None else f"{now.total:,} "
-        words = f"{now.doing} {many}documents"
+        words = Message("{doing} documents", doing=now.doing)
+        if now.total is not None:
+            words = Message("{doing} {number:,} documents", doing=now.doing, number=now.total)
         self._say("work_counted", words, doing=now.doing, documents=now.total)
 
     def _advance(self, now: Moment) -> None:
@@ -106,15 +115,22 @@ class Log:
         self._time, self._done = at, done
         total = max(now.total, done) if now.total else 0  # it was an estimate
         left = _clock((total - done) / rate) if total and rate else "?"
-        share = f" of {total:,} ({done / total:.0%})" if total else ""
-        line = f"{now.doing}: {done:,}{share}, {rate:,.0f} docs/s, ETA {left}"
+        line = Message(
+            "{doing}: {done:,} of {total:,} ({share:.0%}), {rate:,.0f} docs/s, ETA {left}"
+            if total
+            else "{doing}: {done:,}, {rate:,.0f} docs/s",
+            doing=now.doing,
+            done=done,
+            rate=rate,
+            **({"total": total, "share": done / total, "left": left} if total else {}),
+        )
         if not now.counted:
             self._say("index_loading", line, kept=done)
             return
         counts = now.counts
         self._say(
             "run_progressed",
-            f"{line}, {_short(counts)}" if now.report else line,
+            joined([line, _short(counts)], ", ") if now.report else line,
             documents=done,
             expected=now.total,
             docs_per_second=round(rate, 1),
@@ -128,11 +144,10 @@ class Log:
     def _wait(self, seconds: int | None) -> None:
         if seconds is None:
             self._waited = -self._seconds
-            self._say("database_answered", "the database answers again")
+            self._say("database_answered", Message("the database answers again"))
         elif seconds - self._waited >= self._seconds:
             self._waited = seconds
-            words = f"waiting for the database, {seconds:,} s"
-            self._say("database_silent", words, logging.WARNING, seconds=seconds)
+            self._say("database_silent", _silent(seconds), logging.WARNING, seconds=seconds)
 
     def _say(self, event: str, words: str, level: int = logging.INFO, **values: Any) -> None:
         log.log(level, "%s", words, extra={"event": event, "values": values})
@@ -140,7 +155,9 @@ class Log:
 
 def above(warning: str) -> None:
     """Print a warning on stderr, above the bar where there is one."""
-    tqdm.write(escaped(f"warning: {warning}"), file=plain(sys.stderr))
+    tqdm.write(
+        escaped(localized(Message("warning: {warning}", warning=warning))), file=plain(sys.stderr)
+    )
 
 
 def told(line: str) -> None:
@@ -148,7 +165,7 @@ def told(line: str) -> None:
     if sys.stderr is None or not sys.stderr.isatty():
         log.info("%s", line)
     else:
-        tqdm.write(escaped(line), file=plain(sys.stderr))
+        tqdm.write(escaped(localized(line)), file=plain(sys.stderr))
 
 
 @contextmanager
@@ -168,9 +185,16 @@ def _begins(now: Moment, before: Moment) -> bool:
     return (now.doing, now.counted, now.total) != (before.doing, before.counted, before.total)
 
 
-def _short(counts: Counts) -> str:
-    text = f"{counts.kept:,} kept, {counts.duplicates:,} duplicates"
-    return f"{text}, {counts.quarantined:,} quarantined" if counts.quarantined else text
+def _short(counts: Counts) -> Message:
+    number = {"kept": counts.kept, "duplicates": counts.duplicates}
+    text = Message("{kept:,} kept, {duplicates:,} duplicates", **number)
+    if not counts.quarantined:
+        return text
+    return Message("{text}, {number:,} quarantined", text=text, number=counts.quarantined)
+
+
+def _silent(seconds: int) -> Message:
+    return Message("waiting for the database, {seconds:,} s", seconds=seconds)
 
 
 def _clock(seconds: float) -> str:

@@ -1,0 +1,158 @@
+"""What the command line says of itself: its help, and why it refuses a line; in both languages.
+
+The library counts characters where it breaks lines; a Chinese one takes two columns.
+"""
+
+from __future__ import annotations
+
+import difflib
+import gettext
+import io
+import os
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from dedup_job.errors import UsageError
+from dedup_job.messages import FOLDER, Message, chosen_language, localized
+
+DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
+"""What the help of an option says of a default that the library does not know."""
+_WIDEST = 100  # columns that are easy to read
+
+
+class Command(TyperCommand):
+    """A command with its help in the language of the user."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(_help(self, ctx))
+
+
+class Group(TyperGroup):
+    """Commands with their help in the language of the user."""
+
+    command_class = Command
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Return what belongs to the command; without any, write the help and end with 2."""
+        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+            typer.echo(ctx.get_help(), err=True)
+            raise typer.Exit(2)
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        formatter.write(_help(self, ctx, self.summaries(ctx)))
+
+    def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:
+        """Yield the name of each command and its help in a line."""
+        for name in self.list_commands(ctx):
+            command: Any = self.get_command(ctx, name)
+            yield name, first_paragraph(command.help)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return a command by its name; UsageError where there is none."""
+        name, known = args[0], self.list_commands(ctx)
+        if name in known or name.startswith("-") or ctx.resilient_parsing:
+            return super().resolve_command(ctx, args)
+        what = Message("no such command: {name}", name=name)
+        raise UsageError(_refused(ctx, _perhaps(what, difflib.get_close_matches(name, known))))
+
+
+def first_paragraph(told: str | None) -> str:
+    """Return the first paragraph of a help on one line."""
+    return " ".join((told or "").split("\n\n")[0].split())
+
+
+def set_up_language() -> None:
+    """Let the library speak the language of the user where it asks for translations."""
+    os.environ["LANGUAGE"] = chosen_language()
+    gettext.bindtextdomain("dedup", FOLDER)
+    gettext.textdomain("dedup")
+
+
+def refusal(error: Exception) -> UsageError | None:
+    """Return in our words why the library refuses a command line; None for another error."""
+    if not hasattr(error, "format_message"):
+        return None
+    parameter: Any = getattr(error, "param", None)
+    option = getattr(error, "option_name", None)
+    name = _name(parameter) if parameter else option
+    why = str(getattr(error, "message", "")).rstrip(".")
+    if hasattr(error, "possibilities"):
+        what = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
+    elif hasattr(error, "param_type"):
+        what = Message("{name} is missing", name=name)
+    elif parameter is not None:
+        what = Message("{name}: {why}", name=name, why=why)
+    elif option and "requires" in why:
+        what = Message("{name} needs a value", name=name)
+    elif option:
+        what = Message("{name} takes no value", name=name)
+    else:
+        what = Message("{why}", why=why)
+    return UsageError(_refused(getattr(error, "ctx", None), what))
+
+
+def _name(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return str(parameter.metavar or parameter.name.upper()).strip("[].")
+    return max(parameter.opts, key=len)
+
+
+def _refused(ctx: Any, what: Message) -> Message:
+    if ctx is None:
+        return Message("{what}.", what=what)
+    command = ctx.command_path
+    return Message("{what}. `{command} --help` says more.", what=what, command=command)
+
+
+def _perhaps(what: Message, near: Iterable[str] | None) -> Message:
+    names = ", ".join(sorted(near or ()))
+    return Message("{what} (perhaps you meant {names})", what=what, names=names) if names else what
+
+
+def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> str:
+    from dedup_job.report.output import Output  # here: rich is slow to load
+
+    text = io.StringIO()
+    out = Output(text, width=min(shutil.get_terminal_size().columns, _WIDEST))
+    pieces = " ".join(command.collect_usage_pieces(ctx))
+    out.rows([(Message("Usage:"), f"{ctx.command_path} {pieces}")])
+    for paragraph in filter(None, (command.help or "").split("\n\n")):
+        out.say()
+        out.paragraph(Message(" ".join(paragraph.split())))
+    sections = ((Message("Options:"), _options(command, ctx)), (Message("Commands:"), commands))
+    for title, rows in sections:
+        if rows := [(name, _translated(told)) for name, told in rows]:
+            out.say()
+            out.say(title)
+            out.rows(rows, indent=2)
+    if command.epilog:
+        out.say()
+        out.paragraph(Message(command.epilog))
+    return text.getvalue()
+
+
+def _options(command: Any, ctx: Any) -> Iterator[tuple[str, str]]:
+    """Yield how each option is written, and its help."""
+    for parameter in command.get_params(ctx):
+        if record := parameter.get_help_record(ctx):
+            told = " ".join((getattr(parameter, "help", None) or "").split())
+            extra = record[1].removeprefix(parameter.help or "").strip()
+            yield record[0], f"{_translated(told)} {extra}".strip()
+
+
+def _translated(told: str) -> str:
+    """Return the help of an option, and its default, in the language of the user."""
+    found = DEFAULT.search(told)
+    text = localized(Message(DEFAULT.sub("", told)))
+    if found is None:
+        return text
+    default = localized(Message("[default: {default}]", default=Message(found[1])))
+    return f"{text} {default}"

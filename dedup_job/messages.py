@@ -1,0 +1,86 @@
+"""Sentences for the user: written in English, shown in his language.
+
+A `Message` is the English sentence, so logs in JSON, stored rows and callers in Python take it as
+it is. What prints for a person passes it through `localized`, which looks its template up in the
+catalogue `locale/zh/LC_MESSAGES/dedup.mo` (gettext; scripts/make_catalogue.py makes it).
+"""
+
+from __future__ import annotations
+
+import gettext
+import os
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+LANGUAGES = ("en", "zh")
+FOLDER = str(files("dedup_job").joinpath("locale"))
+_DOMAIN = "dedup"
+_VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one decides
+
+
+class Message(str):
+    """A sentence in English that knows its template and its values.
+
+    Without values the template is the sentence, braces and all.
+    """
+
+    template: str
+    values: Mapping[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> Message:
+        """Return the sentence; values: for the names in braces, as `str.format` takes them."""
+        message = super().__new__(cls, template.format(**values) if values else template)
+        message.template, message.values = template, values
+        return message
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _message, (self.template, self.values)
+
+
+def _message(template: str, values: Mapping[str, object]) -> Message:
+    return Message(template, **values)
+
+
+def joined(parts: Iterable[str], separator: str = " ") -> Message:
+    """Return messages as one."""
+    values = {f"part{number}": part for number, part in enumerate(parts)}
+    return Message(separator.join(f"{{{name}}}" for name in values), **values)
+
+
+def counted(number: int, what: str) -> Message:
+    """Return how many of something there are, "1 row" or "2 rows"."""
+    return Message(f"{{number:,}} {what}{'' if number == 1 else 's'}", number=number)
+
+
+def localized(text: Any) -> str:
+    """Return a message in the language of this process, anything else as `str` has it."""
+    return in_language(text, chosen_language())
+
+
+def in_language(text: Any, language: str) -> str:
+    """Return a message in a language, anything else as `str` has it; language: `en` or `zh`."""
+    if not isinstance(text, Message) or language == "en":
+        return str(text)
+    template = catalogue(language).gettext(text.template) if text.template else ""
+    if not text.values:
+        return template
+    values = {
+        name: in_language(value, language) if isinstance(value, str) else value
+        for name, value in text.values.items()
+    }
+    return template.format(**values).replace("。 ", "。")  # sentences that were joined
+
+
+@cache
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Return the translations into a language."""
+    return gettext.translation(_DOMAIN, FOLDER, [language], fallback=language == "en")
+
+
+@cache
+def chosen_language() -> str:
+    """Return `zh` where DEDUP_LANG, or else the locale, begins with zh; else `en`."""
+    chosen = next(filter(None, map(os.environ.get, _VARIABLES)), "")
+    return "zh" if chosen.lower().startswith("zh") else "en"

@@ -1,0 +1,111 @@
+"""Collect the sentences that a user meets, and compile their translations.
+
+    python scripts/make_catalogue.py            update dedup.po, write dedup.mo
+    python scripts/make_catalogue.py --check    only tell what is missing or stale; exit code 1
+
+A sentence is the first argument of `Message(...)`, the noun of `counted(...)`, a text of the
+command line's help, or the meaning of a setting. Write the Chinese into
+`dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract_from_dir
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po, write_po
+
+from scripts import make_docs
+
+ROOT = Path(__file__).parent.parent
+CATALOGUE = ROOT / "dedup_job" / "locale" / "zh" / "LC_MESSAGES" / "dedup.po"
+COMPILED = CATALOGUE.with_suffix(".mo")
+_KEYWORDS = {"Message": "{}", "counted": "{{number:,}} {}|{{number:,}} {}s"}
+_FIELD = re.compile(r"\{(\w+)[^{}]*\}")
+
+
+def sentences() -> Iterator[tuple[str, str]]:
+    """Yield each sentence that is to be translated, and the file where it stands."""
+    for keyword, argument in (("Message", 1), ("counted", 2)):
+        found = extract_from_dir(
+            ROOT / "dedup_job", [("**.py", "python")], keywords={keyword: (argument,)}
+        )
+        for file, _, said, _, _ in found:
+            for form in _KEYWORDS[keyword].split("|"):
+                yield form.format(said), f"dedup_job/{file}"
+    for said in make_docs.sentences():
+        yield said, "scripts/make_docs.py"
+
+
+def updated() -> Catalog:
+    """Return the catalogue with the sentences of today; those that are gone are left out."""
+    former = read() if CATALOGUE.exists() else Catalog()
+    catalog = Catalog(locale="zh", fuzzy=False)
+    for said, file in sentences():
+        known = former.get(said)
+        chinese = str(known.string) if known and not known.fuzzy else ""
+        catalog.add(said, chinese, locations=[(file, 0)])
+    return catalog
+
+
+def read() -> Catalog:
+    """Return the catalogue as it is on disk."""
+    with CATALOGUE.open("rb") as file:
+        return read_po(file, locale="zh")
+
+
+def problems(catalog: Catalog) -> Iterator[str]:
+    """Yield what is wrong with translations: one is missing, or has other fields in braces."""
+    for message in filter(_is_sentence, catalog):
+        said, chinese = str(message.id), str(message.string)
+        if not chinese:
+            yield f"not translated: {said!r}"
+        elif sorted({*_FIELD.findall(said)}) != sorted({*_FIELD.findall(chinese)}):
+            yield f"other fields in braces: {said!r}, {chinese!r}"
+
+
+def _is_sentence(message: Message) -> bool:
+    return bool(message.id)
+
+
+def as_bytes(catalog: Catalog, file: Path) -> bytes:
+    """Return the catalogue as the file should hold it: the text form or the compiled one.
+
+    The text form has no header: it would hold times and versions.
+    """
+    stream = io.BytesIO()
+    if file.suffix == ".mo":
+        for name in ("creation_date", "revision_date"):
+            setattr(catalog, name, datetime(2026, 1, 1, tzinfo=UTC))
+        write_mo(stream, catalog)
+    else:
+        write_po(stream, catalog, width=100, include_lineno=False, omit_header=True)
+    return stream.getvalue()
+
+
+def main() -> int:
+    """Write the files, or tell what is stale."""
+    catalog = updated()
+    wrong = [*problems(catalog)]
+    for file in (CATALOGUE, COMPILED):
+        content = as_bytes(catalog, file)
+        if file.exists() and file.read_bytes() == content:
+            continue
+        if "--check" in sys.argv:
+            wrong.append(f"{file.relative_to(ROOT)} is stale: run scripts/make_catalogue.py")
+            continue
+        file.write_bytes(content)
+        print(f"{file.relative_to(ROOT)} written")
+    print(*wrong, sep="\n", end="\n" if wrong else "")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
