@@ -26,11 +26,14 @@ from dedup_job.index import KeptIndex
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, expect_settings, load_settings
 
+COLUMNS = ("decision", "of", "reason", "similarity", "probability", "text")
+"""Of a table of outcomes."""
+_MEASURES = ("similarity", "probability")
 _BATCH = 2000  # texts that are decided at once
 _KEY_BYTES = 8
 _MISSING = Skipped(Reason.MISSING)
 _TABLES = ("DataFrame", "LazyFrame", "Table", "RecordBatch")
-_COLUMNS: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the classes of each library
+_LIBRARIES: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the classes of each library
     {
         "pandas": ("Series",),
         "polars": ("Series",),
@@ -45,8 +48,9 @@ class Outcome:
 
     id: its own, or its number from 0; decision: `kept`, `duplicate`, `skipped` or `quarantined`;
     text: cleaned. Of a duplicate: the id of the kept text, `exact` or `near`, the similarity 0 to
-    1, None where texts are not compared, and what it has that the kept one lacks. Of one that was
-    not compared: the reason.
+    1, None where texts are not compared, what it has that the kept one lacks, and the probability
+    that an editor would keep only one, None where the model did not say. Of one that was not
+    compared: the reason.
     """
 
     id: Any
@@ -56,6 +60,7 @@ class Outcome:
     reason: str = ""
     similarity: float | None = None
     richer: tuple[str, ...] = ()
+    probability: float | None = None
 
 
 def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
@@ -70,12 +75,12 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
     what concerns the database has no effect. Raises UsageError for what is no text.
     """
     library = type(texts).__module__.partition(".")[0]
-    if library in _COLUMNS and type(texts).__name__ in _TABLES:
+    if library in _LIBRARIES and type(texts).__name__ in _TABLES:
         raise UsageError(f"texts are a {type(texts).__name__}; give the column that holds them.")
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
         raise UsageError(f"texts are {type(texts).__name__}; give an iterable of str or (id, str).")
     chosen = load_settings() if settings is None else expect_settings(settings)
-    if library in _COLUMNS and type(texts).__name__ in _COLUMNS[library]:
+    if library in _LIBRARIES and type(texts).__name__ in _LIBRARIES[library]:
         return _table(library, texts, chosen)
     return _Texts(chosen).outcomes(texts)
 
@@ -90,22 +95,22 @@ def _table(library: str, column: Any, settings: Settings) -> Any:
         ids = range(len(values))
     texts = zip(ids, values, strict=True)
     rows = [*_Texts(settings).outcomes(texts)]
-    names = ("decision", "of", "reason", "similarity", "text")
-    columns = {name: [getattr(row, name) for row in rows] for name in names}
+    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
     if library == "pandas":
         import pandas as pd  # here: only who gives such a column has it
 
         table = pd.DataFrame(columns, index=column.index, dtype=object)
-        return table.astype({"similarity": float})
+        return table.astype(dict.fromkeys(_MEASURES, float))
     if library == "polars":
         import polars as pl
 
-        kinds = dict.fromkeys(names, pl.String) | {"of": pl.Int64, "similarity": pl.Float64}
-        return pl.DataFrame(columns, schema=kinds)
+        kinds = dict.fromkeys(COLUMNS, pl.String) | {"of": pl.Int64}
+        return pl.DataFrame(columns, schema=kinds | dict.fromkeys(_MEASURES, pl.Float64))
     import pyarrow as pa
 
-    text, own = pa.string(), {"of": pa.int64(), "similarity": pa.float64()}
-    return pa.table(columns, schema=pa.schema([(name, own.get(name, text)) for name in names]))
+    kinds = dict.fromkeys(COLUMNS, pa.string()) | {"of": pa.int64()}
+    kinds |= dict.fromkeys(_MEASURES, pa.float64())
+    return pa.table(columns, schema=pa.schema(list(kinds.items())))
 
 
 class _Texts:
@@ -161,7 +166,16 @@ class _Texts:
         if isinstance(decision, Duplicate):
             pair = decision.pair
             of = self._id_of(pair.of)
-            return Outcome(id_, "duplicate", text, of, reason, pair.similarity, pair.richer)
+            return Outcome(
+                id_,
+                "duplicate",
+                text,
+                of,
+                reason,
+                pair.similarity,
+                pair.richer,
+                pair.probability,
+            )
         name = "skipped" if isinstance(decision, Skipped) else "quarantined"
         return Outcome(id_, name, text, reason=reason)
 

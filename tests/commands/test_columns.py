@@ -42,7 +42,7 @@ def rows(table: Any) -> list[dict[str, Any]]:
 def test_the_table_says_what_the_outcomes_say(column: Any):
     table = dedup_job.deduplicate(column)
     assert type(table).__module__.partition(".")[0] == type(column).__module__.partition(".")[0]
-    names = ("decision", "of", "reason", "similarity", "text")
+    names = ("decision", "of", "reason", "similarity", "probability", "text")
     outcomes = dedup_job.deduplicate(TEXTS)
     assert rows(table) == [{name: getattr(one, name) for name in names} for one in outcomes]
     assert [row["text"] for row in rows(table)] == CLEANED
