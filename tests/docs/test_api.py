@@ -15,6 +15,7 @@ import dedup_job
 from dedup_job.errors import UsageError
 from tests.docs.documentation import DOCS, read
 
+PRINTED = re.findall(r"^```text\n(.*?)^```$", read(DOCS / "api.md"), re.M | re.S)
 EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M | re.S)
 SETTINGS = dedup_job.load_settings()
 
@@ -36,8 +37,8 @@ def test_the_examples_of_the_page_run_and_print_what_it_says(
     names: dict[str, Any] = {}
     for example in EXAMPLES:
         exec(compile(example, "docs/api.md", "exec"), names)
-    printed = capsys.readouterr().out
-    assert printed.startswith("a kept None \nb duplicate a exact\nc kept None \n")
+    printed = re.sub(" +$", "", capsys.readouterr().out, flags=re.M)
+    assert printed.startswith("".join(PRINTED))
     assert "\n3 2 1\n" in printed
     assert printed.endswith("texts are str; give an iterable of str or (id, str).\n")
     assert school.questions_unique.count_documents({}) == 2

@@ -20,8 +20,8 @@ from tests.docs.documentation import (
 )
 
 NEEDED = {"index", "first-run", "how-it-decides", "data-format", "operations", "scaling"}
-NEEDED |= {"troubleshooting", "settings", "commands", "presets"}
-SAME = {"bash", "cron", "dockerfile", "ini", "js", "toml", "yaml"}
+NEEDED |= {"troubleshooting", "settings", "commands", "presets", "api"}
+SAME = {"bash", "cron", "dockerfile", "ini", "js", "python", "toml", "yaml"}
 pages = pytest.mark.parametrize(
     ("english", "chinese"), TRANSLATED, ids=[name_of(chinese) for _, chinese in TRANSLATED]
 )
