@@ -102,7 +102,7 @@ def refusal(error: Exception) -> UsageError | None:
 def _name(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
         return str(parameter.metavar or parameter.name.upper()).strip("[].")
-    return max(parameter.opts, key=len)
+    return str(max(parameter.opts, key=len))
 
 
 def _refused(ctx: Any, what: Message) -> Message:

@@ -19,6 +19,7 @@ from dedup_job.printing import escaped, plain
 
 _ENDLESS = 1_000_000  # columns of a file or a pipe
 _READABLE = 160  # columns of a text that is not hard to read
+_PROSE = 80  # columns of a sentence
 _LEAST = 16  # columns of a text in a table; with less the table becomes blocks
 _BESIDE = 24  # columns of a text beside its name; with less it stands below
 _WIDE = "\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"  # a line may break between two
@@ -68,7 +69,7 @@ class Output(Console):
 
     def paragraph(self, text: str) -> None:
         """Print a text with its lines broken between words."""
-        for line in _lines(_text(text), self.readable):
+        for line in _lines(_text(text), min(self.width, _PROSE)):
             self.say(line)
 
     def table(self, table: Table) -> None:

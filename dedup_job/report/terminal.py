@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from rich.table import Column, Table
 from rich.text import Text
 
+from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import command_line, on_one_line
+from dedup_job.report.labels import label
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
@@ -19,121 +21,248 @@ _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character take
 
 
 def show(report: Run, console: Output, *, profile: bool = False) -> None:
-    """Print the counts, rates and times of a run; profile: where the time went, too."""
-    about, checkpoint = report.about, report.checkpoint
-    number = f"run {checkpoint.run}, " if checkpoint.run else ""  # a file's has none
-    name = "dry run, nothing written" if about.dry_run else f"{number}{report.status}"
-    names = Text(f"\n{about.source} -> {about.target}", style="bold")
-    console.say(names.append(f"  ({name})", style="not bold"))
+    """Print what a run did, in sentences and tables; profile: where the time went, too.
+
+    The last line says it all, for a mail or a log.
+    """
+    console.say()
+    console.say(_heading(report))
     console.table(_documents(report))
     console.say()
-    if cut := checkpoint.counts.cut_documents:
-        characters = f"{checkpoint.counts.cut_characters:,} characters of {cut:,} documents"
-        console.say(f"cut off at the markers of cleaning.cut_at: {characters}\n")
-    if checkpoint.counts.candidates.total:
-        console.say(_candidates(checkpoint.counts))
-        if report.unindexed:
-            console.say(
-                f"{report.unindexed:,} index entries were skipped: 128 documents already share the "
-                "key, or 16 the fingerprint"
-            )
+    for sentence in _sentences(report):
+        console.paragraph(sentence)
         console.say()
-    if any(report.changed.values()):
-        console.say(_out_of_date(report))
+    for title, table in _tables(report, profile=profile):
+        console.say(title)
+        console.table(table)
         console.say()
-    if about.dial is not None:
-        console.say(_meaning(about.dial))
+    if profile:
+        for sentence in _work(report):
+            console.say(sentence)
         console.say()
-    if report.clusters:
-        console.table(_clusters(report))
-        console.say()
-    console.table(_stages(report))
-    if report.machines:
-        console.say()
-        console.table(_machines(report))
-    if profile and report.profile is not None:
-        console.say()
-        console.table(_profile(report.profile))
-        stage, share = report.profile.bottleneck
-        console.say(f"bottleneck: {stage} ({share:.0%} busy)")
-        if (ceiling := report.profile.ceiling) and report.profile.seconds >= _TELLING:
-            console.say(f"with more cores and --threads at most {ceiling:,.0f} docs/s")
-    if not checkpoint.counts.scanned:
-        console.say(
-            "\nNothing to decide: no new document"
-            + (" matches the query." if checkpoint.scope.query else " in the source.")
+    for what, command in _next_steps(report):
+        console.say(what)
+        console.say(f"  {command}")
+    console.say()
+    console.say(in_a_line(report))
+
+
+def in_a_line(report: Run) -> Message:
+    """Return what a run did as one line."""
+    counts = report.counts
+    values = {
+        "documents": counts.scanned,
+        "kept": counts.kept,
+        "duplicates": counts.duplicates,
+        "rate": counts.repeat_rate,
+        "skipped": counts.skipped,
+        "quarantined": counts.quarantined,
+        "seconds": report.seconds,
+        "speed": report.docs_per_second,
+    }
+    if report.about.dry_run:
+        what = Message("dry run")
+    elif report.number:
+        run = {"run": report.number, "status": label(str(report.status))}
+        what = Message("{target}: run {run} {status}", target=report.about.target, **run)
+    else:
+        what = Message(
+            "{target}: {status}", target=report.about.target, status=label(report.status)
         )
-    if report.status is Status.STOPPED:
-        console.say("Stopped after a checkpoint: the same command goes on from there.")
-    if checkpoint.counts.quarantined and checkpoint.run and not about.dry_run:
-        console.say(
-            f"{checkpoint.counts.quarantined:,} documents could not be processed; see them with\n"
-            f"  {command_line('list', '--what', 'quarantined', '--target', about.target)}"
-        )
+    return Message(
+        "{what}: {documents:,} documents, {kept:,} kept, {duplicates:,} duplicates ({rate:.2%}), "
+        "{skipped:,} skipped, {quarantined:,} quarantined; {seconds:,.1f} s, {speed:,.0f} docs/s",
+        what=what,
+        **values,
+    )
+
+
+def _heading(report: Run) -> Text:
+    about = report.about
+    names = Text(f"{about.source} -> {about.target}", style="bold")
+    if about.dry_run:
+        note = Message("(dry run, nothing written)")
+    elif report.number:  # a file's has none
+        status = label(str(report.status))
+        note = Message("(run {run}, {status})", run=report.number, status=status)
+    else:
+        note = Message("({status})", status=label(str(report.status)))
+    return names.append(f"  {localized(note)}", style="not bold")
 
 
 def _documents(report: Run) -> Table:
-    counts = report.checkpoint.counts
-    table = new_table("documents", *figures("count", "share"))
+    counts = report.counts
+    table = new_table(Message("documents"), *figures(Message("count"), Message("share")))
     for name, count in _rows(counts):
         share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
         table.add_row(name, f"{count:,}", share)
     table.add_section()
-    table.add_row("repeat rate", "", f"{counts.repeat_rate:.2%}")
-    table.add_row("valid rate", "", f"{counts.valid_rate:.2%}")
+    table.add_row(Message("repeat rate"), "", f"{counts.repeat_rate:.2%}")
+    table.add_row(Message("valid rate"), "", f"{counts.valid_rate:.2%}")
     if report.known:
         table.add_section()
-        table.add_row("decided by earlier runs", f"{report.known:,}", "")
+        table.add_row(Message("decided by earlier runs"), f"{report.known:,}", "")
         for name, count in report.changed.items():
-            table.add_row(f"  {name} since", f"{count:,}", "")
+            table.add_row(_SINCE[name], f"{count:,}", "")
     for name, count in report.refreshed.items():
-        table.add_row(f"{name} since, " + _BECAME[name], f"{count:,}", "")
+        table.add_row(_REFRESHED[name], f"{count:,}", "")
     return table
 
 
-_BECAME = {"changed": "decided anew", "deleted": "removed"}
-_MENDED_BY = {"changed": "--on-change refresh", "deleted": "--on-delete remove"}
+_SINCE = {
+    "changed": Message("  changed in the source since"),
+    "deleted": Message("  deleted in the source since"),
+}
+_REFRESHED = {
+    "changed": Message("changed in the source, decided anew"),
+    "deleted": Message("deleted in the source, removed"),
+}
 
 
-def _out_of_date(report: Run) -> str:
-    """Say what the source changed and the target does not know, and what would mend it."""
-    left = {name: count for name, count in report.changed.items() if count}
-    told = " and ".join(f"{count:,} {name}" for name, count in left.items())
-    how = " ".join(_MENDED_BY[name] for name in left)
-    return (
-        f"out of date: {told} in the source since they were decided; {how} mends it."
-        if left
-        else ""
-    )
+def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
+    yield Message("scanned"), counts.scanned
+    yield Message("kept"), counts.kept
+    yield from _each(Message("  though similar: {name}"), counts.refused)
+    yield Message("duplicate, exact"), counts.exact
+    yield Message("duplicate, near"), counts.near
+    for name, count in sorted(counts.against.items()):
+        yield Message("  of documents of {name}", name=name), count
+    if counts.replaced:
+        yield Message("  a better copy, which is kept now"), counts.replaced
+    yield Message("skipped"), counts.skipped
+    yield from _reasons(counts, ("empty", "missing", "not_text"))
+    yield Message("quarantined"), counts.quarantined
+    yield from _reasons(counts, ("too_large", "undecodable"))
 
 
-def _candidates(counts: Counts) -> str:
-    found = counts.candidates
-    line = (
-        f"candidates per document: mean {found.mean:,.2f}, p99 {found.percentile(99):,}, "
-        f"max {found.most:,}"
-    )
+def _each(form: Message, named: Mapping[str, int]) -> Iterator[tuple[str, int]]:
+    for name, count in sorted(named.items(), key=lambda item: (-item[1], item[0])):
+        yield Message(form.template, name=label(name)), count
+
+
+def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
+    given = {name: counts.reasons[name] for name in names if name in counts.reasons}
+    return _each(Message("  {name}"), given)
+
+
+def _sentences(report: Run) -> Iterator[Message]:
+    """Yield what the table does not say: each sentence where there is a reason for it."""
+    counts = report.counts
+    if not counts.scanned:
+        yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
+    if short := counts.short_kept + counts.short_duplicate:
+        yield Message(
+            "{short:,} texts are too short to be compared: of these only equal ones are "
+            "duplicates ({dropped:,}).",
+            short=short,
+            dropped=counts.short_duplicate,
+        )
+    if counts.richer and not counts.replaced:
+        more = [
+            Message("{name} {count:,}", name=label(n), count=c) for n, c in _most(counts.richer)
+        ]
+        yield Message(
+            "Dropped near duplicates with more than the kept copy, by what they have: {more}. "
+            "`--keep richest` keeps such a copy in the place of the other, in a new target.",
+            more=joined(more, ", "),
+        )
+    if counts.cut_documents:
+        yield Message(
+            "{characters:,} characters of {documents:,} documents were cut off at the markers of "
+            "cleaning.cut_at.",
+            characters=counts.cut_characters,
+            documents=counts.cut_documents,
+        )
+    yield from _limits(report)
+    if left := {name: count for name, count in report.changed.items() if count}:
+        yield _out_of_date(left)
+    if report.about.dial is not None:
+        yield _meaning(report.about.dial)
+    if report.status is Status.STOPPED:
+        yield Message("Stopped after a checkpoint: the same command goes on from there.")
+
+
+_NOTHING_NEW = {
+    False: Message("Nothing to decide: no new document in the source."),
+    True: Message("Nothing to decide: no new document matches the query."),
+}
+
+
+def _limits(report: Run) -> Iterator[Message]:
+    """Yield what was not compared, and what it means."""
+    counts = report.counts
     if counts.cut:
-        line += f"; of {counts.cut:,} documents only the most similar ones were compared"
+        yield Message(
+            "{cut:,} documents are similar to very many kept ones (up to {most:,}): each was "
+            "compared with the most similar of them.",
+            cut=counts.cut,
+            most=counts.candidates.most,
+        )
+    if report.unindexed:
+        yield Message(
+            "Some texts are alike in very many documents: {number:,} index entries were skipped: "
+            "128 documents already share the key, or 16 the fingerprint. A near duplicate that "
+            "only such an entry would find is kept.",
+            number=report.unindexed,
+        )
     if counts.missing_originals:
-        gone = f"{counts.missing_originals:,} candidates were gone"
-        line += f"\n{gone}: someone removes documents from the target"
-    return line
+        yield Message(
+            "{number:,} candidates were gone: someone removes documents from the target. What "
+            "duplicates them is kept.",
+            number=counts.missing_originals,
+        )
 
 
-def _meaning(dial: Dial) -> str:
+def _most(named: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(named.items(), key=lambda item: (-item[1], item[0]))
+
+
+_OUT_OF_DATE = {
+    ("changed",): Message(
+        "Out of date: {changed:,} documents changed in the source since they were decided; "
+        "`--on-change refresh` decides them anew."
+    ),
+    ("deleted",): Message(
+        "Out of date: {deleted:,} documents were deleted in the source since they were decided; "
+        "`--on-delete remove` removes them."
+    ),
+    ("changed", "deleted"): Message(
+        "Out of date: {changed:,} documents changed in the source since they were decided, and "
+        "{deleted:,} were deleted; `--on-change refresh --on-delete remove` mends it."
+    ),
+}
+
+
+def _out_of_date(left: Mapping[str, int]) -> Message:
+    """Say what the source changed and the target does not know, and what would mend it."""
+    return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **left)
+
+
+def _meaning(dial: Dial) -> Message:
     """Say what the confidence means."""
-    return (
-        "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen\n"
-        "and an editor would keep apart, {different} are joined (95 % interval "
-        "{different_low}-{different_high}); of\nthose that he would join, {same} % are "
-        "({same_low}-{same_high} %)."
-    ).format(**dial.figures())
+    return Message(
+        "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen and "
+        "an editor would keep apart, {different} are joined (95 % interval {different_low}-"
+        "{different_high}); of those that he would join, {same} % are ({same_low}-{same_high} %). "
+        "These pairs are hard ones; most of a collection is easier.",
+        **dial.figures(),
+    )
+
+
+def _tables(report: Run, *, profile: bool) -> Iterator[tuple[Message, Table]]:
+    if report.clusters:
+        yield Message("Most duplicates:"), _clusters(report)
+    if report.machines:
+        yield Message("Machines:"), _machines(report)
+    if profile:
+        yield Message("Stages:"), _stages(report)
+        if report.profile is not None:
+            yield Message("How busy they were:"), _profile(report.profile)
 
 
 def _clusters(report: Run) -> Table:
-    begins = Column("which begins", no_wrap=True, overflow="crop")
-    table = new_table(*figures("duplicates"), "of _id", begins)
+    begins = Column(Message("which begins"), no_wrap=True, overflow="crop")
+    table = new_table(*figures(Message("duplicates")), Message("of _id"), begins)
     for cluster in report.clusters:
         named = f"{cluster.shown} of {cluster.against}" if cluster.against else cluster.shown
         sample = Text(on_one_line(cluster.sample))
@@ -142,40 +271,45 @@ def _clusters(report: Run) -> Table:
     return table
 
 
-def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
-    yield "scanned", counts.scanned
-    yield "kept", counts.kept
-    yield "  of these short", counts.short_kept
-    yield from ((f"  refused by {name}", n) for name, n in sorted(counts.refused.items()))
-    yield "duplicate, exact", counts.exact
-    yield "  of these short", counts.short_duplicate
-    yield "duplicate, near", counts.near
-    yield from ((f"  richer by {name}", n) for name, n in sorted(counts.richer.items()))
-    yield from ((f"duplicates of {name}", n) for name, n in sorted(counts.against.items()))
-    if counts.replaced:
-        yield "  better, now kept", counts.replaced
-    yield "skipped", counts.skipped
-    yield from _reasons(counts, ("empty", "missing", "not_text"))
-    yield "quarantined", counts.quarantined
-    yield from _reasons(counts, ("too_large", "undecodable"))
-
-
-def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    return ((f"  {name}", counts.reasons[name]) for name in names if name in counts.reasons)
+def _next_steps(report: Run) -> Iterator[tuple[Message, str]]:
+    """Yield what can be done next, and the command for it."""
+    about, counts = report.about, report.counts
+    if not report.number or about.dry_run:
+        return
+    to = ("--target", about.target)
+    if counts.quarantined:
+        yield (
+            Message(
+                "{number:,} documents could not be processed; see them with",
+                number=counts.quarantined,
+            ),
+            command_line("list", "--what", "quarantined", *to),
+        )
+    if counts.near:
+        yield (
+            Message("what was dropped, the most doubtful first:"),
+            command_line("list", "--what", "near", *to),
+        )
+    if counts.refused:
+        yield (
+            Message("what was nearly dropped:"),
+            command_line("list", "--what", "refused", *to),
+        )
+    if counts.scanned:
+        yield Message("to take this run back:"), command_line("undo", report.number, *to)
 
 
 def _stages(report: Run) -> Table:
-    table = new_table("stage", *figures("seconds"))
+    table = new_table(Message("stage"), *figures(Message("seconds")))
     for name, seconds in report.stages.items():
-        table.add_row(name, f"{seconds:,.2f}")
+        table.add_row(label(name), f"{seconds:,.2f}")
     table.add_section()
-    wall = f"{report.checkpoint.seconds:,.2f}"
-    table.add_row(f"whole run, {report.docs_per_second:,.0f} docs/s", wall)
+    table.add_row(Message("whole run"), f"{report.seconds:,.2f}")
     return table
 
 
 def _machines(report: Run) -> Table:
-    table = new_table("machine", *figures("workers", "prepared"))
+    table = new_table(Message("machine"), *figures(Message("workers"), Message("prepared")))
     for name, machine in sorted(report.machines.items()):
         table.add_row(name, *(f"{figure:,}" for figure in machine))
     return table
@@ -183,13 +317,13 @@ def _machines(report: Run) -> Table:
 
 def _profile(profile: Profile) -> Table:
     names = ("threads", "busy", "processor", "us/doc", "locked", "docs/s", "MB/s")
-    table = new_table("stage", *figures(*names))
+    table = new_table(Message("stage"), *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
             continue
         busy, wall = profile.busy(stage), max(profile.seconds, 1e-9)
         table.add_row(
-            str(stage),
+            label(str(stage)),
             str(profile.threads_of(stage)),
             f"{busy:.0%}",
             f"{work.processor / max(work.seconds, 1e-9):.0%}",
@@ -199,3 +333,21 @@ def _profile(profile: Profile) -> Table:
             f"{work.bytes / wall / 1e6:,.1f}" if work.bytes else "",
         )
     return table
+
+
+def _work(report: Run) -> Iterator[Message]:
+    """Yield what the tables of a profile do not say."""
+    found, profile = report.counts.candidates, report.profile
+    if found.total:
+        yield Message(
+            "candidates per document: mean {mean:,.2f}, p99 {p99:,}, max {most:,}",
+            mean=found.mean,
+            p99=found.percentile(99),
+            most=found.most,
+        )
+    if profile is None:
+        return
+    stage, share = profile.bottleneck
+    yield Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
+    if (ceiling := profile.ceiling) and profile.seconds >= _TELLING:
+        yield Message("with more cores and --threads at most {speed:,.0f} docs/s", speed=ceiling)

@@ -26,7 +26,7 @@ COUNTS = Counts(
     short_kept=9,
     short_duplicate=8,
     reasons={"empty": 40, "missing": 2, "too_large": 1},
-    refused={"numbers": 1234, "similarity": 5},
+    refused={"number": 1234, "similarity": 5},
     cut=1050,
     missing_originals=2,
     candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
@@ -52,9 +52,9 @@ def report(
     )
 
 
-def shown(it):
+def shown(it, *, profile=False):
     stream = io.StringIO()
-    show(it, Output(stream, width=80))
+    show(it, Output(stream, width=80), profile=profile)
     return stream.getvalue()
 
 
@@ -73,18 +73,17 @@ def test_the_heading_names_source_target_and_run():
     [
         ("scanned", ["1,254,910", "100.00%"]),
         ("kept", ["1,234,567", "98.38%"]),
-        ("refused by numbers", ["1,234", "0.10%"]),
-        ("refused by similarity", ["5", "0.00%"]),
+        ("though similar: number", ["1,234", "0.10%"]),
+        ("though similar: similarity below", ["5", "0.00%"]),
         ("duplicate, exact", ["20,000", "1.59%"]),
         ("duplicate, near", ["300", "0.02%"]),
         ("skipped", ["42", "0.00%"]),
-        ("empty", ["40", "0.00%"]),
-        ("missing", ["2", "0.00%"]),
+        ("empty after cleaning", ["40", "0.00%"]),
+        ("field absent or null", ["2", "0.00%"]),
         ("quarantined", ["1", "0.00%"]),
-        ("too_large", ["1", "0.00%"]),
+        ("too large", ["1", "0.00%"]),
         ("repeat rate", ["1.62%"]),
         ("valid rate", ["98.38%"]),
-        ("whole run", ["12,549", "docs/s", "100.00"]),
     ],
 )
 def test_each_figure_stands_in_its_line(name, figures):
@@ -98,20 +97,49 @@ def test_the_table_does_not_depend_on_the_width_of_the_names(source):
     assert text.splitlines()[2:] == shown(report()).splitlines()[2:]
 
 
-def test_candidates_are_told_with_what_was_left_aside_and_what_was_gone():
-    text = shown(report())
-    assert "candidates per document: mean 2.00, p99 71, max 5,000; of 1,050 documents only" in (
-        " ".join(text.split())
+def test_the_last_line_says_it_all():
+    assert shown(report()).splitlines()[-1] == (
+        "db.out: run 3 done: 1,254,910 documents, 1,234,567 kept, 20,300 duplicates (1.62%), "
+        "42 skipped, 1 quarantined; 100.0 s, 12,549 docs/s"
     )
-    assert "2 candidates were gone: someone removes documents from the target" in text
+    assert shown(report(dry=True)).splitlines()[-1].startswith("dry run: 1,254,910 documents")
+
+
+def test_texts_that_are_too_short_are_explained():
+    told = " ".join(shown(report()).split())
+    assert (
+        "17 texts are too short to be compared: of these only equal ones are duplicates (8)."
+        in told
+    )
+    none = replace(COUNTS, short_kept=0, short_duplicate=0)
+    assert "too short" not in shown(report(none))
+
+
+def test_what_a_dropped_copy_has_more_is_told_with_what_keeps_it():
+    richer = replace(COUNTS, richer={"image": 2, "sentence": 40})
+    told = " ".join(shown(report(richer)).split())
+    assert "by what they have: sentence 40, image 2. `--keep richest` keeps such a copy" in told
+    assert "richest" not in shown(report(replace(richer, replaced=3)))
+
+
+def test_the_next_steps_are_commands_for_this_target():
+    text = shown(report(target="题库.a b"))
+    for command in ("list --what near", "list --what refused", "undo 3"):
+        assert f"dedup {command} --target '题库.a b'" in text
+    assert "undo" not in shown(report(dry=True))
+
+
+def test_a_profile_tells_of_candidates():
+    assert "candidates per document: mean 2.00, p99 71, max 5,000" in shown(report(), profile=True)
+    assert "per document" not in shown(report())
+    without = replace(COUNTS, candidates=Histogram.of([0, 0]))
+    assert "per document" not in shown(report(without), profile=True)
 
 
 def test_a_profile_names_the_bottleneck():
     work = dict.fromkeys(Stage, Work()) | {Stage.WRITE: Work(9.0, documents=100)}
-    stream = io.StringIO()
     profiled = replace(report(), profile=Profile(work, seconds=10.0, threads=2))
-    show(profiled, Output(stream, width=80), profile=True)
-    assert "bottleneck: write (90% busy)" in stream.getvalue()
+    assert "bottleneck: write (90% busy)" in shown(profiled, profile=True)
     assert "bottleneck" not in shown(profiled)
 
 
@@ -120,10 +148,12 @@ def test_a_profile_names_the_bottleneck():
     [
         (report(dry=True), "(dry run, nothing written)"),
         (replace(report(), unindexed=1234), "1,234 index entries were skipped: 128"),
-        (report(replace(COUNTS, reasons={"not_text": 7})), "not_text"),
+        (report(replace(COUNTS, cut=77)), "77 documents are similar to very many kept ones"),
+        (report(replace(COUNTS, missing_originals=78)), "78 candidates were gone: someone"),
+        (report(replace(COUNTS, reasons={"not_text": 7})), "field is no text"),
         (
             report(replace(COUNTS, cut_documents=1234, cut_characters=56_789)),
-            "cleaning.cut_at: 56,789 characters of 1,234 documents",
+            "56,789 characters of 1,234 documents were cut off at the markers",
         ),
         (report(known=1234), "decided by earlier runs 1,234"),
         (report(status=Status.STOPPED), "the same command goes on from there"),
@@ -132,15 +162,6 @@ def test_a_profile_names_the_bottleneck():
 def test_what_did_not_happen_is_not_told(run, told):
     assert told in " ".join(shown(run).split())
     assert told not in " ".join(shown(report()).split())
-
-
-def test_of_candidates_nothing_is_said_where_there_were_none():
-    without = replace(COUNTS, candidates=Histogram.of([0, 0]), cut=0, missing_originals=0)
-    assert "candidates" not in shown(report(without))
-    few = shown(report(replace(COUNTS, cut=0, missing_originals=0)))
-    assert "candidates per document" in few
-    assert "only" not in few
-    assert "gone" not in few
 
 
 def test_what_the_confidence_means_is_said_where_a_model_decides():
@@ -179,6 +200,7 @@ def test_columns_end_at_the_same_cell():
         assert count != share
     assert cell_len(line(text, "repeat rate")) == shares_end
     assert cell_len(line(text, "decided by earlier runs")) == counts_end
+    text = shown(report(), profile=True)
     seconds_end = cell_len(line(text, "stage"))
     for name in ("read", "读取", "whole run"):
         assert cell_len(line(text, name)) == seconds_end
