@@ -142,6 +142,11 @@ class Settings(BaseModel):
         connection = self.connection.model_copy(update={"uri": uri, "uri_file": None})
         return self.model_copy(update={"connection": connection})
 
+    def reading(self, field: str | None) -> Settings:
+        """Return the same settings for a run that reads this field, if one is given."""
+        source = self.source.model_copy(update={"field": field} if field else {})
+        return self.model_copy(update={"source": source})
+
     def with_full_scan(self) -> Settings:
         """Return the same settings for a run that compares all ids."""
         source = self.source.model_copy(update={"full_scan_every": 1})

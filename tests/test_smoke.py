@@ -36,8 +36,7 @@ def test_the_version_is_printed_where_it_is_asked_for() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ("run", "--source is missing"),
-        ("run --source d.a", "--target is missing"),
+        ("run --source d.a", "dedup run --source d.a --target d.a_unique"),
         ("run --source d.a --target d.b --threads many", "many"),
         ("run --source d.a --target d.b --limit 0", "--limit"),
         ("run --source d.a --target d.b --sorce x", "no such option"),

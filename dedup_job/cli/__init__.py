@@ -45,6 +45,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "undo": ("restore.undo", "Take the last run back."),
     "index": ("index.index", "Show the snapshot of a target's index, or what an index needs."),
     "lease": ("lease.app", "Show or break the lease of a target."),
+    "init": ("config.init", "Write a settings file with comments."),
     "config": ("config.app", "Show or check settings."),
 }
 
@@ -206,4 +207,5 @@ def _fail(message: str, code: int) -> NoReturn:
 def _say(line: str | Text) -> None:
     from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
-    Output(sys.stderr).say(line)
+    out = Output(sys.stderr)
+    (out.paragraph if out.is_terminal else out.say)(line)

@@ -1,16 +1,27 @@
-"""`dedup config show|validate`."""
+"""`dedup config show|validate` and `dedup init`."""
 
 from __future__ import annotations
 
+import io
+import json
+from collections.abc import Iterator
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Column
 
-from dedup_job.cli.console import console
+from dedup_job.cli.console import console, save
 from dedup_job.cli.options import Given, group, with_options
-from dedup_job.report.output import new_table
+from dedup_job.errors import UsageError
+from dedup_job.files import check_writable
+from dedup_job.messages import Message
+from dedup_job.mongo.uri import has_password
+from dedup_job.report.output import Output, new_table
+
+if TYPE_CHECKING:
+    from dedup_job.settings import Loaded
 
 app = group("Show or check settings.")
 _MIN_MEANING = 32  # columns in which a sentence is still read
@@ -44,3 +55,62 @@ def validate(
 
     check_files(load(file=config).settings)
     typer.echo(f"{config}: good")
+
+
+@with_options("field", "config")
+def init(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File to write [default: dedup.toml].")
+    ] = Path("dedup.toml"),
+    *,
+    options: Given,
+) -> None:
+    """Write a settings file with comments, to be changed and given as --config.
+
+    Each setting stands there with its meaning. A default is commented out; what --field, --config
+    and the environment say is not.
+    """
+    check_writable("FILE", file)
+    if file.exists():
+        raise UsageError(
+            Message("{file} exists. Name another file, or remove this one first.", file=file)
+        )
+    text = "\n".join(_lines_of_a_file(options.loaded(), file))
+    save(file, f"{text}\n", Message("the settings file"))
+    console().say(
+        Message(
+            "{file} is written. Look through it, then give `--config {file}` with every command.",
+            file=file,
+        )
+    )
+
+
+def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
+    yield from _comment(Message("Settings of dedup, for --config {file}.", file=file.name))
+    yield from _comment(_HOW_TO_CHANGE)
+    for section, part in loaded.settings:
+        yield f"\n[{section}]"
+        for name, field in type(part).model_fields.items():
+            value, given = getattr(part, name), f"{section}.{name}" in loaded.origins
+            if name == "uri" and has_password(value):  # it belongs into uri_file
+                value, given = field.default, False
+            yield from _comment(Message(field.description or ""))
+            yield f"{'' if given else '# '}{name} = {_as_toml(value)}".rstrip()
+
+
+def _comment(text: Message) -> Iterator[str]:
+    lines = io.StringIO()
+    Output(lines).paragraph(text)
+    yield from (f"# {line}" for line in lines.getvalue().splitlines())
+
+
+_HOW_TO_CHANGE = Message(
+    "A setting that is commented out has its default; take the # off to change it."
+)
+
+
+def _as_toml(value: Any) -> str:
+    """Return a value as TOML writes it, which for all of ours is as JSON does; none for None."""
+    if isinstance(value, Path | StrEnum):
+        value = str(value)
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)

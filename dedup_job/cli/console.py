@@ -6,6 +6,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,7 +17,7 @@ from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized
-from dedup_job.printing import plain
+from dedup_job.printing import escaped, plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
 from dedup_job.runs.progress import Progress
@@ -66,10 +67,16 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
         without = Message("Without a terminal to answer on, give --yes.")
         raise UsageError(joined([question, without]))
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
-        try:
-            agreed = typer.confirm(localized(question), default=default, err=True)
-        except typer.Abort:  # Ctrl-C or the end of the input
-            ended = Message("ended; {unchanged}.", unchanged=unchanged)
-            raise Interrupted(ended, signal.SIGINT) from None
+        agreed = answer(partial(typer.confirm, default=default), question, unchanged)
     if not agreed:
         raise UsageError(Message("not confirmed; {unchanged}.", unchanged=unchanged))
+
+
+def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
+    """Return the answer to a question; Interrupted at Ctrl-C and at the end of the input."""
+    try:
+        return ask(escaped(localized(question)), err=True)
+    except typer.Abort:
+        raise Interrupted(
+            Message("ended; {unchanged}.", unchanged=unchanged), signal.SIGINT
+        ) from None

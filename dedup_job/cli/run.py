@@ -16,8 +16,9 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive, save
+from dedup_job.cli.guide import PAGE, choose
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
-from dedup_job.cli.options import OF_A_RUN, Given, Source, with_options
+from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
@@ -40,11 +41,19 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
-_Into = Annotated[
-    str,
+_From = Annotated[
+    str | None,
     typer.Option(
         metavar="NS",
-        help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it.",
+        help="Collection to read: collection or database.collection [default: asked for].",
+    ),
+]
+_Into = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NS",
+        help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
+        "[default: asked for].",
     ),
 ]
 _Limit = Annotated[
@@ -83,8 +92,8 @@ _YesToAll = Annotated[
 
 @with_options(*OF_A_RUN)
 def run(
-    source: Source,
-    target: _Into,
+    source: _From = None,
+    target: _Into = None,
     limit: _Limit = None,
     dry_run: _DryRun = False,
     full_scan: _FullScan = False,
@@ -104,24 +113,30 @@ def run(
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 
     A second run with the same target decides only new documents. The same command resumes a run
-    that was stopped, killed or cut off.
+    that was stopped, killed or cut off. Without --source it shows what the server holds, and asks.
     """
     with monitored(log_format, metrics_file, ping_file, dry_run=dry_run) as told:
         if embedded is not None and options.gives("uri", "uri_file"):
             raise UsageError(
-                "--embedded starts a server of its own: leave --uri and --uri-file out."
+                Message("--embedded starts a server of its own: leave --uri and --uri-file out.")
             )
         settings = options.load()
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_writable(option, file)
-        told.named(target, settings.connection.db)
-        request = commands.run.Request(
-            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
-        )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)
+            if source is None or target is None:
+                chosen = choose(settings, source, target, field=options.gives("field"))
+                source, target = chosen.source, chosen.target
+                settings = settings.reading(chosen.field)
+                if chosen.dry_run:
+                    dry_run, html = True, html or Path(PAGE)
+            told.named(target, settings.connection.db)
+            request = commands.run.Request(
+                source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
+            )
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
             told.report = _run(settings, request, stop, told, collector, cluster, report)
             page = None if html is None else partial(_write_page, html, settings, told, collector)

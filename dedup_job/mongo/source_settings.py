@@ -141,22 +141,19 @@ def moving_operator(query: Any) -> str:
 
 def text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
     """Say in which fields documents hold text, and in what share of them."""
-    texts = Counter(path for decoded in documents for path in _string_paths(decoded))
+    texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
     if not texts:
         return "They have no text field at all."
     shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
     return f"Fields with text: {', '.join(shares)}."
 
 
-def _string_paths(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted name and the text of each field that holds one, or an array of them."""
     for name, value in decoded.items():
-        if _is_text(value) and (prefix or name != "_id"):
-            yield prefix + name
-        elif isinstance(value, dict):
-            yield from _string_paths(value, f"{prefix}{name}.")
-
-
-def _is_text(value: Any) -> bool:
-    if isinstance(value, list):
-        return bool(value) and all(isinstance(part, str) for part in value)
-    return isinstance(value, str)
+        if isinstance(value, dict):
+            yield from texts_in(value, f"{prefix}{name}.")
+        elif isinstance(value, str) and (prefix or name != "_id"):
+            yield prefix + name, value
+        elif isinstance(value, list) and value and all(isinstance(part, str) for part in value):
+            yield prefix + name, "".join(value)

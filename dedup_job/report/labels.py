@@ -1,4 +1,4 @@
-"""What a reader calls the names that rows and reports hold: guards, differences, reasons, states."""
+"""What a reader calls the names that rows hold: guards, differences, reasons, states."""
 
 from __future__ import annotations
 

@@ -67,10 +67,12 @@ class Output(Console):
         """Print a text whose lines only the terminal itself breaks, so that they can be copied."""
         self.print(text, soft_wrap=True)
 
-    def paragraph(self, text: str) -> None:
-        """Print a text with its lines broken between words."""
-        for line in _lines(_text(text), min(self.width, _PROSE)):
-            self.say(line)
+    def paragraph(self, text: str | Text) -> None:
+        """Print a text with its lines broken between words, but for lines that are indented."""
+        for line in _text(text).split("\n", allow_blank=True):
+            width = sys.maxsize if line.plain.startswith(" ") else min(self.width, _PROSE)
+            for part in _lines(line, width):
+                self.say(part)
 
     def table(self, table: Table) -> None:
         """Print a table of texts, or its rows as blocks of lines where it is too wide."""

@@ -27,16 +27,16 @@ class Bar:
     def __init__(self) -> None:
         self._before = Moment()
         self._bar = tqdm(
-            desc=localized(Message("connecting")),
-            unit=" docs",
+            unit="",
             unit_scale=True,
             dynamic_ncols=True,
             file=plain(sys.stderr),  # it moves the cursor
             smoothing=0.1,
             mininterval=0.2,
             leave=False,  # nothing is worth leaving before documents are counted
+            bar_format=_UNCOUNTED,
         )
-        self._bar.refresh()
+        self(Moment(Message("connecting")))
 
     def __call__(self, now: Moment) -> None:
         """Show the work, or how long it waits, and what is counted."""
@@ -44,6 +44,7 @@ class Bar:
         if now.counted and begins:
             self._bar.reset(total=now.total)
             self._bar.leave = True
+        self._bar.bar_format = _form(now)
         doing = localized(now.doing if now.silent is None else _silent(now.silent))
         if escaped(doing) != self._bar.desc:
             self._bar.set_description_str(escaped(doing))
@@ -179,6 +180,21 @@ def shown_progress(*others: Display) -> Iterator[Progress]:
         yield Progress(bar, *others)
     finally:
         bar.close()
+
+
+_UNCOUNTED = "{desc} [{elapsed}]"
+_LOADED = "{desc} {n_fmt} [{elapsed}, {rate_fmt}]"
+_COUNTED = "{desc} {n_fmt} [{elapsed}]{postfix}, {rate_fmt}"
+_OF_A_TOTAL = (
+    "{desc} {percentage:3.0f}%|{bar}| {n_fmt}/{total_fmt} [{remaining}]{postfix}, {rate_fmt}"
+)
+
+
+def _form(now: Moment) -> str:
+    """Return what a bar shows: no number where nothing is counted."""
+    if now.counted:
+        return _OF_A_TOTAL if now.total else _COUNTED
+    return _LOADED if now.done else _UNCOUNTED
 
 
 def _begins(now: Moment, before: Moment) -> bool:

@@ -44,7 +44,7 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
         console.say(what)
         console.say(f"  {command}")
     console.say()
-    console.say(in_a_line(report))
+    (console.paragraph if console.is_terminal else console.say)(in_a_line(report))
 
 
 def in_a_line(report: Run) -> Message:

@@ -221,8 +221,8 @@ def test_the_bar_works_where_stderr_is_no_terminal(bar):
     progress.waiting(7)
     shown.close()
     text = stream.getvalue()
-    assert "loading the \\x1b index: 1.23k docs" in text
-    assert "waiting for the database, 7 s: 100%" in text
+    assert "loading the \\x1b index 1.23k [" in text
+    assert "waiting for the database, 7 s 100%" in text
     assert "10.0/10.0" in text.split("\r")[-1]
     assert "7 kept, 3 duplicates" in text.split("\r")[-1]
 
@@ -233,7 +233,30 @@ def test_the_bar_does_without_a_total(bar):
     progress.total(None)
     progress.advance(42)
     shown.close()
-    assert "deduplicating: 42.0 docs" in stream.getvalue().split("\r")[-1]
+    assert "deduplicating 42.0 [" in stream.getvalue().split("\r")[-1]
+
+
+def test_where_nothing_is_counted_the_bar_shows_no_number(bar):
+    shown, stream = bar
+    Progress(shown).stage("reading")
+    shown.close()
+    assert "reading [00:00]" in stream.getvalue()
+    assert "0.00" not in stream.getvalue()
+
+
+def test_at_80_columns_the_duplicates_of_fifty_millions_are_not_cut(monkeypatch):
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    shown = Bar()
+    progress = Progress(shown)
+    progress.total(50_000_000)
+    progress.checkpoint(of(Counts(kept=40_000_000, near=9_999_999)))
+    shown.close()
+    line = stream.getvalue().split("\r")[-1].split("\n")[0]
+    head, _, tail = line.partition("9,999,999 duplicates")
+    assert "40,000,000 kept, " in head
+    assert tail  # what may be cut
+    assert len(head.replace("#", "")) + len("9,999,999 duplicates") <= 80  # the bar gives way
 
 
 def test_the_bar_can_be_closed_before_anything_began(bar):
@@ -242,7 +265,7 @@ def test_the_bar_can_be_closed_before_anything_began(bar):
     assert "connecting" in stream.getvalue()
 
 
-@pytest.mark.parametrize(("stream", "told"), [(Terminal, "reading:"), (io.StringIO, "")])
+@pytest.mark.parametrize(("stream", "told"), [(Terminal, "reading ["), (io.StringIO, "")])
 def test_a_terminal_gets_a_bar_and_everything_else_gets_lines(monkeypatch, lines, stream, told):
     monkeypatch.setattr(sys, "stderr", stream())
     others = []

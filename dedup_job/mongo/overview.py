@@ -1,0 +1,89 @@
+"""What a server holds, for a user who has named nothing yet: collections, and fields with text."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bson.errors import BSONError
+from pymongo.errors import OperationFailure
+
+from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
+from dedup_job.mongo.source_settings import texts_in
+from dedup_job.runs.offer import Offered, TextField
+
+_OWN = ("admin", "local", "config")  # databases of the server itself
+_SECONDS = 5.0  # for counting collections, of which a server may hold ten thousand
+_SAMPLE = 100  # documents of a collection
+_SAMPLE_MILLISECONDS = 2000
+_SHOWN = 12  # collections with their fields
+_RARE = 0.05  # the share of documents under which a field is not offered
+
+
+def look_around(client: Client, database: str | None) -> tuple[list[Offered], int]:
+    """Return the largest collections with their fields, and how many there are in all.
+
+    database: the only one to look at. What dedup wrote is left out, and what the user may not
+    read. At most 5 seconds are spent on counting.
+    """
+    until = time.monotonic() + _SECONDS
+    names = [*_collections(client, database)]
+    counted = []
+    for name in names:
+        if time.monotonic() > until:
+            break
+        counted.append((_documents(client, name), name))
+    counted.sort(key=lambda one: (-one[0], str(one[1])))
+    found = [Offered(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
+    return found, len(names)
+
+
+def _collections(client: Client, database: str | None) -> Iterator[Namespace]:
+    """Yield the collections that a user made, of the databases that he may read."""
+    databases = [database] if database else []
+    if not database:
+        told = client.admin.command("listDatabases", nameOnly=True, authorizedDatabases=True)
+        databases = [one["name"] for one in told["databases"] if one["name"] not in _OWN]
+    for each in databases:
+        options: dict[str, Any] = {"authorizedCollections": True, "filter": {"type": "collection"}}
+        names = {*client[each].list_collection_names(**options)}
+        made = {name.removesuffix(".state") for name in names if name.endswith(".state")}
+        of_dedup = {target + suffix for target in made for suffix in ("", *SUFFIXES)}
+        for name in sorted(names - of_dedup):
+            if not name.startswith("system."):
+                yield Namespace(each, name)
+
+
+def _documents(client: Client, name: Namespace) -> int:
+    try:
+        return client[name.database][name.collection].estimated_document_count()
+    except OperationFailure:  # no right to read it
+        return 0
+
+
+def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
+    """Return the fields with text in a sample, the likeliest one to be the text first."""
+    try:
+        rows = client[name.database][name.collection].aggregate(
+            [{"$sample": {"size": _SAMPLE}}], maxTimeMS=_SAMPLE_MILLISECONDS
+        )
+        documents = [*rows]
+    except (OperationFailure, BSONError):  # no right, too slow, or what nobody can decode
+        return ()
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for document in documents:
+        for path, text in texts_in(document):
+            lengths[path].append(len(text) if _is_prose(text) else 0)
+    fields = [
+        TextField(path, len(found) / len(documents), sum(found) / len(found))
+        for path, found in lengths.items()
+        if any(found) and len(found) >= _RARE * len(documents)
+    ]
+    return sorted(fields, key=lambda one: -one.share * one.characters)
+
+
+def _is_prose(text: str) -> bool:
+    """Tell a text from a name, a URL or a hash: it has a space, or other letters than Latin."""
+    return " " in text or not text.isascii()

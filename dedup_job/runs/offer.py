@@ -1,0 +1,29 @@
+"""What a server offers to a user who has named nothing yet, as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class TextField(NamedTuple):
+    """A field that holds text; share: of documents, 0-1; characters: the mean of those texts."""
+
+    name: str
+    share: float
+    characters: float
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """A collection that may be a source; fields: the likeliest one to be the text first."""
+
+    name: str
+    documents: int
+    fields: Sequence[TextField]
+
+    @property
+    def target(self) -> str:
+        """A name for the collection of its unique documents."""
+        return f"{self.name}_unique"

@@ -1,0 +1,115 @@
+"""`dedup run` where nobody said what to read: it shows what there is; on a terminal it asks."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import struct
+import subprocess
+import sys
+import termios
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pymongo.database import Database
+
+from tests.running import dedup, environment_for, run_here, uri_of
+
+Db = Database[dict[str, Any]]
+TEXT = "植物利用阳光把二氧化碳和水合成为有机物，同时释放氧气。"
+
+
+@pytest.fixture
+def school(database: Db) -> Db:
+    """Return a database with a question bank, a target that was made of it, and small things."""
+    rows = [
+        {"_id": i, "stem": f"{i}. {TEXT}", "url": f"http://a.b/{i}" * 9, "meta": {"note": "见上"}}
+        for i in range(40)
+    ]
+    database.questions.insert_many(rows)
+    database.small.insert_one({"stem": "x y"})
+    run_here(database, source="questions", target="made", source__field="stem")
+    return database
+
+
+def ask(database: Db, *arguments: str, answers: Sequence[str], folder: Path) -> tuple[int, str]:
+    """Run a command on a terminal of 80 columns, type the answers; return its code and output."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dedup_job", "run", *arguments],
+        env=environment_for(uri_of(database)) | {"PYTHONPATH": str(Path.cwd())},
+        cwd=folder,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(slave)
+    said = b""
+    try:
+        while some := os.read(master, 4096):
+            said += some
+            if answers and said.endswith(b"]: "):  # the prompt of a question
+                answer, *answers = answers
+                os.write(master, answer.encode())
+    except OSError:  # it ended
+        pass
+    os.close(master)
+    return process.wait(60), said.decode()
+
+
+def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
+    result = dedup("run", "--db", school.name, uri=uri_of(school))
+    assert result.returncode == 2
+    assert "questions" in result.stderr
+    assert "stem (100%, " in result.stderr
+    assert "meta.note (100%, 2)" in result.stderr
+    assert (
+        f"dedup run --source {school.name}.questions --target {school.name}.questions_unique "
+        "--field stem --dry-run --html pairs.html"
+    ) in result.stderr
+
+
+def test_what_dedup_wrote_and_what_is_no_prose_is_not_offered(school: Db) -> None:
+    told = dedup("run", "--db", school.name, uri=uri_of(school)).stderr
+    assert f"{school.name}.made" not in told
+    assert "url" not in told
+
+
+def test_without_a_target_the_command_is_named(school: Db) -> None:
+    result = dedup("run", "--source", "d.a b", uri=uri_of(school))
+    assert result.returncode == 2
+    assert "dedup run --source 'd.a b' --target 'd.a b_unique'" in result.stderr
+
+
+def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
+    code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
+    assert (code, "dry run: 40 documents" in said) == (0, True), said
+    assert (tmp_path / "pairs.html").exists()
+    assert "questions_unique" not in school.list_collection_names()
+
+
+def test_the_answers_are_what_runs(school: Db, tmp_path: Path) -> None:
+    answers = ["9\n", "2\n", "stem\n", "other\n", "n\n", "y\n"]  # there is no 9, so it asks again
+    code, said = ask(school, "--db", school.name, answers=answers, folder=tmp_path)
+    assert code == 0, said
+    assert f"dedup run --source {school.name}.small --target other --field stem" in said
+    assert school.other.count_documents({}) == 1
+
+
+def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school: Db, tmp_path: Path) -> None:
+    before = sorted(school.list_collection_names())
+    code, said = ask(school, "--db", school.name, answers=["1\n", "\x03"], folder=tmp_path)
+    assert (code, "ended; nothing was written." in said) == (130, True), said
+    assert "Traceback" not in said
+    assert sorted(school.list_collection_names()) == before
+
+
+def test_an_empty_server_says_how_to_go_on(database: Db) -> None:
+    result = dedup("run", "--db", "dedup_nothing_there", uri=uri_of(database))
+    assert (result.returncode, "no collection that holds documents" in result.stderr) == (2, True)
