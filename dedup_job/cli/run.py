@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from importlib.util import find_spec
@@ -27,6 +27,7 @@ from dedup_job.files import check_writable
 from dedup_job.messages import Message
 from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
+from dedup_job.report.labels import label
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
 from dedup_job.report.terminal import show
@@ -78,6 +79,12 @@ _Page = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Also write a page with samples: dedup report."),
 ]
+_Summary = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Also write a summary for a mail: text, or a page if FILE is .html."
+    ),
+]
 _Profile = Annotated[
     bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
 ]
@@ -101,6 +108,7 @@ def run(
     cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
+    summary: _Summary = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
     metrics_file: MetricsOption = None,
@@ -120,8 +128,12 @@ def run(
             raise UsageError(
                 Message("--embedded starts a server of its own: leave --uri and --uri-file out.")
             )
+        if dry_run and summary is not None:
+            raise UsageError(
+                Message("--summary tells of what was written; with --dry-run give --html FILE.")
+            )
         settings = options.load()
-        for option, file in (("--report", report), ("--html", html)):
+        for option, file in (("--report", report), ("--html", html), ("--summary", summary)):
             if file is not None:
                 check_writable(option, file)
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
@@ -139,8 +151,12 @@ def run(
             )
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
             told.report = _run(settings, request, stop, told, collector, cluster, report)
-            page = None if html is None else partial(_write_page, html, settings, told, collector)
-            tell(told.report, report, stop, profile=profile, page=page)
+            pages = []
+            if html is not None:
+                pages.append(partial(_write_page, html, settings, told, collector))
+            if summary is not None and not dry_run:
+                pages.append(partial(_write_summary, summary, settings, told))
+            tell(told.report, report, stop, profile=profile, pages=pages)
 
 
 def _run(
@@ -207,6 +223,13 @@ def _write_page(
         raise DedupError(f"the run is {outcome.status}, but {e}") from e
 
 
+def _write_summary(file: Path, settings: Settings, told: Monitored, outcome: Run) -> None:
+    from dedup_job.cli.summary import write_summary  # here: few runs need it
+
+    with told.progress() as progress:
+        write_summary(file, outcome, settings, progress)
+
+
 def _agree(source: str, target: str) -> None:
     question = f"Copy the unique documents of {source} to the new {target}?"
     confirm(question, "nothing was written", default=True)
@@ -218,16 +241,16 @@ def tell(
     stop: StopSignals,
     *,
     profile: bool = False,
-    page: Callable[[Run], None] | None = None,
+    pages: Sequence[Callable[[Run], None]] = (),
 ) -> None:
-    """Print the report, write it to the file, make the page, end with the exit code that fits."""
+    """Print the report, write it to the file, make the pages, end with the exit code that fits."""
     show(outcome, console(), profile=profile)  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if file is not None:
         _write_report(outcome, file)
-    if page is not None:
-        page(outcome)
+    for write in pages:
+        write(outcome)
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         by = "Ctrl-C" if signum is signal.SIGINT else signum.name
@@ -243,7 +266,7 @@ def _code(outcome: Run) -> int:
 
 
 def _write_report(outcome: Run, file: Path) -> None:
-    what = Message("the run is {status}, but its report", status=Message(str(outcome.status)))
+    what = Message("the run is {status}, but its report", status=label(str(outcome.status)))
     instead = Message(
         "The same values are printed above and stand in {target}.runs.", target=outcome.about.target
     )

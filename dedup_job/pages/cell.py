@@ -1,9 +1,13 @@
-"""Pairs and counts as the value of a notebook's cell, in one language, without a script."""
+"""Pairs and counts for a notebook's cell or a mail: in one language, inline styles, no script."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
+from markupsafe import Markup
+
+from dedup_job.messages import Message, in_language
 from dedup_job.pages.render import HTML_LANGUAGE, environment
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
@@ -19,5 +23,33 @@ def cell(pairs: Sequence[DecidedDocument], counts: Counts | None, language: str)
         .get_template("cell.html.j2")
         .render(
             pairs=pairs, counts=counts, language=language, html_language=HTML_LANGUAGE[language]
+        )
+    )
+
+
+def summary_page(
+    target: str,
+    headline: str,
+    remarks: Sequence[str],
+    pairs: Mapping[Message, Sequence[DecidedDocument]],
+    steps: Sequence[tuple[str, str]],
+    language: str,
+) -> str:
+    """Return the summary of a run as one HTML file for a mail: inline styles, no script.
+
+    pairs: by their headings; steps: what can be done next, with the command for it.
+    """
+    said = partial(in_language, language=language)
+    cells = {said(title): Markup(cell(found, None, language)) for title, found in pairs.items()}
+    return (
+        environment()
+        .get_template("summary.html.j2")
+        .render(
+            target=target,
+            headline=said(headline),
+            remarks=[*map(said, remarks)],
+            pairs=cells,
+            steps=[(said(what), command) for what, command in steps],
+            html_language=HTML_LANGUAGE[language],
         )
     )

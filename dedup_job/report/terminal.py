@@ -29,7 +29,7 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
     console.say(_heading(report))
     console.table(_documents(report))
     console.say()
-    for sentence in _sentences(report):
+    for sentence in [*remarks(report), *_meaning(report.about.dial)]:
         console.paragraph(sentence)
         console.say()
     for title, table in _tables(report, profile=profile):
@@ -40,7 +40,7 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
         for sentence in _work(report):
             console.say(sentence)
         console.say()
-    for what, command in _next_steps(report):
+    for what, command in next_steps(report):
         console.say(what)
         console.say(f"  {command}")
     console.say()
@@ -145,7 +145,7 @@ def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]
     return _each(Message("  {name}"), given)
 
 
-def _sentences(report: Run) -> Iterator[Message]:
+def remarks(report: Run) -> Iterator[Message]:
     """Yield what the table does not say: each sentence where there is a reason for it."""
     counts = report.counts
     if not counts.scanned:
@@ -176,8 +176,6 @@ def _sentences(report: Run) -> Iterator[Message]:
     yield from _limits(report)
     if left := {name: count for name, count in report.changed.items() if count}:
         yield _out_of_date(left)
-    if report.about.dial is not None:
-        yield _meaning(report.about.dial)
     if report.status is Status.STOPPED:
         yield Message("Stopped after a checkpoint: the same command goes on from there.")
 
@@ -238,15 +236,16 @@ def _out_of_date(left: Mapping[str, int]) -> Message:
     return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **left)
 
 
-def _meaning(dial: Dial) -> Message:
-    """Say what the confidence means."""
-    return Message(
-        "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen and "
-        "an editor would keep apart, {different} are joined (95 % interval {different_low}-"
-        "{different_high}); of those that he would join, {same} % are ({same_low}-{same_high} %). "
-        "These pairs are hard ones; most of a collection is easier.",
-        **dial.figures(),
-    )
+def _meaning(dial: Dial | None) -> Iterator[Message]:
+    """Say what the confidence means, where a model decides."""
+    if dial is not None:
+        yield Message(
+            "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen "
+            "and an editor would keep apart, {different} are joined (95 % interval {different_low}-"
+            "{different_high}); of those that he would join, {same} % are ({same_low}-{same_high} "
+            "%). These pairs are hard ones; most of a collection is easier.",
+            **dial.figures(),
+        )
 
 
 def _tables(report: Run, *, profile: bool) -> Iterator[tuple[Message, Table]]:
@@ -271,7 +270,7 @@ def _clusters(report: Run) -> Table:
     return table
 
 
-def _next_steps(report: Run) -> Iterator[tuple[Message, str]]:
+def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
     """Yield what can be done next, and the command for it."""
     about, counts = report.about, report.counts
     if not report.number or about.dry_run:
