@@ -70,7 +70,7 @@ def in_a_line(report: Run) -> Message:
             "{target}: {status}", target=report.about.target, status=label(report.status)
         )
     return Message(
-        "{what}: {documents:,} documents, {kept:,} kept, {duplicates:,} duplicates ({rate:.2%}), "
+        "{what}: {documents:,} read, {kept:,} kept, {duplicates:,} dropped ({rate:.2%}), "
         "{skipped:,} skipped, {quarantined:,} quarantined; {seconds:,.1f} s, {speed:,.0f} docs/s",
         what=what,
         **values,

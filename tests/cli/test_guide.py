@@ -89,7 +89,7 @@ def test_without_a_target_the_command_is_named(school: Db) -> None:
 
 def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
     code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
-    assert (code, "dry run: 40 documents" in said) == (0, True), said
+    assert (code, "dry run: 40 read" in said) == (0, True), said
     assert (tmp_path / "pairs.html").exists()
     assert "questions_unique" not in school.list_collection_names()
 

@@ -32,7 +32,7 @@ def test_a_text_holds_counts_pairs_and_commands(filled: Db, tmp_path: Path) -> N
     file = tmp_path / "summary.txt"
     assert run(filled, "--summary", str(file)).returncode == 0
     text = file.read_text(encoding="utf-8")
-    assert text.startswith(f"{filled.name}.target: run 1 done: 400 documents, ")
+    assert text.startswith(f"{filled.name}.target: run 1 done: 400 read, ")
     assert "Dropped, the most doubtful first\n- " in text
     assert "[-" in text
     assert "{+" in text
@@ -63,10 +63,10 @@ def test_a_night_without_news_says_so(filled: Db, tmp_path: Path) -> None:
 def test_only_pairs_of_this_run_are_shown(filled: Db, tmp_path: Path) -> None:
     file = tmp_path / "summary.txt"
     run(filled)
-    text = filled.source.find_one({"kind": "original"}) or {}
-    filled.source.insert_one({"_id": "new", "text": f"{text['text']} "})
+    one = filled.source.find_one({"kind": "original"}) or {}
+    filled.source.insert_one({"_id": "new", "text": f"{one['text']} "})
     run(filled, "--summary", str(file))
-    assert "run 2 done: 1 documents, 0 kept, 1 duplicates" in file.read_text(encoding="utf-8")
+    assert "run 2 done: 1 read, 0 kept, 1 dropped" in file.read_text(encoding="utf-8")
     assert "Dropped, the most doubtful" not in file.read_text(
         encoding="utf-8"
     )  # it is an exact one

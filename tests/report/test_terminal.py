@@ -99,10 +99,10 @@ def test_the_table_does_not_depend_on_the_width_of_the_names(source):
 
 def test_the_last_line_says_it_all():
     assert shown(report()).splitlines()[-1] == (
-        "db.out: run 3 done: 1,254,910 documents, 1,234,567 kept, 20,300 duplicates (1.62%), "
+        "db.out: run 3 done: 1,254,910 read, 1,234,567 kept, 20,300 dropped (1.62%), "
         "42 skipped, 1 quarantined; 100.0 s, 12,549 docs/s"
     )
-    assert shown(report(dry=True)).splitlines()[-1].startswith("dry run: 1,254,910 documents")
+    assert shown(report(dry=True)).splitlines()[-1].startswith("dry run: 1,254,910 read")
 
 
 def test_texts_that_are_too_short_are_explained():
