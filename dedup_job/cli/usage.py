@@ -126,7 +126,8 @@ def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> s
     out.rows([(Message("Usage:"), f"{ctx.command_path} {pieces}")])
     for paragraph in filter(None, (command.help or "").split("\n\n")):
         out.say()
-        out.paragraph(Message(" ".join(paragraph.split())))
+        sentence = " ".join(paragraph.split())
+        out.paragraph(Message(sentence))
     sections = ((Message("Options:"), _options(command, ctx)), (Message("Commands:"), commands))
     for title, rows in sections:
         if rows := [(name, _translated(told)) for name, told in rows]:

@@ -117,14 +117,16 @@ class Log:
         total = max(now.total, done) if now.total else 0  # it was an estimate
         left = _clock((total - done) / rate) if total and rate else "?"
         line = Message(
-            "{doing}: {done:,} of {total:,} ({share:.0%}), {rate:,.0f} docs/s, ETA {left}"
-            if total
-            else "{doing}: {done:,}, {rate:,.0f} docs/s",
-            doing=now.doing,
-            done=done,
-            rate=rate,
-            **({"total": total, "share": done / total, "left": left} if total else {}),
+            "{doing}: {done:,}, {rate:,.0f} docs/s", doing=now.doing, done=done, rate=rate
         )
+        if total:
+            line = Message(
+                "{doing}: {done:,} of {total:,} ({share:.0%}), {rate:,.0f} docs/s, ETA {left}",
+                **line.values,
+                total=total,
+                share=done / total,
+                left=left,
+            )
         if not now.counted:
             self._say("index_loading", line, kept=done)
             return
