@@ -18,7 +18,7 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
-from dedup_job.runs.offer import Offered, TextField
+from dedup_job.runs.offer import Offered, Overview, TextField
 
 if TYPE_CHECKING:
     from dedup_job.settings import Settings
@@ -55,12 +55,12 @@ def choose(settings: Settings, source: str | None, target: str | None, *, field:
     if source is not None:
         return _target_of(source)
     with shown_progress() as progress:
-        found, number = commands.guide.offered_sources(settings, progress)
+        found = commands.guide.offered_sources(settings, progress)
     out = Output(sys.stderr)
-    _show(found, number, out)
+    _show(found, out)
     if not is_interactive():
-        raise UsageError(_example(found[0], target))
-    one = _collection(found)
+        raise UsageError(_example(found.largest[0], target))
+    one = _collection(found.largest)
     text = None if field else _field(one, settings.source.field)
     chosen = Chosen(one.name, target or _target(one.target), text)
     look = Message("Look first? A dry run decides everything and writes nothing")
@@ -93,20 +93,19 @@ def _example(found: Offered, target: str | None) -> Message:
     )
 
 
-def _show(found: Sequence[Offered], number: int, out: Output) -> None:
+def _show(found: Overview, out: Output) -> None:
     fields = Column(Message("fields with text: share, length"), overflow="fold")
     table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
-    for at, one in enumerate(found, 1):
+    for at, one in enumerate(found.largest, 1):
         told = joined(map(_told, one.fields[:_FIELDS]), ", ")
         table.add_row(f"{at}", one.name, f"{one.documents:,}", told)
     out.table(table)
-    if number > len(found):
-        more = number - len(found)
-        out.say(
-            Message(
-                "and {more} that are smaller or empty; --db NAME shows those of a database",
-                more=counted(more, "collection"),
-            )
+    if found.smaller:
+        out.paragraph(Message("{more:,} more are smaller or empty.", more=found.smaller))
+    if found.unseen:
+        unseen = counted(found.unseen, "collection")
+        out.paragraph(
+            Message("{unseen} more were not looked at; --db NAME shows a database.", unseen=unseen)
         )
     out.say()
 

@@ -6,22 +6,22 @@ from dedup_job.commands.opened import connected
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.overview import look_around
-from dedup_job.runs.offer import Offered
+from dedup_job.runs.offer import Overview
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 
-def offered_sources(settings: Settings, progress: Progress = QUIET) -> tuple[list[Offered], int]:
-    """Return the largest collections with their text fields, and how many the server holds.
+def offered_sources(settings: Settings, progress: Progress = QUIET) -> Overview:
+    """Return the largest collections with their text fields, and how many more there are.
 
     UsageError where there is none, or where the user may not list them. Nothing is written.
     """
     with connected(settings, progress) as (client, database):
         progress.stage(Message("looking at what the server holds"))
-        found, number = look_around(client, database)
-    if not found:
+        found = look_around(client, database)
+    if not found.largest:
         raise UsageError(_NOTHING)
-    return found, number
+    return found
 
 
 _NOTHING = Message(

@@ -12,7 +12,7 @@ from pymongo.errors import OperationFailure
 
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
 from dedup_job.mongo.source_settings import texts_in
-from dedup_job.runs.offer import Offered, TextField
+from dedup_job.runs.offer import Offered, Overview, TextField
 
 _OWN = ("admin", "local", "config")  # databases of the server itself
 _SECONDS = 5.0  # for counting collections, of which a server may hold ten thousand
@@ -22,8 +22,8 @@ _SHOWN = 12  # collections with their fields
 _RARE = 0.05  # the share of documents under which a field is not offered
 
 
-def look_around(client: Client, database: str | None) -> tuple[list[Offered], int]:
-    """Return the largest collections with their fields, and how many there are in all.
+def look_around(client: Client, database: str | None) -> Overview:
+    """Return the largest collections with their fields, and how many more there are.
 
     database: the only one to look at. What dedup wrote is left out, and what the user may not
     read. At most 5 seconds are spent on counting.
@@ -37,7 +37,7 @@ def look_around(client: Client, database: str | None) -> tuple[list[Offered], in
         counted.append((_documents(client, name), name))
     counted.sort(key=lambda one: (-one[0], str(one[1])))
     found = [Offered(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
-    return found, len(names)
+    return Overview(found, len(counted) - len(found), len(names) - len(counted))
 
 
 def _collections(client: Client, database: str | None) -> Iterator[Namespace]:

@@ -27,3 +27,15 @@ class Offered:
     def target(self) -> str:
         """A name for the collection of its unique documents."""
         return f"{self.name}_unique"
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a server holds: the largest collections, and how many more.
+
+    smaller: smaller ones or empty ones; unseen: those that nobody counted, for want of time.
+    """
+
+    largest: Sequence[Offered]
+    smaller: int
+    unseen: int
