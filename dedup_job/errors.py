@@ -18,6 +18,8 @@ import signal
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from dedup_job.messages import Message, counted, joined
+
 
 class DedupError(Exception):
     """Base of all errors that the user sees as a sentence, without a traceback."""
@@ -50,8 +52,9 @@ class ConfigurationError(UsageError):
 
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
-        head = f"the configuration has {len(problems)} problem{'s' if len(problems) != 1 else ''}:"
-        super().__init__("\n  - ".join([head, *problems]))
+        number = counted(len(problems), "problem")
+        head = Message("the configuration has {problems}:", problems=number)
+        super().__init__(joined([head, *problems], "\n  - "))
 
 
 class DatabaseUnreachable(DedupError):
@@ -79,19 +82,23 @@ class RunAborted(StateMismatch):
 
     def __init__(self, found: str, limit: str, setting: str, example: str) -> None:
         section, _, name = setting.partition(".")
-        raised = (
-            f"raise the limit with DEDUP_{section.upper()}__{name.upper()} or {name} in section "
-            f"[{section}] of a --config file"
-        )
+        values = {"found": found, "limit": limit, "example": example}
+        values |= {"variable": f"DEDUP_{section.upper()}__{name.upper()}"}
+        values |= {"name": name, "section": section}
         super().__init__(
-            f"{found}, the limit is {limit}. The run stopped; this batch was not written.\n"
-            f"  {example}\n"
-            f"Look at it with --dry-run and at the ledger. If that is right, {raised}; the same "
-            "command then goes on."
+            Message(
+                "{found}, the limit is {limit}. The run stopped; this batch was not written.\n"
+                "  {example}\n"
+                "Look at it with --dry-run and at the ledger. If that is right, raise the limit "
+                "with {variable} or {name} in section [{section}] of a --config file; the same "
+                "command then goes on.",
+                **values,
+            )
         )
-        self.of_a_file = (
-            f"{found}, the limit is {limit}. Nothing was written.\n  {example}\nIf that is right, "
-            f"{raised}."
+        self.of_a_file = Message(
+            "{found}, the limit is {limit}. Nothing was written.\n  {example}\nIf that is right, "
+            "raise the limit with {variable} or {name} in section [{section}] of a --config file.",
+            **values,
         )
 
 

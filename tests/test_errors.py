@@ -15,6 +15,7 @@ from dedup_job.errors import (
     RunAborted,
     UsageError,
 )
+from dedup_job.messages import Message
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,15 @@ def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
     there = pickle.loads(pickle.dumps(error))
     assert (type(there), str(there), there.code) == (type(error), str(error), error.code)
     assert vars(there) == vars(error)
+
+
+def test_an_error_of_another_process_knows_what_its_words_were_made_from():
+    found = Message("{number:,} documents are near duplicates of one", number=5000)
+    error = RunAborted(found, "1,000", "abort_if.cluster", "_id 5")
+    there = pickle.loads(pickle.dumps(error)).message
+    assert there == error.message
+    assert there.template == error.message.template
+    assert there.values["found"].values == {"number": 5000}
 
 
 def test_an_error_has_a_type_of_its_own():

@@ -12,6 +12,7 @@ from dedup_job.columns import Decisions, Documents
 from dedup_job.decision.settings import CUT_FROM, TEXTS_FROM, WINDOW, AbortSettings
 from dedup_job.documents import Document, Reason, Skipped
 from dedup_job.errors import RunAborted
+from dedup_job.messages import Message
 
 _SHOWN = 80  # characters of a text
 _SIMILAR = 0.1  # of a share to that of earlier runs
@@ -68,7 +69,10 @@ class AbortConditions:
         if self._settings.cluster > 0:
             for row in near[decisions.clusters[near] > self._settings.cluster][:1].tolist():
                 raise RunAborted(
-                    f"{decisions.clusters[row]:,} documents are near duplicates of one",
+                    Message(
+                        "{number:,} documents are near duplicates of one",
+                        number=int(decisions.clusters[row]),
+                    ),
                     f"{self._settings.cluster:,}",
                     "abort_if.cluster",
                     _named(documents[row]),
@@ -90,7 +94,12 @@ class AbortConditions:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
         reasons = ", ".join(f"{name} {n:,}" for name, n in self._without.most_common())
-        found = f"{share:.1%} of the last {self._read:,} documents have no text ({reasons})"
+        found = Message(
+            "{share:.1%} of the last {read:,} documents have no text ({reasons})",
+            share=share,
+            read=self._read,
+            reasons=reasons,
+        )
         self._without, self._read = Counter(), 0
         if share <= limit:
             return
@@ -99,12 +108,18 @@ class AbortConditions:
                 found,
                 f"{limit:.1%}",
                 "abort_if.without_text",
-                f"{self._fields([documents[row] for row in skipped])} Name another field with "
-                "--field; --yes goes on all the same.",
+                Message(
+                    "{fields} Name another field with --field; --yes goes on all the same.",
+                    fields=self._fields([documents[row] for row in skipped]),
+                ),
             )
         if not self._warned:
             self._warned = True
-            self._warn(f"{found}; in earlier runs {self._usual:.1%} had none")
+            self._warn(
+                Message(
+                    "{found}; in earlier runs {usual:.1%} had none", found=found, usual=self._usual
+                )
+            )
 
     def _check_cut(self, documents: Documents) -> None:
         seen, cut = self._cut, documents.cut
@@ -119,20 +134,31 @@ class AbortConditions:
         limit, share = self._settings.cut, seen.cut / max(seen.characters, 1)
         if seen.worst and share > limit:
             raise RunAborted(
-                f"{share:.1%} of the characters of the last {seen.texts:,} texts were cut off at "
-                "the markers of cleaning.cut_at",
+                Message(
+                    "{share:.1%} of the characters of the last {texts:,} texts were cut off at the "
+                    "markers of cleaning.cut_at",
+                    share=share,
+                    texts=seen.texts,
+                ),
                 f"{limit:.1%}",
                 "abort_if.cut",
-                f"Most, {seen.most:,} characters, of {_named(seen.worst)}\n"
-                "  Take a marker that begins lines of the texts themselves out of cleaning.cut_at.",
+                Message(
+                    "Most, {most:,} characters, of {document}\n  Take a marker that begins lines "
+                    "of the texts themselves out of cleaning.cut_at.",
+                    most=seen.most,
+                    document=_named(seen.worst),
+                ),
             )
 
     def _check_window(self, window: _Window) -> None:
-        documents = f"of the last {window.documents:,} documents"
         limit, rate = self._settings.near_rate, window.near / window.documents
         if window.last and rate > limit:
             raise RunAborted(
-                f"{rate:.1%} {documents} are near duplicates",
+                Message(
+                    "{rate:.1%} of the last {documents:,} documents are near duplicates",
+                    rate=rate,
+                    documents=window.documents,
+                ),
                 f"{limit:.1%}",
                 "abort_if.near_rate",
                 _named(window.last),

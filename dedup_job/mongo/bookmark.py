@@ -14,6 +14,7 @@ from bson import Timestamp
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message, joined
 
 Token = Mapping[str, Any]
 _TIME_ENDS = 18  # characters of a token
@@ -79,32 +80,41 @@ def read_bookmark(saved: Any, name: str, now: Timestamp | None) -> SavedBookmark
         found = SavedBookmark.model_validate(saved)
     except ValidationError as e:
         wrong = map(_wrong, e.errors(include_url=False)[:_NAMED])
-        raise refused(name, "; ".join(wrong)) from None
+        raise refused(name, joined(wrong, "; ")) from None
     token, time = time_of(found.token.model_dump(by_alias=True)), found.time
     assert token is not None  # it has the form
     if (token.time, token.inc) > (time.time, time.inc + 1):  # what a token names is still to come
-        raise refused(name, f"its token is of a time after {shortened(time)}, the time beside it")
+        raise refused(
+            name,
+            Message(
+                "its token is of a time after {time}, the time beside it", time=shortened(time)
+            ),
+        )
     if now is not None and time > now:
-        raise refused(name, f"its time {shortened(time)} is in the future")
+        raise refused(name, Message("its time {time} is in the future", time=shortened(time)))
     return found
 
 
 def refused(name: str, wrong: str) -> StateMismatch:
     """Return the error for a bookmark that is not followed, with the way out."""
     return StateMismatch(
-        f"the bookmark in {name}, _id 'state', is not as dedup writes it: {wrong}. Someone changed "
-        "it, and a run that follows it may miss documents. Run once with --full-scan: that "
-        "compares all ids and discards this bookmark. Nothing was written."
+        Message(
+            "the bookmark in {name}, _id 'state', is not as dedup writes it: {wrong}. Someone "
+            "changed it, and a run that follows it may miss documents. Run once with --full-scan: "
+            "that compares all ids and discards this bookmark. Nothing was written.",
+            name=name,
+            wrong=wrong,
+        )
     )
 
 
-def _wrong(error: Mapping[str, Any]) -> str:
-    name = ".".join(map(str, error["loc"])) or "it"
+def _wrong(error: Mapping[str, Any]) -> Message:
+    name = ".".join(map(str, error["loc"])) or Message("it")
     if error["type"] == "missing":
-        return f"{name} is missing"
+        return Message("{name} is missing", name=name)
     if error["type"] == "extra_forbidden":
-        return f"{name} is not known"
-    return f"{name} is {shortened(error['input'])}"
+        return Message("{name} is not known", name=name)
+    return Message("{name} is {value}", name=name, value=shortened(error["input"]))
 
 
 def shortened(value: Any) -> str:

@@ -20,6 +20,7 @@ from pymongo.collection import Collection
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from dedup_job.messages import Message
 from dedup_job.mongo.bookmark import Token, time_of
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import operation_time
@@ -58,7 +59,11 @@ _PIPELINE: Sequence[Mapping[str, Any]] = (
 
 
 class NotFollowed(Exception):
-    """The changes cannot be read; the message says why, and is empty where none can be expected."""
+    """The changes cannot be read; why: "" where none can be expected."""
+
+    def __init__(self, why: str = "") -> None:
+        super().__init__(why)
+        self.why = why
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,9 @@ def position(collection: RawDocuments) -> Position:
     if token is None:
         raise NotFollowed("")
     if time_of(token) is None:
-        raise NotFollowed("this version of dedup does not know the server's form of resume tokens")
+        raise NotFollowed(
+            Message("this version of dedup does not know the server's form of resume tokens")
+        )
     time = operation_time(client)
     if time is None:
         raise NotFollowed("")
@@ -160,7 +167,7 @@ def changes(
         for event in piece:
             found.enter(event)
         if len(found) > MOST:
-            raise NotFollowed(f"more than {MOST:,} documents changed since")
+            raise NotFollowed(Message("more than {most:,} documents changed since", most=MOST))
     return found
 
 
@@ -211,7 +218,7 @@ def in_order(keys: set[bytes]) -> list[bytes]:
         return sorted(keys, key=lambda key: int.from_bytes(key[_VALUE:], "little", signed=True))
     if kinds <= {_BINARY} and len({key[: _VALUE + 5] for key in keys}) == 1:
         return sorted(keys)  # of one length and subtype, as UUIDs are
-    raise NotFollowed("ids of these types are compared")
+    raise NotFollowed(Message("ids of these types are compared"))
 
 
 def _uuid_of(collection: RawDocuments) -> bytes:
@@ -221,11 +228,12 @@ def _uuid_of(collection: RawDocuments) -> bytes:
     except OperationFailure as e:
         if e.code != UNAUTHORIZED:
             raise
-        raise NotFollowed("the user has no right to listCollections of the source") from e
+        said = Message("the user has no right to listCollections of the source")
+        raise NotFollowed(said) from e
     if row is None:
-        raise NotFollowed("the source is gone")
+        raise NotFollowed(Message("the source is gone"))
     if row["options"].get("collation"):
-        raise NotFollowed("the source has a collation")
+        raise NotFollowed(Message("the source has a collation"))
     return bytes(row["info"]["uuid"])
 
 
@@ -274,13 +282,13 @@ def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict
         token = stream.resume_token
         if token is not None and token["_data"] >= until["_data"]:
             return
-    raise NotFollowed("its change stream ended")
+    raise NotFollowed(Message("its change stream ended"))
 
 
 def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
-        raise NotFollowed(f"the collection had a change of kind {kind!r}")
+        raise NotFollowed(Message("the collection had a change of kind {kind!r}", kind=kind))
     key = bson_edit.fields(event["documentKey"])
     touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
     return Event(kind, key, kind == "replace" or touched)
@@ -302,7 +310,9 @@ def _translated() -> Iterator[None]:
         if not isinstance(e, OperationFailure) or e.code == _NO_STREAMS:
             raise NotFollowed("") from e
         if e.code == UNAUTHORIZED:
-            raise NotFollowed("the user has no right to changeStream on the source") from e
+            said = Message("the user has no right to changeStream on the source")
+            raise NotFollowed(said) from e
         if e.code in _HISTORY_LOST:
-            raise NotFollowed("the server's oplog does not go back that far") from e
-        raise NotFollowed(f"the server refuses its change stream (code {e.code})") from e
+            raise NotFollowed(Message("the server's oplog does not go back that far")) from e
+        said = Message("the server refuses its change stream (code {code})", code=e.code)
+        raise NotFollowed(said) from e

@@ -9,6 +9,7 @@ from functools import partial
 
 from pymongo.errors import OperationFailure
 
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.connection import AnyCollection
@@ -22,10 +23,6 @@ log = logging.getLogger("dedup")
 MOST = 1_000_000
 """Rows at most; what is more is only counted."""
 _PIECE = 10_000
-_NO_RIGHT = (
-    "the ids of documents that the source changed or deleted are not kept in %s: the user has no "
-    "right to find, insert and remove there. They are counted all the same."
-)
 
 
 class ChangeStore:
@@ -86,4 +83,12 @@ class ChangeStore:
         except OperationFailure as e:
             if e.code != UNAUTHORIZED:
                 raise
-            log.warning(_NO_RIGHT, self.collection.full_name)
+            log.warning("%s", _no_right(self.collection.full_name))
+
+
+def _no_right(name: str) -> Message:
+    return Message(
+        "the ids of documents that the source changed or deleted are not kept in {name}: the user "
+        "has no right to find, insert and remove there. They are counted all the same.",
+        name=name,
+    )

@@ -10,10 +10,12 @@ from typing import Any
 from pymongo.errors import PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import LABELS, SUFFIXES, Client, Namespace
-from dedup_job.mongo.errors import HOW_TO_GRANT
+from dedup_job.mongo.errors import HOW_TO_GRANT, right
 
 _OF_THE_SERVER = ("admin", "config", "local")  # databases
+_SOURCE = Message("source")
 _TO_RUN = {  # by what is added to the target's name
     "": ("find", "insert", "remove", "createCollection"),
     ".ledger": ("find", "insert", "remove", "createCollection"),
@@ -29,19 +31,38 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
     """Raise where nothing can be written: UsageError if it stays so, else DatabaseUnreachable."""
     if hello.get("readOnly"):
         raise UsageError(
-            "the server is read-only. Name one that takes writes; --dry-run decides and reports "
-            "without any."
+            Message(
+                "the server is read-only. Name one that takes writes; --dry-run decides and "
+                "reports without any."
+            )
         )
     if not hello.get("isWritablePrimary"):
-        known = f"; the primary is {hello['primary']}" if hello.get("primary") else ""
-        raise DatabaseUnreachable(
-            f"the server {hello.get('me', 'named')} is not the primary of its replica set, so it "
-            f"takes no writes{known}. Name all members and replicaSet={hello.get('setName')} in "
-            "the connection string, and leave directConnection out. --dry-run needs no primary."
+        raise DatabaseUnreachable(joined([_no_primary(hello), _name_all(hello)]))
+
+
+def _no_primary(hello: Mapping[str, Any]) -> Message:
+    me, primary = hello.get("me", Message("named")), hello.get("primary")
+    if not primary:
+        return Message(
+            "the server {me} is not the primary of its replica set, so it takes no writes.", me=me
         )
+    return Message(
+        "the server {me} is not the primary of its replica set, so it takes no writes; the primary "
+        "is {primary}.",
+        me=me,
+        primary=primary,
+    )
 
 
-def check_source_collection(client: Client, source: Namespace, what: str = "source") -> None:
+def _name_all(hello: Mapping[str, Any]) -> Message:
+    return Message(
+        "Name all members and replicaSet={name} in the connection string, and leave "
+        "directConnection out. --dry-run needs no primary.",
+        name=hello.get("setName"),
+    )
+
+
+def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
     """Refuse a source that does not exist, or that cannot be read in `_id` order.
 
     what: what it is called, where it is another collection.
@@ -52,11 +73,22 @@ def check_source_collection(client: Client, source: Namespace, what: str = "sour
         names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
         raise UsageError(_unknown_source(client, source, names, what))
     if kind != "collection":
-        part = ", with --query for the part that you want" if what == "source" else ""
-        raise UsageError(
-            f"the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
-            f"the collection behind it{part}."
-        )
+        raise UsageError(joined([_no_order(source, kind, what), _behind_it(what)]))
+
+
+def _no_order(source: Namespace, kind: str, what: str) -> Message:
+    return Message(
+        "the {what} {source} is a {kind}, which has no _id index to be read in order.",
+        what=what,
+        source=source,
+        kind=kind,
+    )
+
+
+def _behind_it(what: str) -> Message:
+    if what != _SOURCE:
+        return Message("Name the collection behind it.")
+    return Message("Name the collection behind it, with --query for the part that you want.")
 
 
 def check_others(
@@ -67,18 +99,37 @@ def check_others(
     for other in others:
         if other == source:
             raise UsageError(
-                f"--against names {other}, which is the source: its documents are compared with "
-                "each other in any case. Leave it out."
+                Message(
+                    "--against names {other}, which is the source: its documents are compared with "
+                    "each other in any case. Leave it out.",
+                    other=other,
+                )
             )
         if other == target or str(other) in parts:
-            which = "is" if other == target else "belongs to"
-            raise UsageError(
-                f"--against names {other}, which {which} the target {target}: what is kept there "
-                "counts in any case. Leave it out."
-            )
+            raise UsageError(_of_the_target(other, target))
         if other.database in _OF_THE_SERVER:
-            raise UsageError(f"--against names {other}, a record of the server's. Leave it out.")
-        check_source_collection(client, other, "collection of --against")
+            raise UsageError(
+                Message(
+                    "--against names {other}, a record of the server's. Leave it out.", other=other
+                )
+            )
+        check_source_collection(client, other, Message("collection of --against"))
+
+
+def _of_the_target(other: Namespace, target: Namespace) -> Message:
+    if other == target:
+        return Message(
+            "--against names {other}, which is the target {target}: what is kept there counts in "
+            "any case. Leave it out.",
+            other=other,
+            target=target,
+        )
+    return Message(
+        "--against names {other}, which belongs to the target {target}: what is kept there counts "
+        "in any case. Leave it out.",
+        other=other,
+        target=target,
+    )
 
 
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
@@ -88,29 +139,57 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
     """
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
-        raise UsageError(f"source and target are the same: {source}. Name another --target.")
+        raise UsageError(
+            Message(
+                "source and target are the same: {source}. Name another --target.", source=source
+            )
+        )
     if target.database in _OF_THE_SERVER:
         raise UsageError(
-            f"the target {target} lies in {target.database}, where the server keeps its own "
-            "records. Name a --target in another database."
+            Message(
+                "the target {target} lies in {database}, where the server keeps its own records. "
+                "Name a --target in another database.",
+                target=target,
+                database=target.database,
+            )
         )
     if suffix := next(filter(target.collection.endswith, SUFFIXES), None):
         raise UsageError(
-            f"the target {target} ends in {suffix}, which is where another target keeps its "
-            "records. Name another --target."
+            Message(
+                "the target {target} ends in {suffix}, which is where another target keeps its "
+                "records. Name another --target.",
+                target=target,
+                suffix=suffix,
+            )
         )
     kinds = _collections(client, target.database)
     if target.collection not in kinds and target.collection != target.collection.strip():
         raise UsageError(
-            f"the new target {str(target)!r} begins or ends with a blank, which is probably wrong. "
-            "Name another --target."
+            Message(
+                "the new target {target!r} begins or ends with a blank, which is probably wrong. "
+                "Name another --target.",
+                target=str(target),
+            )
         )
     for name in own:
         if (kind := kinds.get(name, "collection")) != "collection":
-            what = f"the target {target}"
-            if name != target.collection:
-                what = f"{target.database}.{name}, which belongs to the target {target},"
-            raise UsageError(f"{what} is a {kind}. Name a --target whose parts are collections.")
+            raise UsageError(_no_collection(target, Namespace(target.database, name), kind))
+
+
+def _no_collection(target: Namespace, part: Namespace, kind: str) -> Message:
+    if part == target:
+        return Message(
+            "the target {target} is a {kind}. Name a --target whose parts are collections.",
+            target=target,
+            kind=kind,
+        )
+    return Message(
+        "{part}, which belongs to the target {target}, is a {kind}. Name a --target whose parts "
+        "are collections.",
+        part=part,
+        target=target,
+        kind=kind,
+    )
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:
@@ -120,18 +199,24 @@ def _collections(client: Client, database: str) -> dict[str, str]:
     return {row["name"]: row["type"] for row in reply["cursor"]["firstBatch"]}
 
 
-def _unknown_source(client: Client, source: Namespace, collections: list[str], what: str) -> str:
-    message = f"the {what} {source} does not exist."
+def _unknown_source(
+    client: Client, source: Namespace, collections: list[str], what: str
+) -> Message:
+    message = Message("the {what} {source} does not exist.", what=what, source=source)
     if collections:
-        return f"{message} Nearest in {source.database}: {_near(source.collection, collections)}."
+        near = _near(source.collection, collections)
+        told = Message("Nearest in {database}: {near}.", database=source.database, near=near)
+        return joined([message, told])
     databases: list[str] = []
     with suppress(PyMongoError):  # the list is a kindness; the right to see it may be missing
         databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
-    return (
-        f"{message} The database {source.database} has no collections; databases here: "
-        f"{_near(source.database, databases) or 'none'}. "
-        "In a name with dots, the part before the first dot is the database, even with --db."
+    others = Message(
+        "The database {database} has no collections; databases here: {near}. In a name with dots, "
+        "the part before the first dot is the database, even with --db.",
+        database=source.database,
+        near=_near(source.database, databases) or Message("none"),
     )
+    return joined([message, others])
 
 
 def _near(name: str, names: list[str]) -> str:
@@ -148,13 +233,14 @@ def check_rights(
     reply = client.admin.command("connectionStatus", showPrivileges=True)["authInfo"]
     if not reply["authenticatedUsers"]:
         return  # a server that wants a user refuses the next command
-    privileges, missing = reply["authenticatedUserPrivileges"], list[str]()
+    privileges, missing = reply["authenticatedUserPrivileges"], list[Message]()
     for suffix, needed in rights.items():
         held = _held(privileges, target.database, f"{target.collection}{suffix}")
         if actions := [action for action in needed if action not in held]:
-            missing.append(f"  {', '.join(actions)} on {target}{suffix}")
+            missing.append(right(", ".join(actions), f"{target}{suffix}"))
     if missing:
-        raise UsageError("\n".join(["the database user lacks rights:", *missing, HOW_TO_GRANT]))
+        lines = joined([Message("the database user lacks rights:"), *missing], "\n  ")
+        raise UsageError(joined([lines, HOW_TO_GRANT], "\n"))
 
 
 def _held(privileges: list[Mapping[str, Any]], database: str, collection: str) -> set[str]:

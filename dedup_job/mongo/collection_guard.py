@@ -14,6 +14,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.errors import StateMismatch
 from dedup_job.index import KeptIndex
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import LABELS, SUFFIXES
 from dedup_job.mongo.errors import UNAUTHORIZED
@@ -21,12 +22,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint
 
-_BLIND = (
-    "the user may not see how the collections of %s are made (listCollections, listIndexes): a "
-    "capped one, a TTL index, or one that is replaced while the run is at work is found by its "
-    "documents only."
-)
-_WAY_OUT = (
+_WAY_OUT = Message(
     "All that was decided is written. What is missing is decided again by the same command, while "
     "the source holds it; `dedup check` shows what is left."
 )
@@ -62,7 +58,7 @@ class CollectionGuard:
         found = self._retry(self._look)
         lines = [line for name, one in found.items() for line in self._losses(name, one)]
         if lines:
-            raise StateMismatch("\n".join([*lines, "Or name another --target."]))
+            raise StateMismatch(joined([*lines, Message("Or name another --target.")], "\n"))
 
     def begin(self, checkpoint: Checkpoint) -> None:
         """Remember how all is before the first batch of a run, or of its next part."""
@@ -73,13 +69,13 @@ class CollectionGuard:
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Describe what others changed, by UUIDs and counts; "" where nothing changed."""
         lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
-        return "\n".join([*lines, _WAY_OUT]) if lines else ""
+        return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def explain(self, refused: OperationFailure) -> None:
         """Raise StateMismatch where a write was refused since a collection is not what it was."""
         with suppress(PyMongoError):
             if lines := [*self._changes()]:
-                raise StateMismatch("\n".join([*lines, _WAY_OUT])) from refused
+                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
 
     def _look(self) -> dict[str, Facts]:
         """Return the facts of those collections that exist, and that the user may look at."""
@@ -97,7 +93,7 @@ class CollectionGuard:
                     raise
                 self._unseen.add(database)
                 if database not in self._told:
-                    log.warning(_BLIND, database)
+                    log.warning("%s", _blind(database))
                     self._told.add(database)
         return found
 
@@ -107,29 +103,31 @@ class CollectionGuard:
         for name, one in self._facts.items():
             if name == f"{self._target.name}{LABELS}":  # a run writes none
                 continue
-            what = "source" if name == self._source else "collection"
             other = now.get(name)
             if _database_of(name) in self._unseen:  # a right was taken away, which proves nothing
                 continue
             if other is not None and other.uuid == one.uuid:
                 yield from self._losses(name, other)
                 continue
-            how = "dropped or renamed" if other is None else "replaced by another one"
-            yield f"the {what} {name} was {how} while the run was at work."
+            what = _source(name) if name == self._source else _collection(name)
+            yield _is_gone(what) if other is None else _is_another(what)
 
     def _losses(self, name: str, facts: Facts) -> Iterator[str]:
         """Yield why a collection loses documents by itself; of the source that is no concern."""
         if name == self._source:
             return
         if facts.is_capped:
-            yield (
-                f"the collection {name} is capped: it removes its oldest documents when it is "
-                "full. Copy it to one that is not."
+            yield Message(
+                "the collection {name} is capped: it removes its oldest documents when it is full. "
+                "Copy it to one that is not.",
+                name=name,
             )
         for index in facts.expiring:
-            yield (
-                f"the collection {name} removes documents after a time (TTL index {index}). Drop "
-                "that index."
+            yield Message(
+                "the collection {name} removes documents after a time (TTL index {index}). Drop "
+                "that index.",
+                name=name,
+                index=index,
             )
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
@@ -141,14 +139,20 @@ class CollectionGuard:
             compared.add(page)
         gone, others = compared.surplus(), compared.missing
         if gone.count:
-            yield (
-                f"{gone.count:,} documents that were kept are missing from {self._target.name}: "
-                f"_id {_named(gone)}. Something removed them while the run was at work."
+            yield Message(
+                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
+                "removed them while the run was at work.",
+                number=gone.count,
+                name=self._target.name,
+                ids=_named(gone),
             )
         if others.count:
-            yield (
-                f"{others.count:,} documents of {self._target.name} were kept by no run: _id "
-                f"{_named(others)}. Something else wrote them while the run was at work."
+            yield Message(
+                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
+                "wrote them while the run was at work.",
+                number=others.count,
+                name=self._target.name,
+                ids=_named(others),
             )
 
     def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
@@ -159,10 +163,39 @@ class CollectionGuard:
         only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
         there = self._retry(lambda: self._target.ledger.count_documents(only))
         if there != rows:
-            yield (
-                f"{self._target.ledger.full_name} holds {there:,} of the {rows:,} rows that run "
-                f"{checkpoint.run} wrote. Something removed or added some."
+            yield Message(
+                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
+                "removed or added some.",
+                name=self._target.ledger.full_name,
+                there=there,
+                rows=rows,
+                run=checkpoint.run,
             )
+
+
+def _blind(database: str) -> Message:
+    return Message(
+        "the user may not see how the collections of {database} are made (listCollections, "
+        "listIndexes): a capped one, a TTL index, or one that is replaced while the run is at work "
+        "is found by its documents only.",
+        database=database,
+    )
+
+
+def _source(name: str) -> Message:
+    return Message("the source {name}", name=name)
+
+
+def _collection(name: str) -> Message:
+    return Message("the collection {name}", name=name)
+
+
+def _is_gone(what: Message) -> Message:
+    return Message("{what} was dropped or renamed while the run was at work.", what=what)
+
+
+def _is_another(what: Message) -> Message:
+    return Message("{what} was replaced by another one while the run was at work.", what=what)
 
 
 def _database_of(name: str) -> str:
@@ -173,7 +206,7 @@ def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:
     indexes = list(database[row["name"]].list_indexes())  # none of what was dropped just now
     expiring = [index["name"] for index in indexes if "expireAfterSeconds" in index]
     if "expireAfterSeconds" in row["options"]:
-        expiring.append("of the collection itself")
+        expiring.append(Message("of the collection itself"))
     return Facts(bytes(row["info"]["uuid"]), bool(row["options"].get("capped")), tuple(expiring))
 
 

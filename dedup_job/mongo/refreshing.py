@@ -17,6 +17,7 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.bson.rows import groups_in
@@ -73,7 +74,7 @@ class Refresher:
         The lease is held, and the run of the checkpoint has begun.
         """
         target, source = self.target, self.source
-        self.progress.stage("looking for what the source changed or deleted")
+        self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         source.look()
         found = source.changed if source.tells and not unseen else self._scanned()
@@ -179,9 +180,14 @@ class Refresher:
         gone = len((plan.kept | plan.rows) & plan.gone)
         if gone > max(decided * _MOST_GONE, _FEW):
             raise StateMismatch(
-                f"the source {self.source.name} no longer holds {gone:,} of the {decided:,} "
-                "documents that were decided, and --on-delete would let them leave the target. Was "
-                "it emptied, or made anew? Nothing was written. If it is right, give --yes."
+                Message(
+                    "the source {source} no longer holds {gone:,} of the {decided:,} documents "
+                    "that were decided, and --on-delete would let them leave the target. Was it "
+                    "emptied, or made anew? Nothing was written. If it is right, give --yes.",
+                    source=self.source.name,
+                    gone=gone,
+                    decided=decided,
+                )
             )
 
     def _pieces(self, plan: _Plan) -> Iterator[Piece]:

@@ -22,6 +22,7 @@ from pymongo.errors import (
     PyMongoError,
 )
 
+from dedup_job.messages import Message
 from dedup_job.runs.progress import Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
@@ -69,6 +70,8 @@ T = TypeVar("T")
 
 class Unsettled(AutoReconnect):
     """A commit is neither held by a majority nor rolled back yet."""
+
+    why = Message("the outcome of the last commit is not known yet")
 
 
 def is_transient(e: PyMongoError) -> bool:

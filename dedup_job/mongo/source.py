@@ -23,6 +23,7 @@ from dedup_job.documents import (
     too_long_before,
 )
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
@@ -79,7 +80,8 @@ class Source(PendingIds):
             if e.code in (UNAUTHORIZED, AUTHENTICATION_FAILED) or is_transient(e):
                 raise
             message = str((e.details or {}).get("errmsg", "")).split("\n", 1)[0][:300]
-            raise UsageError(f"the server does not understand --query: {message}") from e
+            said = Message("the server does not understand --query: {message}", message=message)
+            raise UsageError(said) from e
 
     def check_field(self) -> None:
         """Refuse each field that none of the first 1,000 documents has; list those they have."""
@@ -95,9 +97,13 @@ class Source(PendingIds):
                 return
         if seen:
             raise UsageError(
-                f"none of the first {len(seen):,} documents has the field "
-                f"{'.'.join(absent[0])!r}. {text_fields(seen)} Name one with --field, or give "
-                "--yes if the field really is that rare."
+                Message(
+                    "none of the first {number:,} documents has the field {field!r}. {found} Name "
+                    "one with --field, or give --yes if the field really is that rare.",
+                    number=len(seen),
+                    field=".".join(absent[0]),
+                    found=text_fields(seen),
+                )
             )
 
     def fields(self, documents: Sequence[Document]) -> str:
@@ -107,8 +113,10 @@ class Source(PendingIds):
             for document in page:
                 with suppress(BSONError, ValueError, OverflowError):
                     decoded.append(bson.decode(document.raw))
-        names = "fields are" if self._fields.several else "field is"
-        return f"The {names} {self._settings.field!r}. {text_fields(decoded)}"
+        read, found = self._settings.field, text_fields(decoded)
+        if self._fields.several:
+            return Message("The fields are {read!r}. {found}", read=read, found=found)
+        return Message("The field is {read!r}. {found}", read=read, found=found)
 
     @cached_property
     def expected(self) -> int | None:
@@ -232,7 +240,9 @@ class Source(PendingIds):
         key, raw, text, text_at = row
         id_ = bson_edit.id_value(key)
         if len(key) > LONGEST_ID:
-            detail = f"its _id takes {len(key):,} bytes, limit {LONGEST_ID:,}"
+            detail = Message(
+                "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
+            )
             return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
         if text is not None and len(text) <= self._most:
             return Document(id_, key, raw, text, text_at)
@@ -243,7 +253,7 @@ class Source(PendingIds):
             return Document(id_, key, raw, reason)
         for path in self._fields.paths:
             if bson_edit.repeats(raw, path):  # a server's projection takes another than we
-                detail = f"the field {'.'.join(path)!r} is there twice"
+                detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         content: str | Refusal = self._fields.content(decoded)
         if isinstance(content, str) and len(content) > self._most:

@@ -13,6 +13,7 @@ import bson
 from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
 from dedup_job.text_fields import TextFields
 
@@ -93,18 +94,22 @@ class SourceSettings(BaseModel):
         for names, name in zip(fields.paths, fields.dotted, strict=True):
             if not all(names) or names[0] in ("_id", "dedup") or _NOT_IN_A_NAME.search(name):
                 raise ValueError(
-                    f"{name!r} is not a text field; expected a name or a dotted path, or several "
-                    "with commas between them"
+                    Message(
+                        "{name!r} is not a text field; expected a name or a dotted path, or "
+                        "several with commas between them",
+                        name=name,
+                    )
                 )
             if any(part.startswith("$") for part in names):
-                raise ValueError("no name in a path may begin with $")
+                raise ValueError(Message("no name in a path may begin with $"))
             if len(names) > DEEPEST:
-                raise ValueError(f"a path of more than {DEEPEST} names, deeper than documents are")
-        for one, other in combinations(sorted(fields.dotted), 2):
-            if one == other:
-                raise ValueError(f"the field {one!r} is named twice; name it once")
-            if other.startswith(f"{one}."):
-                raise ValueError(f"{one!r} holds {other!r}; name only the fields that are texts")
+                raise ValueError(
+                    Message(
+                        "a path of more than {most} names, deeper than documents are", most=DEEPEST
+                    )
+                )
+        if problem := _overlap(fields.dotted):
+            raise ValueError(problem)
         return value
 
     @field_validator("query")
@@ -114,17 +119,29 @@ class SourceSettings(BaseModel):
         return value
 
 
+def _overlap(fields: Sequence[str]) -> Message | None:
+    """Say which fields are named twice, or lie within each other; None where none do."""
+    for one, other in combinations(sorted(fields), 2):
+        if one == other:
+            return Message("the field {one!r} is named twice; name it once", one=one)
+        if other.startswith(f"{one}."):
+            return Message(
+                "{one!r} holds {other!r}; name only the fields that are texts", one=one, other=other
+            )
+    return None
+
+
 def parse_query(text: str | None) -> dict[str, Any]:
     """Read a filter in MongoDB extended JSON; ValueError says where it is wrong."""
     if text is None:
         return {}
     query = parsed(text)
     if not isinstance(query, dict):  # pydantic reports ValueErrors
-        raise ValueError('must be an object, e.g. {"lang": "zh"}')  # noqa: TRY004
+        raise ValueError(Message('must be an object, e.g. {"lang": "zh"}'))  # noqa: TRY004
     try:
         bson.encode(query)  # a half of a character, a number of more than 64 bits
     except (ValueError, OverflowError, BSONError) as e:
-        raise ValueError(f"not valid extended JSON: {e}") from e
+        raise ValueError(Message("not valid extended JSON: {why}", why=str(e))) from e
     return query
 
 
@@ -139,13 +156,13 @@ def moving_operator(query: Any) -> str:
     return ""
 
 
-def text_fields(documents: Sequence[Mapping[str, Any]]) -> str:
+def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     """Say in which fields documents hold text, and in what share of them."""
     texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
     if not texts:
-        return "They have no text field at all."
+        return Message("They have no text field at all.")
     shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
-    return f"Fields with text: {', '.join(shares)}."
+    return Message("Fields with text: {shares}.", shares=", ".join(shares))
 
 
 def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

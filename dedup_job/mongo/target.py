@@ -17,6 +17,7 @@ from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
+from dedup_job.messages import Message
 from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.collection_guard import CollectionGuard
@@ -110,18 +111,30 @@ class Target(TargetReader):
         state, last, source = self.state.read() or {}, self.last_run(), self.source.full_name
         if last is not None and last["_id"] >= next_run(state):
             raise StateMismatch(
-                f"{self.runs.full_name} holds run {last['_id']}, and {self.name}.state knows "
-                f"{next_run(state) - 1} runs: someone changed one of them, or put an older copy "
-                "back. Put both back as they were, from one backup; to start over, drop the "
-                "target, its ledger, runs and state, all four. Nothing was written."
+                Message(
+                    "{runs} holds run {run}, and {target}.state knows {number} runs: someone "
+                    "changed one of them, or put an older copy back. Put both back as they were, "
+                    "from one backup; to start over, drop the target, its ledger, runs and state, "
+                    "all four. Nothing was written.",
+                    runs=self.runs.full_name,
+                    run=last["_id"],
+                    target=self.name,
+                    number=next_run(state) - 1,
+                )
             )
         other = self.last_run({"source": {"$ne": source}})
         if other is not None:
             raise StateMismatch(
-                f"run {other['_id']} in {self.runs.full_name} read {other['source']}, and "
-                f"{self.name}.state names {source}: someone changed one of them. Where the source "
-                "was renamed, both need its new name; else put back what was there. Nothing was "
-                "written."
+                Message(
+                    "run {run} in {runs} read {other}, and {target}.state names {source}: someone "
+                    "changed one of them. Where the source was renamed, both need its new name; "
+                    "else put back what was there. Nothing was written.",
+                    run=other["_id"],
+                    runs=self.runs.full_name,
+                    other=other["source"],
+                    target=self.name,
+                    source=source,
+                )
             )
 
     def begin(

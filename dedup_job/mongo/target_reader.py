@@ -16,6 +16,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown
@@ -196,9 +197,13 @@ class TargetReader:
         row = self.retry(lambda: self.runs.find_one({"_id": found.run}, {"query": 1})) or {}
         if row.get("query", found.query) != found.query:
             own, other = bookmarks.shortened(found.query), bookmarks.shortened(row["query"])
-            raise bookmarks.refused(
-                name, f"its query is {own}, and that of run {found.run} is {other}"
+            why = Message(
+                "its query is {own}, and that of run {run} is {other}",
+                own=own,
+                run=found.run,
+                other=other,
             )
+            raise bookmarks.refused(name, why)
         return found
 
     def usual_without_text(self) -> float:
@@ -366,16 +371,23 @@ class TargetReader:
             count = collection.estimated_document_count()
             if count:
                 raise StateMismatch(
-                    f"the target's collection {collection.full_name} holds {count:,} documents "
-                    "that dedup did not write. Name another --target, or remove them first."
+                    Message(
+                        "the target's collection {name} holds {count:,} documents that dedup did "
+                        "not write. Name another --target, or remove them first.",
+                        name=collection.full_name,
+                        count=count,
+                    )
                 )
 
-    def _not_ours(self, count: int, keys: Sequence[bytes]) -> str:
+    def _not_ours(self, count: int, keys: Sequence[bytes]) -> Message:
         names = ", ".join(map(shown, keys))
         more = ", ..." if count > len(keys) else ""
-        return (
-            f"the target {self.name} holds {count:,} documents that dedup did not "
-            "write or that someone changed: they lack their text or fingerprint, or it is of "
-            f"another type. _id {names}{more}. Remove them from the target or put them back as "
-            "they were, or name another --target."
+        return Message(
+            "the target {target} holds {count:,} documents that dedup did not write or that "
+            "someone changed: they lack their text or fingerprint, or it is of another type. _id "
+            "{ids}. Remove them from the target or put them back as they were, or name another "
+            "--target.",
+            target=self.name,
+            count=count,
+            ids=f"{names}{more}",
         )

@@ -8,25 +8,26 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from dedup_job.messages import Message
 from dedup_job.printing import command_line
 
 
 class Check(StrEnum):
     """What is looked for; those of `NOTES` are no error."""
 
-    UNDECIDED = "not decided yet"
-    GONE = "no longer in the source"
-    CHANGED = "differs from the source"
-    RULES = "kept by today's rules"
-    HALF = "incomplete batch; the next run rolls it back"
-    TWICE = "in target and ledger"
-    ORIGINAL = "original not in the target"
-    ELSEWHERE = "original in another collection gone or changed"
-    CONTRADICTS = "ledger row contradicts the texts"
-    VALUES = "stored values differ from recomputed ones"
-    FOREIGN = "not written by dedup"
-    RECORDS = "runs or state contradict the data"
-    SNAPSHOT = "snapshot not of the target"
+    UNDECIDED = Message("not decided yet")
+    GONE = Message("no longer in the source")
+    CHANGED = Message("differs from the source")
+    RULES = Message("kept by today's rules")
+    HALF = Message("incomplete batch; the next run rolls it back")
+    TWICE = Message("in target and ledger")
+    ORIGINAL = Message("original not in the target")
+    ELSEWHERE = Message("original in another collection gone or changed")
+    CONTRADICTS = Message("ledger row contradicts the texts")
+    VALUES = Message("stored values differ from recomputed ones")
+    FOREIGN = Message("not written by dedup")
+    RECORDS = Message("runs or state contradict the data")
+    SNAPSHOT = Message("snapshot not of the target")
 
 
 NOTES = (
@@ -35,39 +36,62 @@ NOTES = (
 )
 _SHOWN = 5
 
-_ADVICE: Mapping[Check, str] = {
-    Check.UNDECIDED: "The next `dedup run` decides them. They are new, or --query, --limit or a "
-    "stop left them out, or someone removed them from target or ledger; then counts differ, too.",
-    Check.GONE: "Nothing to do if you removed them from the source on purpose. Else something "
-    "added them to the target or the ledger; then counts differ, too.",
-    Check.CHANGED: "They changed in the source after they were decided, or in the target where "
-    "nothing recorded tells. What was decided stays decided. To have a dropped one decided anew: "
-    "`{requeue}`, then `dedup run`; a kept one stays in the target as it was.",
-    Check.RULES: "Another version of the rules dropped them. To keep one: `{restore}`.",
-    Check.HALF: "A process was killed at work. The next `dedup run` rolls this back first, and "
-    "then decides these documents anew.",
-    Check.TWICE: "No run does that: find what wrote there. `{inspect}` shows such a document; "
-    "remove the document or the row that is wrong.",
-    Check.ORIGINAL: "Someone removed their originals from the target. Put them back, or "
-    "`{restore}` for each row shown.",
-    Check.ELSEWHERE: "They were dropped for documents of a collection of --against, which are no "
-    "longer as they were. What was decided stays decided. To have one decided anew: "
-    "`{requeue}`, then `dedup run`.",
-    Check.CONTRADICTS: "Someone changed the row, the document that it holds, or the original: by "
-    "its texts it is no such duplicate, its original came later, or it names itself. "
-    "`{inspect}` shows both texts; keep it by `{restore}`, or with --requeue let the next run "
-    "decide it anew.",
-    Check.VALUES: "Someone changed what is named in brackets, or the text. `{inspect}` "
-    "shows what it should be. Put it back, or remove the document or row: the next run decides it "
-    "anew.",
-    Check.FOREIGN: "What is named in brackets is missing, added, or of another type. Put it back "
-    "as it was; documents and rows that no run wrote, remove. The next run decides anew what was "
-    "removed.",
-    Check.RECORDS: "Someone added to or removed from target or ledger by hand, or changed "
-    "{target}.runs or {target}.state. What was removed, the next run decides anew; put a changed "
-    "record back from a backup. `dedup undo` and `dedup restore` keep the counts right.",
-    Check.SNAPSHOT: "The index on disk is not that of the target, so runs may miss duplicates. "
-    "Nothing is lost: `{rebuild}` makes it anew.",
+_ADVICE: Mapping[Check, Message] = {
+    Check.UNDECIDED: Message(
+        "The next `dedup run` decides them. They are new, or --query, --limit or a stop left "
+        "them out, or someone removed them from target or ledger; then counts differ, too."
+    ),
+    Check.GONE: Message(
+        "Nothing to do if you removed them from the source on purpose. Else something added "
+        "them to the target or the ledger; then counts differ, too."
+    ),
+    Check.CHANGED: Message(
+        "They changed in the source after they were decided, or in the target where nothing "
+        "recorded tells. What was decided stays decided. To have a dropped one decided anew: "
+        "`{requeue}`, then `dedup run`; a kept one stays in the target as it was."
+    ),
+    Check.RULES: Message("Another version of the rules dropped them. To keep one: `{restore}`."),
+    Check.HALF: Message(
+        "A process was killed at work. The next `dedup run` rolls this back first, and then "
+        "decides these documents anew."
+    ),
+    Check.TWICE: Message(
+        "No run does that: find what wrote there. `{inspect}` shows such a document; remove "
+        "the document or the row that is wrong."
+    ),
+    Check.ORIGINAL: Message(
+        "Someone removed their originals from the target. Put them back, or `{restore}` for "
+        "each row shown."
+    ),
+    Check.ELSEWHERE: Message(
+        "They were dropped for documents of a collection of --against, which are no longer as"
+        " they were. What was decided stays decided. To have one decided anew: `{requeue}`, "
+        "then `dedup run`."
+    ),
+    Check.CONTRADICTS: Message(
+        "Someone changed the row, the document that it holds, or the original: by its texts "
+        "it is no such duplicate, its original came later, or it names itself. `{inspect}` "
+        "shows both texts; keep it by `{restore}`, or with --requeue let the next run decide "
+        "it anew."
+    ),
+    Check.VALUES: Message(
+        "Someone changed what is named in brackets, or the text. `{inspect}` shows what it "
+        "should be. Put it back, or remove the document or row: the next run decides it anew."
+    ),
+    Check.FOREIGN: Message(
+        "What is named in brackets is missing, added, or of another type. Put it back as it "
+        "was; documents and rows that no run wrote, remove. The next run decides anew what "
+        "was removed."
+    ),
+    Check.RECORDS: Message(
+        "Someone added to or removed from target or ledger by hand, or changed {target}.runs "
+        "or {target}.state. What was removed, the next run decides anew; put a changed record"
+        " back from a backup. `dedup undo` and `dedup restore` keep the counts right."
+    ),
+    Check.SNAPSHOT: Message(
+        "The index on disk is not that of the target, so runs may miss duplicates. Nothing is"
+        " lost: `{rebuild}` makes it anew."
+    ),
 }
 
 
@@ -85,10 +109,11 @@ class Finding:
         """Tell whether the target is not as it should be."""
         return self.found > 0 and self.check not in NOTES
 
-    def advice(self, target: str) -> str:
+    def advice(self, target: str) -> Message:
         """Say what to do about it."""
         of = ("--target", target)
-        return _ADVICE[self.check].format(
+        return Message(
+            _ADVICE[self.check],
             target=target,
             inspect=command_line("inspect", "ID", *of),
             restore=command_line("restore", "ID", *of),

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
+from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Run
 
-WAITING = "waiting for new"
+WAITING = Message("waiting for new")
 """What a run does that decides documents as they arrive."""
+_DEDUPLICATING = Message("deduplicating")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Progress:
         """Learn that a part of the work without a count begins."""
         self._tell(doing=name, counted=False, done=0, total=None)
 
-    def total(self, documents: int | None, doing: str = "deduplicating") -> None:
+    def total(self, documents: int | None, doing: str = _DEDUPLICATING) -> None:
         """Learn about how many documents are to be read, and what for; None: not known."""
         done = self._now.counts.scanned  # of a run that goes on
         self._tell(doing=doing, counted=True, done=done, total=documents)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
@@ -16,14 +17,14 @@ from dedup_job.runs.stages import Profile
 class Status(StrEnum):
     """What became of a run."""
 
-    RUNNING = "running"
-    STOPPED = "stopped"
-    FAILED = "failed"
-    DONE = "done"
-    ABANDONED = "abandoned"
-    UNDONE = "undone"
-    RESTORED = "restored"  # no run: a person put one document into the target
-    REQUEUED = "requeued"  # no run: a person took one row out of the ledger
+    RUNNING = Message("running")
+    STOPPED = Message("stopped")
+    FAILED = Message("failed")
+    DONE = Message("done")
+    ABANDONED = Message("abandoned")
+    UNDONE = Message("undone")
+    RESTORED = Message("restored")  # no run: a person put one document into the target
+    REQUEUED = Message("requeued")  # no run: a person took one row out of the ledger
 
 
 @dataclass(frozen=True, slots=True)

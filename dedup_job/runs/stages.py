@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from dedup_job import _core
+from dedup_job.messages import Message
 
 T = TypeVar("T")
 
@@ -19,12 +20,12 @@ T = TypeVar("T")
 class Stage(StrEnum):
     """The stages of a run, in the order in which a document passes them."""
 
-    LOAD = "load index"
-    READ = "read"
-    CLEAN = "clean"
-    FINGERPRINT = "fingerprint"
-    DECIDE = "decide"
-    WRITE = "write"
+    LOAD = Message("load index")
+    READ = Message("read")
+    CLEAN = Message("clean")
+    FINGERPRINT = Message("fingerprint")
+    DECIDE = Message("decide")
+    WRITE = Message("write")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +107,10 @@ class Profile:
         """The stage that the others wait for, and how busy it was; the preparing two are one."""
         preparing = self.busy(Stage.CLEAN) + self.busy(Stage.FINGERPRINT)
         shares = {
-            Stage.READ.value: self.busy(Stage.READ),
-            f"{Stage.CLEAN} and {Stage.FINGERPRINT}": min(preparing, 1.0),
-            Stage.DECIDE.value: self.busy(Stage.DECIDE),
-            Stage.WRITE.value: self.busy(Stage.WRITE),
+            Message(str(Stage.READ)): self.busy(Stage.READ),
+            Message("clean and fingerprint"): min(preparing, 1.0),
+            Message(str(Stage.DECIDE)): self.busy(Stage.DECIDE),
+            Message(str(Stage.WRITE)): self.busy(Stage.WRITE),
         }
         name = max(shares, key=lambda stage: shares[stage])
         return name, shares[name]

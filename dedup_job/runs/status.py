@@ -8,7 +8,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from dedup_job.printing import command_line, counted, on_one_line
+from dedup_job.messages import Message, counted, joined
+from dedup_job.printing import command_line, on_one_line
 from dedup_job.runs.run import Run, Status
 
 _RECENT = 5.0  # seconds of a run whose rate is that of now
@@ -27,6 +28,32 @@ class RunState(StrEnum):
     NEVER = "never"  # no run began
 
 
+_SENTENCES = {
+    RunState.RUNNING: Message("run {run} is at work"),
+    RunState.HELD: Message(
+        "a process holds the lease: a run that is about to begin or waits for documents "
+        "(--follow), an undo or a restore"
+    ),
+    RunState.KILLED: Message(
+        "no run is at work; run {run} was cut off, its process is gone: the same command goes on"
+    ),
+    RunState.STOPPED: Message("no run is at work; run {run} was stopped: the same command goes on"),
+    RunState.FAILED: Message(
+        "no run is at work; run {run} ended by an error: the same command goes on"
+    ),
+    RunState.DONE: Message("no run is at work; run {run} is done"),
+    RunState.UNDONE: Message("no run is at work; run {run} was taken back"),
+    RunState.NEVER: Message("this target has no runs"),
+}
+_ALIVE = {True: Message("alive"), False: Message("gone"), None: Message("on another machine")}
+_UNITS = (
+    (Message("{number} d"), 86400),
+    (Message("{number} h"), 3600),
+    (Message("{number} min"), 60),
+    (Message("{number} s"), 1),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """Who holds the lease. alive: None where the process is on another machine."""
@@ -37,10 +64,14 @@ class Holder:
     expires: datetime | None
     alive: bool | None
 
-    def __str__(self) -> str:
+    def __str__(self) -> Message:
         """Say who it is, as a part of a sentence."""
-        since = "just now" if self.since is None else _when(self.since)
-        return on_one_line(f"process {self.pid} on {self.host}, since {since}")
+        return Message(
+            "process {pid} on {host}, since {since}",
+            pid=self.pid,
+            host=on_one_line(self.host),
+            since=Message("just now") if self.since is None else _when(self.since),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""
@@ -90,39 +121,32 @@ class TargetStatus:
         left = None if self.expected is None else self.expected - self.line.counts.scanned
         return None if left is None else max(left, 0) / self.rate
 
-    def sentence(self) -> str:
+    def sentence(self) -> Message:
         """Say what is going on."""
-        number = self.line.number if self.line else 0
-        again = "the same command goes on"
-        return {
-            RunState.RUNNING: f"run {number} is at work",
-            RunState.HELD: "a process holds the lease: a run that is about to begin or waits for "
-            "documents (--follow), an undo or a restore",
-            RunState.KILLED: f"no run is at work; run {number} was cut off, its process is gone: "
-            f"{again}",
-            RunState.STOPPED: f"no run is at work; run {number} was stopped: {again}",
-            RunState.FAILED: f"no run is at work; run {number} ended by an error: {again}",
-            RunState.DONE: f"no run is at work; run {number} is done",
-            RunState.UNDONE: f"no run is at work; run {number} was taken back",
-            RunState.NEVER: "this target has no runs",
-        }[self.state]
+        return Message(_SENTENCES[self.state], run=self.line.number if self.line else 0)
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to tell, by name."""
-        yield "state", self.sentence()
-        yield "source", on_one_line(self.source)
+        yield Message("state"), self.sentence()
+        yield Message("source"), on_one_line(self.source)
         if self.holder:
-            yield "process", self._holder(self.holder)
+            yield Message("process"), _process(self.holder)
         if self.line:
-            yield f"run {self.line.number}", self._progress(self.line)
+            yield Message("run {number}", number=self.line.number), self._progress(self.line)
         if self.by_hand:
             number, documents, kind = self.by_hand
-            many = f"{counted(documents, 'document')} {kind} by hand"
-            undo = f"`{command_line('undo', number, '--target', self.target)}` takes that back"
-            yield f"number {number}", f"{many}; {undo}"
-        yield "new documents", self._lag()
-        yield "last success", self._told(self.last_success)
-        yield "last failure", self._told(self.last_failure)
+            yield Message("number {number}", number=number), self._done(number, documents, kind)
+        yield Message("new documents"), self._lag()
+        yield Message("last success"), self._told(self.last_success)
+        yield Message("last failure"), self._told(self.last_failure)
+
+    def _done(self, number: int, documents: int, kind: str) -> Message:
+        return Message(
+            "{documents} {kind} by hand; `{undo}` takes that back",
+            documents=counted(documents, "document"),
+            kind=Message(kind),
+            undo=command_line("undo", number, "--target", self.target),
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""
@@ -167,49 +191,89 @@ class TargetStatus:
         ago = (self.now - line.finished).total_seconds() if line.finished else None
         return {"run": line.number, "finished": _iso(line.finished), "seconds_ago": ago}
 
-    def _holder(self, holder: Holder) -> str:
-        alive = {True: "alive", False: "gone", None: "on another machine"}[holder.alive]
-        since = "" if holder.since is None else f", since {_when(holder.since)}"
-        return on_one_line(f"{holder.pid} on {holder.host}, {alive}{since}")
+    def _progress(self, line: Run) -> Message:
+        counts = line.counts
+        values = {"kept": counts.kept, "duplicates": counts.duplicates}
+        decided, kept = (
+            self._decided(line),
+            Message("{kept:,} kept, {duplicates:,} duplicates", **values),
+        )
+        words = Message("{decided}: {counts}", decided=decided, counts=kept)
+        if self.state is not RunState.RUNNING:
+            return words
+        words = Message("{progress}; {rate}", progress=words, rate=self._rates(line))
+        if (left := self.seconds_left) is None:
+            return words
+        return Message("{progress}; about {left} left", progress=words, left=_span(left))
 
-    def _progress(self, line: Run) -> str:
-        decided, of = line.counts.scanned, ""
-        if self.expected:
-            of = f" of about {self.expected:,} ({min(decided / self.expected, 1):.0%})"
-        words = f"{decided:,} documents decided{of} in {_span(line.seconds)}"
-        words += f": {line.counts.kept:,} kept, {line.counts.duplicates:,} duplicates"
-        if self.state is RunState.RUNNING:
-            words += f"; {self.rate:,.0f} docs/s now, {line.docs_per_second:,.0f} from the start"
-            if (left := self.seconds_left) is not None:
-                words += f"; about {_span(left)} left"
-        return words
+    def _decided(self, line: Run) -> Message:
+        decided, span = line.counts.scanned, _span(line.seconds)
+        if not self.expected:
+            return Message("{decided:,} documents decided in {span}", decided=decided, span=span)
+        return Message(
+            "{decided:,} documents decided of about {expected:,} ({share:.0%}) in {span}",
+            decided=decided,
+            expected=self.expected,
+            share=min(decided / self.expected, 1),
+            span=span,
+        )
 
-    def _lag(self) -> str:
+    def _rates(self, line: Run) -> Message:
+        return Message(
+            "{now:,.0f} docs/s now, {ever:,.0f} from the start",
+            now=self.rate,
+            ever=line.docs_per_second,
+        )
+
+    def _lag(self) -> Message:
         if self.source_is_empty:
-            return "none: the source is empty, or it is gone"
+            return Message("none: the source is empty, or it is gone")
         if self.lag is None:
-            return "not known: the source may not be counted"
-        words = f"about {self.lag:,} that no run decided, estimated from the sizes of collections"
-        return words if self.query is None else f"{words}, whatever --query leaves out included"
+            return Message("not known: the source may not be counted")
+        if self.query is None:
+            return Message(
+                "about {lag:,} that no run decided, estimated from the sizes of collections",
+                lag=self.lag,
+            )
+        return Message(
+            "about {lag:,} that no run decided, estimated from the sizes of collections, whatever "
+            "--query leaves out included",
+            lag=self.lag,
+        )
 
-    def _told(self, line: Run | None) -> str:
+    def _told(self, line: Run | None) -> Message:
         if line is None:
-            return "none"
+            return Message("none")
+        if line.finished is None and line.status == Status.RUNNING:
+            return Message("run {run}, which was cut off", run=line.number)
         if line.finished is None:
-            cut_off = line.status == Status.RUNNING
-            return f"run {line.number}, {'which was cut off' if cut_off else 'at a time not known'}"
-        ago = _span((self.now - line.finished).total_seconds())
-        return f"run {line.number}, {_when(line.finished)}, {ago} ago"
+            return Message("run {run}, at a time not known", run=line.number)
+        ago, when = _span((self.now - line.finished).total_seconds()), _when(line.finished)
+        return Message("run {run}, {when}, {ago} ago", run=line.number, when=when, ago=ago)
 
 
-def _span(seconds: float) -> str:
+def _process(holder: Holder) -> Message:
+    alive = _ALIVE[holder.alive]
+    pid, host = holder.pid, on_one_line(holder.host)
+    if holder.since is None:
+        return Message("{pid} on {host}, {alive}", pid=pid, host=host, alive=alive)
+    return Message(
+        "{pid} on {host}, {alive}, since {since}",
+        pid=pid,
+        host=host,
+        alive=alive,
+        since=_when(holder.since),
+    )
+
+
+def _span(seconds: float) -> Message:
     """Return a time as a person says it, in its two greatest units."""
-    left, parts = max(int(seconds), 0), list[str]()
-    for name, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+    left, parts = max(int(seconds), 0), list[Message]()
+    for words, size in _UNITS:
         number, left = divmod(left, size)
         if number or parts or size == 1:
-            parts.append(f"{number} {name}")
-    return " ".join(parts[:2])
+            parts.append(Message(words, number=number))
+    return joined(parts[:2])
 
 
 def _when(time: datetime) -> str:

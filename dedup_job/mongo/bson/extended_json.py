@@ -19,6 +19,7 @@ from bson.codec_options import DatetimeConversion
 from bson.errors import BSONError
 from bson.json_util import JSONMode, JSONOptions
 
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.printing import escaped_json
 
@@ -32,7 +33,7 @@ MALFORMED = (  # what json_util and bson raise for a value that they do not take
     RecursionError,
     BSONError,
 )
-_TOO_DEEP = f"nested more than {DEEPEST} levels deep, which no server takes"
+_TOO_DEEP = Message("nested more than {levels} levels deep, which no server takes", levels=DEEPEST)
 
 
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
@@ -45,13 +46,18 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
         value = json.loads(text, object_pairs_hook=read)
     except json.JSONDecodeError as e:
         raise ValueError(
-            f"not valid extended JSON at character {e.pos + 1}: {e.msg}; names and texts need "
-            'double quotes, e.g. {"lang": "zh"}'
+            Message(
+                "not valid extended JSON at character {at}: {why}; names and texts need double "
+                'quotes, e.g. {{"lang": "zh"}}',
+                at=e.pos + 1,
+                why=e.msg,
+            )
         ) from e
     except RecursionError:
         raise ValueError(_TOO_DEEP) from None
     except MALFORMED as e:
-        raise ValueError(f"not valid extended JSON: {e}") from e
+        why = next((part for part in e.args if isinstance(part, Message)), str(e))
+        raise ValueError(Message("not valid extended JSON: {why}", why=why)) from e
     if _depth(value) > DEEPEST:
         raise ValueError(_TOO_DEEP)
     return value
@@ -62,7 +68,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
     seen = set[str]()
     for name, _ in pairs:
         if name in seen:
-            raise ValueError(f"the name {name!r} stands twice in one object")
+            raise ValueError(Message("the name {name!r} stands twice in one object", name=name))
         seen.add(name)
     return pairs
 

@@ -22,6 +22,7 @@ from bson import Decimal128
 from numpy.typing import NDArray
 
 from dedup_job.columns import Documents
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import Element
 from dedup_job.native.code_points import TextColumn
@@ -67,17 +68,24 @@ def parsed(written: str) -> Rule:
     name, colon, rest = written.partition(":")
     field, equals, values = rest.partition("=")
     if name not in list(By):
-        raise ValueError(f"{written!r} is no rule; expected {_expected()}")
+        said = Message("{rule!r} is no rule; expected {rules}", rule=written, rules=_expected())
+        raise ValueError(said)
     by = By(name)
     listed = tuple(value.strip() for value in values.split(","))
     fits = bool(field) == (by in _OF_A_FIELD) and bool(equals) == (by is By.ORDER)
     if not fits or (colon and not field) or (equals and "" in listed):
-        raise ValueError(f"{written!r} is not as that rule is written; expected {_expected()}")
+        raise ValueError(
+            Message(
+                "{rule!r} is not as that rule is written; expected {rules}",
+                rule=written,
+                rules=_expected(),
+            )
+        )
     return Rule(by, tuple(field.split(".")) if field else (), listed if equals else ())
 
 
-def _expected() -> str:
-    return (
+def _expected() -> Message:
+    return Message(
         "first, richest, longest, newest:FIELD, highest:FIELD, oldest:FIELD or order:FIELD=A,B,..."
     )
 

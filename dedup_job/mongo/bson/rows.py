@@ -20,6 +20,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -85,12 +86,17 @@ class OutputSettings(BaseModel):
     @model_validator(mode="after")
     def _has_what_rules_need(self) -> OutputSettings:
         if self.keep and self.document is Form.CLASSIC:
-            raise ValueError("output.keep needs another form than `classic`, which tells no groups")
+            raise ValueError(
+                Message("output.keep needs another form than `classic`, which tells no groups")
+            )
         fields = [str(rule) for rule in self.rules if rule.path]
         if fields and self.document is Form.TEXT:
             raise ValueError(
-                f"output.keep = {fields[0]} looks at a field, which output.document = text leaves "
-                "out of the target; output.document = whole has it"
+                Message(
+                    "output.keep = {rule} looks at a field, which output.document = text leaves "
+                    "out of the target; output.document = whole has it",
+                    rule=fields[0],
+                )
             )
         return self
 

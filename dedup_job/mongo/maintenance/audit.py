@@ -14,6 +14,7 @@ from operator import itemgetter
 from typing import Any
 
 from dedup_job.errors import LeaseHeld
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -58,7 +59,7 @@ class Checker:
         """
         self._begin()
         target = self.on.target
-        self.progress.total(self._size(target.source, *target.decided), "checking")
+        self.progress.total(self._size(target.source, *target.decided), Message("checking"))
         kept, dropped = self._walk_source()
         walked = self._walk(target.documents, self._kept, sample)
         rows = self._walk(target.ledger, self._dropped, sample)
@@ -84,7 +85,7 @@ class Checker:
         half: list[bytes | str] = [*self._half]
         if (undoing := state.get("undo")) is not None:
             self.on.target.retry(lambda: check_begun(self.on.target, state))
-            half.insert(0, f"run {undoing}, being undone")
+            half.insert(0, Message("run {run}, being undone", run=undoing))
         self.on.tally.add(Check.HALF, len(half), half)
         self._kept, self._dropped = KeptChecker(self.on), RowChecker(self.on)
 
@@ -95,10 +96,13 @@ class Checker:
         state = self.on.target.state
         lease = self.on.target.retry(state.at_work)
         if lease or (self.on.target.retry(state.read) or {}).get("token") != token:
-            who = holder(lease) if lease else "another process"
             raise LeaseHeld(
-                f"a run writes to {self.on.target.name} or did so meanwhile ({who}), so nothing "
-                "can be said of it. Check again when it is done."
+                Message(
+                    "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
+                    "of it. Check again when it is done.",
+                    target=self.on.target.name,
+                    who=holder(lease) if lease else Message("another process"),
+                )
             )
 
     def _pages(
@@ -160,7 +164,8 @@ class Checker:
 
     def _walk_others(self, collection: AnyCollection, other: AnyCollection | None) -> None:
         """Find what the source does not hold, and of this what is in the other, too."""
-        self.progress.stage(f"looking for what only {collection.full_name} holds")
+        name = collection.full_name
+        self.progress.stage(Message("looking for what only {name} holds", name=name))
         for page in pages(majority(collection), ID_PAGE, None, _ID, self.on.target.retry):
             keys = [row.key for row in page if row.key not in self._half]
             there = self._among(self.on.target.source, keys)
@@ -172,7 +177,7 @@ class Checker:
                 )
 
     def _compare_records(self, decided: int) -> None:
-        self.progress.stage("comparing the counts")
+        self.progress.stage(Message("comparing the counts"))
         pieces = run_counts.pieces_by_hand(self.on.target)
         rows, state = self.on.runs, self.on.state
         strange = foreign_records(rows, pieces, state)

@@ -12,6 +12,7 @@ from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Duplicate, Reason, Skipped
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, place_of
 from dedup_job.mongo.bson.extended_json import shown
@@ -321,7 +322,8 @@ class RowChecker:
                     keys = [row.key for row in rows]
                     there = self.on.target.held_by(self.on.target.documents, keys)
                     there |= {*keys} if not self.on.is_settled else set()  # it may have left since
-                    gone = [f"{shown(k)} of entry {entry['_id']}" for k in keys if k not in there]
+                    number = entry["_id"]
+                    gone = [_of_entry(shown(k), number) for k in keys if k not in there]
                     self.on.tally.add(Check.RECORDS, 0, gone)
 
     def _check_originals(self, of: Mapping[bytes, Sequence[LedgerRow]]) -> None:
@@ -336,12 +338,12 @@ class RowChecker:
         if not self.on.is_settled:  # what the source no longer holds could not be decided anew
             there = self.on.target.held_by(self.on.target.source, [row.key for _, row in gone])
             gone = [(key, row) for key, row in gone if row.key in there]
-        lost = [f"{shown(row.key)} of {shown(key)}" for key, row in gone]
+        lost = [_of(shown(row.key), shown(key)) for key, row in gone]
         self.on.tally.add(Check.ORIGINAL, sum(len(of[key]) for key in own), lost)
         if elsewhere := of.keys() - {*own}:
             left_there = elsewhere - self.on.target.texts([*elsewhere]).keys()
-            names = {key: f"{shown(key)} of {place_of(key)}" for key in left_there}
-            lost = [f"{shown(row.key)} of {name}" for key, name in names.items() for row in of[key]]
+            names = {key: _of(shown(key), place_of(key)) for key in left_there}
+            lost = [_of(shown(row.key), name) for key, name in names.items() for row in of[key]]
             self.on.tally.add(Check.ELSEWHERE, sum(len(of[key]) for key in elsewhere), lost)
 
     def _check_duplicates(self, duplicates: Sequence[LedgerRow]) -> list[LedgerRow]:
@@ -464,6 +466,14 @@ def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
         if not _alike(row.get(name), getattr(pair, name))
     ]
     return [f"{name} {row.get(name)!r}" for name in wrong]
+
+
+def _of(one: str, other: str) -> Message:
+    return Message("{one} of {other}", one=one, other=other)
+
+
+def _of_entry(document: str, number: int) -> Message:
+    return Message("{document} of entry {number}", document=document, number=number)
 
 
 def _alike(said: float | None, now: float | None) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
@@ -19,8 +20,12 @@ from dedup_job.printing import on_one_line
 from dedup_job.runs.run import in_utc
 from dedup_job.runs.status import Holder
 
-_SUFFIX, _HELD = ".state", "held"
-_PROCESS = {True: "at work on this machine", False: "dead", None: "on another machine"}
+_SUFFIX, _HELD = ".state", Message("held")
+_PROCESS = {
+    True: Message("{pid}, at work on this machine"),
+    False: Message("{pid}, dead"),
+    None: Message("{pid}, on another machine"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,24 +44,27 @@ class Lease:
 
     def rows(self) -> Iterator[tuple[str, str]]:
         """Yield what there is to tell, by name."""
-        yield "lease", self._state()
+        yield Message("lease"), self._state()
         if holder := self.holder:
-            yield "host", on_one_line(holder.host)
-            yield "process", f"{holder.pid}, {_PROCESS[holder.alive]}"
+            yield Message("host"), on_one_line(holder.host)
+            yield Message("process"), Message(_PROCESS[holder.alive], pid=holder.pid)
             if holder.since:
-                yield "since", leases.at(holder.since)
+                yield Message("since"), leases.at(holder.since)
             if holder.expires:
-                yield "expires", f"{leases.at(holder.expires)}, unless renewed"
-            yield "server's time", leases.at(self.now)
-        yield "token", f"{self.token:,}"
+                time = leases.at(holder.expires)
+                yield Message("expires"), Message("{time}, unless renewed", time=time)
+            yield Message("server's time"), leases.at(self.now)
+        yield Message("token"), f"{self.token:,}"
 
-    def _state(self) -> str:
+    def _state(self) -> Message:
         if self.holder is None:
-            return "free"
+            return Message("free")
         if self.holder.alive is False:
-            return "free: its holder is dead; the next run takes it over"
+            return Message("free: its holder is dead; the next run takes it over")
         if self.holder.expires is None or self.holder.expires < self.now:
-            return "free: it ended without a sign of its holder; the next run takes it over"
+            return Message(
+                "free: it ended without a sign of its holder; the next run takes it over"
+            )
         return _HELD
 
 
@@ -101,10 +109,16 @@ def existing_parts(target: TargetReader) -> set[str]:
     return {f"{database.name}.{part}" for part in found}
 
 
-def _never_written(client: Client, name: Namespace) -> str:
+def _never_written(client: Client, name: Namespace) -> Message:
     found = client[name.database].list_collection_names(authorizedCollections=True)
-    exists = "exists, but" if name.collection in found else "does not exist:"
-    message = f"the target {name} {exists} no dedup run ever wrote to it."
+    message = Message(
+        "the target {target} does not exist: no dedup run ever wrote to it.", target=name
+    )
+    if name.collection in found:
+        message = Message(
+            "the target {target} exists, but no dedup run ever wrote to it.", target=name
+        )
     targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
-    named = ", ".join(targets[:5]) or "none"
-    return f"{message} Targets in {name.database}: {named}."
+    names = ", ".join(targets[:5]) or Message("none")
+    others = Message("Targets in {database}: {names}.", database=name.database, names=names)
+    return joined([message, others])

@@ -19,6 +19,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -116,9 +117,13 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
     if checkpoint and not checkpoint["finished"]:
         run = checkpoint["run"]
         raise UsageError(
-            f"run {run} of {target.name} is not at its end. Let it end by the same command, or "
-            f"take it back (`{command_line('undo', run, '--target', target.name)}`); then restore "
-            "the document."
+            Message(
+                "run {run} of {target} is not at its end. Let it end by the same command, or take "
+                "it back (`{undo}`); then restore the document.",
+                run=run,
+                target=target.name,
+                undo=command_line("undo", run, "--target", target.name),
+            )
         )
     new = Entry(next_run(state), str(status), given, about=about)
     former = unfinished(target, given)
@@ -143,8 +148,12 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     keys = [one.row.key for one in piece]
     for key in target.held_by(target.documents, keys):
         raise StateMismatch(
-            f"_id {shown(key)} is in {target.name} and in its ledger, which no run does. Find out "
-            "what wrote it there, and remove the one that is wrong."
+            Message(
+                "_id {id} is in {target} and in its ledger, which no run does. Find out what wrote "
+                "it there, and remove the one that is wrong.",
+                id=shown(key),
+                target=target.name,
+            )
         )
     after, number = entry.with_piece(piece), entry.number
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
@@ -277,9 +286,15 @@ def former_rows(
             return
         if rows is None:
             raise StateMismatch(
-                f"{target.runs.full_name} lacks piece {piece} of number {number}, _id "
-                f"{piece_id(number, piece)}, with rows that were taken out of the ledger: someone "
-                "removed or changed it. Put it back from a backup; nothing was written."
+                Message(
+                    "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
+                    "taken out of the ledger: someone removed or changed it. Put it back from a "
+                    "backup; nothing was written.",
+                    name=target.runs.full_name,
+                    piece=piece,
+                    number=number,
+                    id=piece_id(number, piece),
+                )
             )
         yield rows
 

@@ -14,6 +14,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
@@ -85,7 +86,7 @@ def planned(target: TargetReader, run: int) -> Undone:
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:
     """Take back the last run of a target; UsageError says which that is if it is another."""
-    progress.stage("taking the lease")
+    progress.stage(Message("taking the lease"))
     pending = (target.retry(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
         row = target.retry(lambda: target.run(run)) or {}
@@ -106,9 +107,18 @@ def finish_undo(target: Target) -> None:
     if (run := state.get("undo")) is not None:
         target.retry(lambda: check_begun(target, state))
         progress, half = target.retry.progress or QUIET, state.get("undo_from")
-        what = f"undo of run {run}" if half is None else f"undo of part {half + 1} of number {run}"
-        progress.stage(f"finishing the {what}, which was cut off")
+        progress.stage(_finishing(run, half))
         _take_back(target, run, progress, half)
+
+
+def _finishing(run: int, half: int | None) -> Message:
+    if half is None:
+        return Message("finishing the undo of run {run}, which was cut off", run=run)
+    return Message(
+        "finishing the undo of part {part} of number {run}, which was cut off",
+        part=half + 1,
+        run=run,
+    )
 
 
 def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
@@ -117,9 +127,14 @@ def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
     later = target.last_run({"_id": {"$gt": run}, "status": {"$ne": _UNDONE}})
     if later is not None:
         raise StateMismatch(
-            f"{target.name}.state says that run {run} is being undone, and run {later['_id']} came "
-            "after it: only the last run can be undone, so someone changed the state. Put it back "
-            "as it was, or set its field `undo` to null; nothing was taken back."
+            Message(
+                "{target}.state says that run {run} is being undone, and run {later} came after "
+                "it: only the last run can be undone, so someone changed the state. Put it back as "
+                "it was, or set its field `undo` to null; nothing was taken back.",
+                target=target.name,
+                run=run,
+                later=later["_id"],
+            )
         )
     row = target.run(run)
     if row is not None:
@@ -135,33 +150,49 @@ def _check_own(target: TargetReader, row: Mapping[str, Any], half: int | None = 
         keys = [one.key for one in rows]
         for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
             if run_of(there.raw, is_kept=True) != number:
-                raise StateMismatch(
-                    f"{target.name} holds _id {shown(there.key)}, which another run kept than "
-                    f"number {number}, as {target.runs.full_name} says: someone changed one of "
-                    "them. Put it back as it was, from a backup; nothing was taken back."
-                )
+                raise StateMismatch(_other_run(target, there.key, number))
+
+
+def _other_run(target: TargetReader, key: bytes, number: int) -> Message:
+    return Message(
+        "{target} holds _id {id}, which another run kept than number {number}, as {runs} says: "
+        "someone changed one of them. Put it back as it was, from a backup; nothing was taken "
+        "back.",
+        target=target.name,
+        id=shown(key),
+        number=number,
+        runs=target.runs.full_name,
+    )
 
 
 def _check_last(target: TargetReader, run: int) -> None:
     last = target.last_run({"status": {"$ne": _UNDONE}})
     if last is None:
-        raise UsageError(f"no run of the target {target.name} is left to undo.")
+        name = target.name
+        raise UsageError(Message("no run of the target {name} is left to undo.", name=name))
     if last["_id"] != run:
-        what = "run" if last["status"] not in BY_HAND else f"one ({last['status']} by hand)"
-        raise UsageError(
-            f"only the last run can be undone, since later ones build on the earlier. Of "
-            f"{target.name} the last {what} is {last['_id']}: "
-            f"`{command_line('undo', last['_id'], '--target', target.name)}`."
-        )
+        only = Message("only the last run can be undone, since later ones build on the earlier.")
+        raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
         _check_not_lost(target, last)
     elif last["status"] not in BY_HAND and not target.rows.has_runs:
         raise UsageError(
-            "the form `classic` does not say which run kept a document, so a run cannot be undone. "
-            "To start over, drop the target, its ledger, runs and state, all four."
+            Message(
+                "the form `classic` does not say which run kept a document, so a run cannot be "
+                "undone. To start over, drop the target, its ledger, runs and state, all four."
+            )
         )
+
+
+def _last(target: TargetReader, number: int, status: str) -> Message:
+    """Say which run, or what a person did, is the last."""
+    values = {"target": target.name, "number": number, "status": Message(status)}
+    values["undo"] = command_line("undo", number, "--target", target.name)
+    if status not in BY_HAND:
+        return Message("Of {target} the last run is {number}: `{undo}`.", **values)
+    return Message("Of {target} the last one ({status} by hand) is {number}: `{undo}`.", **values)
 
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
@@ -169,8 +200,11 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
     for rows in former_rows(target, entry):
         for row in only_copies(target, rows):
             raise UsageError(
-                f"the source no longer holds _id {shown(row.key)}: the target's copy is "
-                "the only one, and taking it back would lose it. Put it into the source first."
+                Message(
+                    "the source no longer holds _id {id}: the target's copy is the only one, and "
+                    "taking it back would lose it. Put it into the source first.",
+                    id=shown(row.key),
+                )
             )
 
 
@@ -184,7 +218,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
-    progress.total(total, f"undoing run {run}: reading")
+    progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
     some_pieces = pieces.next() > 0
     done = Undone(target.name, run)
@@ -298,7 +332,8 @@ def _put_rows_back(
     """
     stay = list[RawDocument]()
     done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
-    progress.total(row["documents"], f"undoing number {done.run}: putting rows back")
+    doing = Message("undoing number {number}: putting rows back", number=done.run)
+    progress.total(row["documents"], doing)
     for rows in former_rows(target, row, half):
         gone, staying = put_back(target, done.run, rows)
         back = done.ledger + len(rows) - len(staying)

@@ -14,6 +14,7 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.columns import Fingerprints
 from dedup_job.decision import PairRecheck
 from dedup_job.documents import LONGEST_ID, Reason
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import object_at
@@ -35,6 +36,12 @@ LEFT = "left"  # of an undone run: documents and rows that it could not take bac
 _DECIDED = (KEPT, "exact", "near", "skipped", "quarantined")
 _VOID, _ALIKE = "void", "similarity "
 OF_KEPT = ("refused for ", _ALIKE, _VOID)  # beginnings of labels of kept documents
+_LABELS = (
+    Message("refused for {name}"),
+    Message("richer in {name}"),
+    Message("against {name}"),
+    Message("similarity {name} or more"),
+)
 COUNTED = ("decision", "of", "against", "reason", "run", "similarity", "richer", "void")
 """The fields of a row of the ledger that `labels_of` reads."""
 REASONS: Mapping[str, tuple[Reason, ...]] = {
@@ -248,12 +255,34 @@ def count_differences(
         total = sum(labels.pop(KEPT, 0) for labels in said.values())
         found = sum(labels.pop(KEPT, 0) for labels in there.values())
         if total != found:
-            yield f"all runs: {total:,} kept by their counts, {found:,} there"
+            yield Message(
+                "all runs: {total:,} kept by their counts, {found:,} there",
+                total=total,
+                found=found,
+            )
     for run in sorted((said.keys() | there.keys()) - set(not_these)):
         names = [n for n in said[run].keys() | there[run].keys() if said[run][n] != there[run][n]]
         if names:
-            each = (f"{said[run][n]:,} {n} by its counts, {there[run][n]:,} there" for n in names)
-            yield f"run {run}: {'; '.join(sorted(each))}"
+            each = (_unlike(n, said[run][n], there[run][n]) for n in names)
+            yield Message("run {run}: {each}", run=run, each=joined(sorted(each), "; "))
+
+
+def _unlike(label: str, said: int, there: int) -> Message:
+    return Message(
+        "{said:,} {label} by its counts, {there:,} there",
+        said=said,
+        label=_worded(label),
+        there=there,
+    )
+
+
+def _worded(label: str) -> Message:
+    for words in _LABELS:
+        begins, _, ends = words.partition("{name}")
+        if label.startswith(begins):
+            name = label.removeprefix(begins).removesuffix(ends)
+            return Message(words, name=name)
+    return Message(label)
 
 
 def _labels(found: Mapping[str, Any]) -> Labels:

@@ -17,6 +17,7 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
@@ -69,8 +70,11 @@ class Sampler:
         needs_mark = self._of_target and (self.wanted.what == What.REFUSED or self.wanted.run)
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
-                f"the form of {self.target.name} (output.document = classic) holds neither what "
-                "was refused nor the run."
+                Message(
+                    "the form of {target} (output.document = classic) holds neither what was "
+                    "refused nor the run.",
+                    target=self.target.name,
+                )
             )
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:

@@ -15,6 +15,7 @@ from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
 from dedup_job.mongo.connection import AnyCollection, Client
@@ -160,7 +161,10 @@ def insert_once(
                 return
         id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(
-            f"{collection.full_name} already holds _id {id_}: something else "
-            "writes to the target while this run does. Find it and stop it; the same command then "
-            "goes on."
+            Message(
+                "{name} already holds _id {id}: something else writes to the target while this run "
+                "does. Find it and stop it; the same command then goes on.",
+                name=collection.full_name,
+                id=id_,
+            )
         ) from e

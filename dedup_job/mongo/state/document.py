@@ -22,6 +22,7 @@ from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import Unsettled
@@ -176,9 +177,13 @@ class State:
         silent = leases.clock() - self._renewed
         if self._token is not None and silent > leases.OVERDUE_SECONDS:
             raise LeaseLost(
-                f"the lease of {self._collection.full_name} could not be renewed for "
-                f"{silent:.0f} s: another run may have taken it over, so this one wrote nothing "
-                "since. Was this process or machine asleep? The same command goes on."
+                Message(
+                    "the lease of {name} could not be renewed for {seconds:.0f} s: another run may "
+                    "have taken it over, so this one wrote nothing since. Was this process or "
+                    "machine asleep? The same command goes on.",
+                    name=self._collection.full_name,
+                    seconds=silent,
+                )
             )
 
     def renew(self) -> None:
@@ -223,7 +228,7 @@ class State:
             self._lose()
         if state.get("generation") == generation + 1:
             raise AlreadyWritten
-        raise Unsettled("the outcome of the last commit is not known yet")
+        raise Unsettled(Unsettled.why)
 
     def _end_transaction(self, lease: Mapping[str, Any]) -> None:
         """End what the holder of a lease left open, itself or in processes that write for it."""
@@ -258,9 +263,12 @@ class State:
     def _lose(self) -> NoReturn:
         self._lost.set()
         raise LeaseLost(
-            f"another run took the lease of {self._collection.full_name} over, or `dedup lease "
-            "break` ended it; this one wrote nothing since. See which run is at work there; the "
-            "same command goes on later."
+            Message(
+                "another run took the lease of {name} over, or `dedup lease break` ended it; this "
+                "one wrote nothing since. See which run is at work there; the same command goes on "
+                "later.",
+                name=self._collection.full_name,
+            )
         )
 
 
@@ -270,9 +278,12 @@ def next_run(state: Mapping[str, Any]) -> int:
     return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
 
 
-def _held(name: str, lease: Mapping[str, Any]) -> str:
-    return (
-        f"another run holds the lease {name}: {leases.holder(lease)}. Wait until it is done "
-        "(--lease-wait SECONDS does); if it died on another machine, its lease ends "
-        f"{leases.LEASE_SECONDS} s after its last sign of life. See `dedup lease show`."
+def _held(name: str, lease: Mapping[str, Any]) -> Message:
+    return Message(
+        "another run holds the lease {name}: {holder}. Wait until it is done (--lease-wait SECONDS "
+        "does); if it died on another machine, its lease ends {seconds} s after its last sign of "
+        "life. See `dedup lease show`.",
+        name=name,
+        holder=leases.holder(lease),
+        seconds=leases.LEASE_SECONDS,
     )

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message
 from dedup_job.runs.counts import BINS, Counts
 from dedup_job.runs.run import Checkpoint, Run, Status
 
@@ -27,14 +28,23 @@ def check_state(state: Mapping[str, Any], name: str) -> None:
     """
     if state.get("format") != FORMAT:
         raise StateMismatch(
-            f"{name} is of format {state.get('format')!r}, this version of dedup knows {FORMAT}: "
-            "another version wrote it, or someone changed it. Use the version that wrote it; "
-            "nothing was written."
+            Message(
+                "{name} is of format {format!r}, this version of dedup knows {known}: another "
+                "version wrote it, or someone changed it. Use the version that wrote it; nothing "
+                "was written.",
+                name=name,
+                format=state.get("format"),
+                known=FORMAT,
+            )
         )
     if wrong := _outermost(misfits(StateFields, state)):
         raise StateMismatch(
-            f"{name} is not as dedup writes it: {', '.join(wrong)}. Someone changed it. Put it "
-            "back as it was, from a backup, or name another --target; nothing was written."
+            Message(
+                "{name} is not as dedup writes it: {wrong}. Someone changed it. Put it back as it "
+                "was, from a backup, or name another --target; nothing was written.",
+                name=name,
+                wrong=", ".join(wrong),
+            )
         )
 
 
@@ -46,9 +56,14 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     model = EntryFields if row.get("status") in BY_HAND else RunFields
     if wrong := _outermost(misfits(model, row)):
         raise StateMismatch(
-            f"row {row.get('_id')!r} of {name} is not as dedup writes it: {', '.join(wrong)}. "
-            "Someone changed it, or added it. Put it back as it was, from a backup, or remove it "
-            "if no run wrote it; nothing was written."
+            Message(
+                "row {id!r} of {name} is not as dedup writes it: {wrong}. Someone changed it, or "
+                "added it. Put it back as it was, from a backup, or remove it if no run wrote it; "
+                "nothing was written.",
+                id=row.get("_id"),
+                name=name,
+                wrong=", ".join(wrong),
+            )
         )
     return row
 

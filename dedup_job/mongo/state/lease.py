@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from dedup_job.errors import LeaseHeld
+from dedup_job.messages import Message
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.printing import on_one_line
 
@@ -63,10 +64,14 @@ def is_here(lease: Mapping[str, Any]) -> bool:
     return bool(lease.get("machine") == _machine())
 
 
-def holder(lease: Mapping[str, Any]) -> str:
+def holder(lease: Mapping[str, Any]) -> Message:
     """Return who holds a lease since when, as a part of a sentence."""
-    since = at(lease["since"]) if lease.get("since") else "just now"
-    return on_one_line(f"process {lease.get('pid')} on {lease.get('host')}, since {since}")
+    return Message(
+        "process {pid} on {host}, since {since}",
+        pid=lease.get("pid"),
+        host=on_one_line(str(lease.get("host"))),
+        since=at(lease["since"]) if lease.get("since") else Message("just now"),
+    )
 
 
 def at(when: datetime) -> str:
@@ -85,7 +90,7 @@ def wait_for(acquire: Callable[[], None], seconds: float, retry: RetryPolicy) ->
             if left <= 0:
                 raise
             if told != e.holder:
-                retry.say(f"waiting for the lease: {e.holder}")
+                retry.say(Message("waiting for the lease: {holder}", holder=e.holder))
                 told = e.holder
             retry.sleep(min(left, _POLL_SECONDS))
         else:

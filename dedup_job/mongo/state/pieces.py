@@ -13,6 +13,7 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -118,9 +119,12 @@ def _read(
                 piece = Piece(in_piece(found, KEPT), rows, again)
             except (KeyError, ValueError) as e:
                 raise StateMismatch(
-                    f"{runs.full_name} holds a piece of a run, _id {shown(found.key)}, that dedup "
-                    "did not write so: someone changed it. Put it back from a backup; nothing was "
-                    "written."
+                    Message(
+                        "{name} holds a piece of a run, _id {id}, that dedup did not write so: "
+                        "someone changed it. Put it back from a backup; nothing was written.",
+                        name=runs.full_name,
+                        id=shown(found.key),
+                    )
                 ) from e
             yield RawBSONDocument(found.raw)["of"], piece
 

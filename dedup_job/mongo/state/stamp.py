@@ -6,18 +6,24 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message, joined
 
 CONTENT = "content "  # before the digest of a file, where a setting names one
-_ABSENT = "not set"
+_ABSENT = Message("not set")
 
 
 def check_same_source(former: str, now: str, target: str) -> None:
     """Refuse another source than the target was made from."""
     if former != now:
         raise StateMismatch(
-            f"the target {target} was made from {former}, not from {now}: an _id that both "
-            "sources use would be taken for decided and its document be lost. Name another "
-            "--target for this source."
+            Message(
+                "the target {target} was made from {former}, not from {now}: an _id that both "
+                "sources use would be taken for decided and its document be lost. Name another "
+                "--target for this source.",
+                target=target,
+                former=former,
+                now=now,
+            )
         )
 
 
@@ -29,7 +35,7 @@ def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -
     return {**former, "rules": now["rules"]} == now if as_made else former == now
 
 
-def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> str:
+def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
     """Say which settings differ from those that the target was made with, and the way out."""
     before, after = dict(_leaves(former)), dict(_leaves(now))
     pairs = {
@@ -38,25 +44,35 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
     }
     differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if differing.keys() == {"rules"}:
-        return (
-            f"the target {target} was made by version {before['rules']} of the rules for cleaning "
-            f"and judging, this is version {after['rules']}, and a target cannot mix them. Name "
-            "another --target, or run the version of dedup that made it; `dedup inspect`, "
-            "`check`, `restore` and `undo` work on it as it is."
+        return Message(
+            "the target {target} was made by version {then} of the rules for cleaning and judging, "
+            "this is version {now}, and a target cannot mix them. Name another --target, or run "
+            "the version of dedup that made it; `dedup inspect`, `check`, `restore` and `undo` "
+            "work on it as it is.",
+            target=target,
+            then=before["rules"],
+            now=after["rules"],
         )
-    return "\n".join(
-        [
-            f"the target {target} was made with other settings, and a target cannot mix settings:",
-            *(_line(name, *pair) for name, pair in differing.items()),
-            "Run with the former settings, or name another --target for the new ones.",
-        ]
+    lines = [_line(name, *pair) for name, pair in differing.items()]
+    return joined([joined([_mixes(target), *lines], "\n  "), _choose()], "\n")
+
+
+def _mixes(target: str) -> Message:
+    return Message(
+        "the target {target} was made with other settings, and a target cannot mix settings:",
+        target=target,
     )
 
 
-def _line(name: str, then: Any, now: Any) -> str:
+def _choose() -> Message:
+    return Message("Run with the former settings, or name another --target for the new ones.")
+
+
+def _line(name: str, then: Any, now: Any) -> Message:
     if all(str(value).startswith(CONTENT) for value in (then, now)):
-        return f"  {name}: the file holds something else now than it did then"
-    return f"  {name} = {then!r} then, {now!r} now"
+        return Message("{name}: the file holds something else now than it did then", name=name)
+    then, now = (value if value is _ABSENT else repr(value) for value in (then, now))
+    return Message("{name} = {then} then, {now} now", name=name, then=then, now=now)
 
 
 def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
