@@ -1,4 +1,4 @@
-"""What a reader calls the names that rows hold: guards, differences, reasons, states."""
+"""What a reader calls the names that rows hold: guards, differences, reasons."""
 
 from __future__ import annotations
 
@@ -62,23 +62,9 @@ LABELS: Final[Mapping[str, Message]] = {
     "not_text": Message("field is no text"),
     "too_large": Message("too large"),
     "undecodable": Message("cannot be decoded"),
-    # states of a run
-    "running": Message("running"),
-    "stopped": Message("stopped"),
-    "failed": Message("failed"),
-    "done": Message("done"),
-    "abandoned": Message("abandoned"),
-    "undone": Message("taken back"),
-    # stages of a run
-    "load index": Message("load index"),
-    "read": Message("read"),
-    "clean": Message("clean"),
-    "fingerprint": Message("fingerprint"),
-    "decide": Message("decide"),
-    "write": Message("write"),
 }
 
 
-def label(name: str) -> str:
-    """Return what a reader calls a name; one that this version does not know as it is."""
-    return LABELS.get(name, name)
+def label(name: str) -> Message:
+    """Return what a reader calls a name; a stage or a state stands for itself."""
+    return LABELS.get(name) or Message(name)

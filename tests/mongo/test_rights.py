@@ -238,13 +238,15 @@ def test_a_right_to_label_that_is_missing_is_named_and_no_run_needs_it(
     assert f"{action} on d.{collection}" in str(error)
 
 
-def test_a_user_who_may_not_list_databases_sees_what_he_may_read(server, database):
+@pytest.mark.usefixtures("database")
+def test_a_user_who_may_not_list_databases_sees_what_he_may_read(server):
     result = dedup("run", uri=user_with(server))
     assert (result.returncode, "d.source" in result.stderr) == (2, True), result.stderr
     assert "dedup run --source d.source --target d.source_unique" in result.stderr
 
 
-def test_a_user_without_any_right_is_told_how_to_name_a_source(server, database):
+@pytest.mark.usefixtures("database")
+def test_a_user_without_any_right_is_told_how_to_name_a_source(server):
     uri, client = server
     client.admin.command("createUser", "nobody", pwd="x", roles=[])
     result = dedup("run", uri=as_user(uri, "nobody", "x"))
