@@ -52,7 +52,7 @@ def placed(where: str, problem: str) -> Message:
 
 def what_is_wrong(error: ErrorDetails) -> str:
     """Return what pydantic finds wrong with a value; what a validator of ours says is said so."""
-    values = {**error.get("ctx", {})}
+    values = {name: _figure(value) for name, value in error.get("ctx", {}).items()}
     if isinstance(own := values.get("error"), ValueError):
         return said_by(own)
     if one_of := values.get("expected"):
@@ -68,6 +68,11 @@ def template_of(kind: str, values: Mapping[str, Any]) -> str:
         return _OUR_WORDS[kind].template
     said = PydanticKnownError(kind, {**values} or None).message_template  # type: ignore[arg-type]
     return f"{said[:1].lower()}{said[1:]}"
+
+
+def _figure(value: Any) -> Any:
+    """Return a whole number without a point, any other value as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _choice(names: str) -> str:
