@@ -44,7 +44,7 @@ def describe_needs(settings: Settings, documents: int) -> Rows:
     disk = sum(needs.disk.values())
     return [
         (Message("kept documents"), f"{documents:,}"),
-        (Message("layout"), _told(needs.layout)),
+        (Message("index layout"), _told(needs.layout)),
         *((name, _each(each)) for name, each in needs.memory.items()),
         (Message("in memory"), _all_and_each(needs.bytes, needs.each)),
         (Message("besides"), Message("{size:,.1f} GB for the rest of a run", size=PROCESS / 1e9)),
@@ -172,7 +172,7 @@ def _facts(on: Opened) -> Iterator[tuple[str, str]]:
     if indexes:
         yield Message("documents"), f"{sum(index['ids']['size'] for index in indexes):,}"
         index, planned = on.settings.index, indexes[0]["near"]["planned"]
-        yield Message("layout"), _told(layout_of(index.distance, planned, index.blocks))
+        yield Message("index layout"), _told(layout_of(index.distance, planned, index.blocks))
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:
