@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from dedup_job.messages import Message
+
 LONGEST_ID = 64 * 1024
 """Bytes of a key that is decided; a larger one would stand in rows of other documents, too."""
 
@@ -136,7 +138,12 @@ class Quarantined:
 
 def too_long(characters: int, most: int) -> Quarantined:
     """Return why a cleaned text of so many characters is not compared."""
-    return Quarantined(Reason.TOO_LARGE, f"text of {characters:,} characters, limit {most:,}")
+    return Quarantined(
+        Reason.TOO_LARGE,
+        Message(
+            "text of {characters:,} characters, limit {most:,}", characters=characters, most=most
+        ),
+    )
 
 
 Refusal = Skipped | Quarantined
@@ -150,8 +157,11 @@ def longest_before(most: int) -> int:
 
 def too_long_before(characters: int, most: int) -> Quarantined:
     """Return why a text of so many characters is not cleaned, with that limit for a cleaned one."""
-    limit = longest_before(most)
-    detail = f"text of {characters:,} characters before cleaning, limit {limit:,}"
+    detail = Message(
+        "text of {characters:,} characters before cleaning, limit {most:,}",
+        characters=characters,
+        most=longest_before(most),
+    )
     return Quarantined(Reason.TOO_LARGE, detail)
 
 

@@ -17,7 +17,9 @@ from typing import BinaryIO
 import xxhash
 
 from dedup_job.errors import ConfigurationError, DedupError, UsageError
+from dedup_job.messages import Message
 
+_STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
 
 
@@ -33,7 +35,7 @@ def open_regular(file: Path) -> BinaryIO:
     os.close(handle)
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
-    raise OSError(errno.EINVAL, "it is not a regular file", str(file))
+    raise OSError(errno.EINVAL, Message("it is not a regular file"), str(file))
 
 
 @contextmanager
@@ -140,17 +142,23 @@ def limited_text(file: Path, most: int) -> str:
         with file.open("rb") as stream:
             return _limited(stream, most, f"{file}")
     except OSError as e:
-        raise UsageError(f"{file} cannot be read: {e.strerror}") from e
+        raise UsageError(Message("{file} cannot be read: {why}", file=file, why=e.strerror)) from e
 
 
-def _limited(stream: BinaryIO, most: int, name: str = "standard input") -> str:
+def _limited(stream: BinaryIO, most: int, name: str = _STANDARD_INPUT) -> str:
     content = stream.read(most + 1)  # a device has no end
     if len(content) > most:
-        raise UsageError(f"{name} holds more than {most >> 20:,} MiB")
+        raise UsageError(Message("{file} holds more than {most:,} MiB", file=name, most=most >> 20))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise UsageError(f"{name} is not UTF-8: {e.reason} at byte {e.start}") from e
+        raise UsageError(_not_utf8(name, e)) from e
+
+
+def _not_utf8(name: object, e: UnicodeDecodeError) -> Message:
+    return Message(
+        "{file} is not UTF-8: {why} at byte {byte}", file=name, why=e.reason, byte=e.start
+    )
 
 
 def read_text(path: Path) -> str:
@@ -158,9 +166,8 @@ def read_text(path: Path) -> str:
     try:
         return _read(path).decode("utf-8-sig")
     except UnicodeDecodeError as e:
-        raise ConfigurationError(
-            [f"{path} is not UTF-8: {e.reason} at byte {e.start}; save it as UTF-8"]
-        ) from e
+        wrong = Message("{wrong}; save it as UTF-8", wrong=_not_utf8(path, e))
+        raise ConfigurationError([wrong]) from e
 
 
 def digest_of(path: Path) -> str:
@@ -174,7 +181,13 @@ def _read(path: Path) -> bytes:
             return stream.read()
     except OSError as e:
         raise ConfigurationError(
-            [f"{path} cannot be read: {e.strerror}; name a file that this user can read"]
+            [
+                Message(
+                    "{file} cannot be read: {why}; name a file that this user can read",
+                    file=path,
+                    why=e.strerror,
+                )
+            ]
         ) from e
 
 
@@ -186,17 +199,36 @@ def check_writable(option: str, file: Path) -> None:
         folder = file.resolve().parent
     except FileNotFoundError as e:  # the working folder is gone
         raise UsageError(
-            f"{option} {file}: there is no folder that this could lie in ({e.strerror}). Change to "
-            "one that exists, or give the whole path."
+            Message(
+                "{option} {file}: there is no folder that this could lie in ({why}). Change to one "
+                "that exists, or give the whole path.",
+                option=option,
+                file=file,
+                why=e.strerror,
+            )
         ) from e
     except OSError as e:
         raise UsageError(
-            f"{option} {file} cannot be written: {e.strerror}. Name another file."
+            Message(
+                "{option} {file} cannot be written: {why}. Name another file.",
+                option=option,
+                file=file,
+                why=e.strerror,
+            )
         ) from e
     if file.is_dir():
-        raise UsageError(f"{option} {file} is a folder; name a file.")
+        raise UsageError(
+            Message("{option} {file} is a folder; name a file.", option=option, file=file)
+        )
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise UsageError(f"{option} {file}: {folder} is not a folder that can be written to.")
+        raise UsageError(
+            Message(
+                "{option} {file}: {folder} is not a folder that can be written to.",
+                option=option,
+                file=file,
+                folder=folder,
+            )
+        )
 
 
 def write_whole(file: Path, text: str) -> None:
@@ -229,4 +261,10 @@ def nothing_written(where: str) -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise DedupError(f"{e.filename or where}: {e.strerror or e}. Nothing was written.") from e
+        raise DedupError(
+            Message(
+                "{where}: {why}. Nothing was written.",
+                where=e.filename or where,
+                why=e.strerror or str(e),
+            )
+        ) from e

@@ -54,6 +54,12 @@ def counted(number: int, what: str) -> Message:
     return Message(f"{{number:,}} {what}{'' if number == 1 else 's'}", number=number)
 
 
+def said_by(error: BaseException) -> str:
+    """Return what an error says: the Message that it was raised with, if it was."""
+    first = error.args[0] if error.args else ""
+    return first if isinstance(first, Message) else str(error)
+
+
 def localized(text: Any) -> str:
     """Return a message in the language of this process, anything else as `str` has it."""
     return in_language(text, chosen_language())

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, get_origin
 
 from pydantic import BaseModel, ByteSize, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic_core import ErrorDetails
 
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.decision import AbortSettings, DecisionSettings, Models
@@ -25,6 +26,7 @@ from dedup_job.files import digest_of, limited_text
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.ledger_rows import LedgerSettings
 from dedup_job.mongo.bson.rows import Form, OutputSettings
 from dedup_job.mongo.connection import ConnectionSettings
@@ -32,7 +34,7 @@ from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
 from dedup_job.renamed import SETTINGS
-from dedup_job.settings_input import TOO_DEEP, check_passwords, short
+from dedup_job.settings_input import TOO_DEEP, check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
@@ -186,7 +188,7 @@ def _content(path: Path, setting: str) -> str:
     try:
         return f"{CONTENT}{digest_of(path)}"
     except ConfigurationError as e:
-        raise ConfigurationError([f"{setting}: {problem}" for problem in e.problems]) from None
+        raise ConfigurationError([placed(setting, problem) for problem in e.problems]) from None
 
 
 class Origin(StrEnum):
@@ -197,6 +199,20 @@ class Origin(StrEnum):
     ENVIRONMENT = "environment"
     FLAG = "flag"
     CALL = "call"  # of the Python API, in place of flags
+
+    @property
+    def word(self) -> Message:
+        """It as a word."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    Origin.DEFAULT: Message("default"),
+    Origin.FILE: Message("file"),
+    Origin.ENVIRONMENT: Message("environment"),
+    Origin.FLAG: Message("flag"),
+    Origin.CALL: Message("call"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +247,7 @@ def load(
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
     for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
-        check_passwords(values, str(origin))
+        check_passwords(values, origin.word)
         layers += ((origin, _by_section(name, value)) for name, value in values.items())
     sections: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
@@ -245,7 +261,7 @@ def load(
                 origins |= dict.fromkeys((f"{section}.{name}" for name in part), origin)
     _settle_uri(sections, origins)
     renamed = [name for name in origins if name in SETTINGS]
-    unknown = [*(_where(name, origins, file) + SETTINGS[name] for name in renamed), *unknown]
+    unknown = [*(_at(_where(name, origins, file), SETTINGS[name]) for name in renamed), *unknown]
     for name in renamed:
         section, _, key = name.partition(".")
         del sections[section][key]
@@ -274,9 +290,11 @@ def load_settings(
     variables, which are stronger than the file. ConfigurationError lists every problem at once.
     """
     if config is not None and not isinstance(config, str | Path):
-        raise UsageError(f"config is {type(config).__name__}; give the name of a file or preset.")
+        kind = type(config).__name__
+        raise UsageError(Message("config is {kind}; give the name of a file or preset.", kind=kind))
     if values is not None and not isinstance(values, Mapping):
-        raise UsageError(f"values are {type(values).__name__}; give a dict by dotted name.")
+        kind = type(values).__name__
+        raise UsageError(Message("values are {kind}; give a dict by dotted name.", kind=kind))
     file = None if config is None else Path(config)
     return load(values, file, Origin.CALL).settings
 
@@ -286,7 +304,10 @@ def expect_settings(settings: object) -> Settings:
     if isinstance(settings, Settings):
         return settings
     raise UsageError(
-        f"settings are {type(settings).__name__}; dedup_job.load_settings() makes them."
+        Message(
+            "settings are {kind}; dedup_job.load_settings() makes them.",
+            kind=type(settings).__name__,
+        )
     )
 
 
@@ -295,15 +316,17 @@ def _impossible_paths(settings: Settings) -> Iterator[str]:
     for section, part in settings:
         for name, value in part:
             if isinstance(value, Path) and "\0" in str(value):
-                yield f"{section}.{name}: a path holds no NUL, not {short(str(value))}"
+                wrong = Message("a path holds no NUL, not {path}", path=short(str(value)))
+                yield placed(f"{section}.{name}", wrong)
 
 
 def _impossible_form(settings: Settings) -> Iterator[str]:
     """Yield a problem where the target would have no place for all texts."""
     if settings.output.document is Form.CLASSIC and TextFields.of(settings.source.field).several:
-        yield (
-            "output.document: classic holds one text, and source.field names several: "
-            f"{short(settings.source.field)}. Name one with --field, or choose whole or text"
+        yield Message(
+            "output.document: classic holds one text, and source.field names several: {fields}. "
+            "Name one with --field, or choose whole or text",
+            fields=short(settings.source.field),
         )
 
 
@@ -311,19 +334,30 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
     if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
-        log.info("settings: the file %s in this folder, not the preset of that name", file)
+        log.info("%s", _not_the_preset(file))
     try:
         values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
     except UsageError as e:
         is_name = len(file.parts) == 1 and isinstance(e.__cause__, OSError)
-        presets = f" (presets: {', '.join(preset_names())})" if is_name else ""
-        raise ConfigurationError([f"{e}{presets}"]) from e
+        raise ConfigurationError([_with_presets(e.message) if is_name else e.message]) from e
     except tomllib.TOMLDecodeError as e:
-        raise ConfigurationError([f"{file} is not valid TOML: {e}"]) from e
+        wrong = Message("{file} is not valid TOML: {why}", file=file, why=str(e))
+        raise ConfigurationError([wrong]) from e
     except RecursionError:
-        raise ConfigurationError([f"{file}: {TOO_DEEP}"]) from None
+        raise ConfigurationError([placed(f"{file}", TOO_DEEP)]) from None
     check_passwords(values, str(file))
     return values
+
+
+def _not_the_preset(file: Path) -> Message:
+    return Message(
+        "settings: the file {file} in this folder, not the preset of that name", file=file
+    )
+
+
+def _with_presets(problem: str) -> Message:
+    names = ", ".join(preset_names())
+    return Message("{problem} (presets: {names})", problem=problem, names=names)
 
 
 def preset_names() -> list[str]:
@@ -342,37 +376,45 @@ def _preset(name: Path) -> Path | None:
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
     """Return the values of DEDUP_ variables by dotted name, and what is wrong with others."""
     found: dict[str, Any] = {}
-    problems = []
+    problems, here = list[str](), Origin.ENVIRONMENT.word
     for variable, value in sorted(os.environ.items()):
         if not variable.upper().startswith(_PREFIX) or variable in _OTHER_VARIABLES:
             continue
         name = variable[len(_PREFIX) :].lower().replace(_DELIMITER, ".", 1)
         section, _, key = name.partition(".")
         if section not in Settings.model_fields:
-            problems.append(f"environment: {SETTINGS.get(name) or _unknown(variable, name)}")
+            problems.append(placed(here, SETTINGS.get(name) or _unknown(variable, name)))
             continue
         try:
             field = _part(section).model_fields.get(key)
             is_list = field is not None and get_origin(field.annotation) is tuple
             found[name] = json.loads(value) if is_list else value
         except ValueError:
-            problems.append(
-                f"environment: {name} is not JSON; a list is written as JSON, e.g. '[\"收录：\"]'"
-            )
+            problems.append(placed(here, _no_json(name)))
         except RecursionError:
-            problems.append(f"{variable}: {TOO_DEEP}")
+            problems.append(placed(variable, TOO_DEEP))
     if _URI in os.environ:  # where it is empty, too, which is refused
         found["connection.uri"] = os.environ[_URI]
     return found, problems
 
 
-def _unknown(variable: str, name: str) -> str:
+def _no_json(name: str) -> Message:
+    return Message(
+        "{name} is not JSON; a list is written as JSON, e.g. {example}",
+        name=name,
+        example="""'["收录："]'""",
+    )
+
+
+def _unknown(variable: str, name: str) -> Message:
     """Return that no setting has this name, and which one may be meant."""
     last = name.rpartition(".")[2]
     known = (n for n in _known_names() if n.rpartition(".")[2] == last)
     near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
     near = variable.upper() if variable.upper() in _OTHER_VARIABLES else near
-    return f"unknown variable {variable}" + (f" (perhaps you meant {near})" if near else "")
+    if near is None:
+        return Message("unknown variable {name}", name=variable)
+    return Message("unknown variable {name} (perhaps you meant {near})", name=variable, near=near)
 
 
 def _settle_uri(sections: Mapping[str, Any], origins: dict[str, Origin]) -> None:
@@ -390,34 +432,46 @@ def _by_section(name: str, value: Any) -> dict[str, Any]:
 
 
 def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
-    """Return what a problem begins with, "" for an option."""
+    """Return where a value is that has a problem, "" for an option."""
     origin = origins.get(name, Origin.FILE)
     if origin is Origin.FLAG:
         return ""
-    return f"{file}: " if origin is Origin.FILE and file else f"{origin}: "
+    return f"{file}" if origin is Origin.FILE and file else origin.word
 
 
-def _problem(error: Any, origins: Mapping[str, Origin], file: Path | None) -> str:
+def _at(where: str, problem: str) -> str:
+    return placed(where, problem) if where else problem
+
+
+def _problem(error: ErrorDetails, origins: Mapping[str, Origin], file: Path | None) -> str:
     location = ".".join(str(part) for part in error["loc"])
     where = _where(".".join(str(part) for part in error["loc"][:2]), origins, file)
     if not where:
         location = f"--{location.rpartition('.')[2].replace('_', '-')}"
+    return _at(where, _of_value(location, error))
+
+
+def _of_value(name: str, error: ErrorDetails) -> Message:
     if error["type"] == "extra_forbidden":
-        return f"{where}unknown key {location}{_perhaps(location)}"
+        return _unknown_key(name)
+    given = short(error["input"])
     if error["type"].startswith("byte_size"):
-        return f"{where}{location} {short(error['input'])} is not a size; write 8GB"
-    message = error["msg"].removeprefix("Value error, ")
-    given = "" if location.startswith("connection") else f", not {short(error['input'])}"
-    return f"{where}{location}: {message[:1].lower()}{message[1:]}{given}"
+        return Message("{name} {given} is not a size; write 8GB", name=name, given=given)
+    why = what_is_wrong(error)
+    if not name.startswith("connection"):
+        why = Message("{why}, not {given}", why=why, given=given)
+    return placed(name, why)
 
 
-def _perhaps(location: str) -> str:
+def _unknown_key(location: str) -> Message:
     known = list(_known_names())
     near = difflib.get_close_matches(location, known, n=1, cutoff=0.6)
     if not near:  # the right name in the wrong section is a common slip
         name = location.rpartition(".")[2]
         near = [k for k in known if k.rpartition(".")[2] == name]
-    return f" (perhaps you meant {near[0]})" if near else ""
+    if not near:
+        return Message("unknown key {name}", name=location)
+    return Message("unknown key {name} (perhaps you meant {near})", name=location, near=near[0])
 
 
 def _known_names() -> Iterator[str]:

@@ -5,12 +5,20 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dedup_job.errors import ConfigurationError
+from dedup_job.messages import Message, said_by
 from dedup_job.mongo.uri import has_password, names_server
 
-TOO_DEEP = "a value is nested too deep; no setting is more than a list of texts"
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+TOO_DEEP = Message("a value is nested too deep; no setting is more than a list of texts")
+_OUR_WORDS = {  # where those of pydantic name a class of Python
+    "path_type": Message("expected a path"),
+    "too_long": Message("expected at most {max_length} values, not {actual_length}"),
+}
 
 
 def check_passwords(values: Mapping[str, Any], where: str) -> None:
@@ -18,16 +26,59 @@ def check_passwords(values: Mapping[str, Any], where: str) -> None:
     try:
         texts = [*_texts(values)]
     except RecursionError:
-        raise ConfigurationError([f"{where}: {TOO_DEEP}"]) from None
+        raise ConfigurationError([placed(where, TOO_DEEP)]) from None
     problems = [
-        f"{where}: {name} holds a password, or what may be one: a connection string belongs in "
-        "DEDUP_URI or in a file (--uri-file)"
+        placed(where, _with_password(name))
         for name, text in texts
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")
     ]
     if problems:
         raise ConfigurationError(problems)
+
+
+def _with_password(name: str) -> Message:
+    return Message(
+        "{name} holds a password, or what may be one: a connection string belongs in DEDUP_URI or "
+        "in a file (--uri-file)",
+        name=name,
+    )
+
+
+def placed(where: str, problem: str) -> Message:
+    """Return a problem behind the place where it is."""
+    return Message("{where}: {problem}", where=where, problem=problem)
+
+
+def what_is_wrong(error: ErrorDetails) -> str:
+    """Return what pydantic finds wrong with a value; what a validator of ours says is said so."""
+    values = {name: _figure(value) for name, value in error.get("ctx", {}).items()}
+    if isinstance(own := values.get("error"), ValueError):
+        return said_by(own)
+    if one_of := values.get("expected"):
+        values["expected"] = _choice(one_of)
+    return Message(template_of(error["type"], values), **values)
+
+
+def template_of(kind: str, values: Mapping[str, Any]) -> str:
+    """Return the sentence for a kind of error, its values in braces."""
+    from pydantic_core import PydanticKnownError  # here: --help should not wait for it
+
+    if kind in _OUR_WORDS:
+        return _OUR_WORDS[kind].template
+    said = PydanticKnownError(kind, {**values} or None).message_template  # type: ignore[arg-type]
+    return f"{said[:1].lower()}{said[1:]}"
+
+
+def _figure(value: Any) -> Any:
+    """Return a whole number without a point, any other value as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _choice(names: str) -> str:
+    """Return names that pydantic joined, as a message."""
+    former, or_, last = names.rpartition(" or ")
+    return Message("{names} or {last}", names=former, last=last) if or_ else names
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dedup_job.documents import Reason, Skipped
+from dedup_job.messages import Message
 from dedup_job.native.parts import BREAK
 
 Path = Sequence[str]
@@ -45,8 +46,10 @@ class TextFields(NamedTuple):
         for number, value in self._values(document):
             parts = value if type(value) is list else [value]
             if any(type(part) is not str for part in parts):  # JavaScript is a subclass, no text
-                name = repr(self.dotted[number])
-                detail = f"the field {name} holds neither text nor an array of texts"
+                detail = Message(
+                    "the field {field!r} holds neither text nor an array of texts",
+                    field=self.dotted[number],
+                )
                 return Skipped(Reason.NOT_TEXT, detail if self.several else "")
             texts, there = texts + parts, True
         return BREAK.join(texts) if there else Skipped(Reason.MISSING)

@@ -4,8 +4,8 @@
     python scripts/make_catalogue.py --check    only tell what is missing or stale; exit code 1
 
 A sentence is the first argument of `Message(...)`, the noun of `counted(...)`, a text of the
-command line's help, or the meaning of a setting. Write the Chinese into
-`dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
+command line's help, the meaning of a setting, or what pydantic says of a wrong value. Write the
+Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
 """
 
 from __future__ import annotations
@@ -21,13 +21,21 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from pydantic_core._pydantic_core import list_all_errors
 
+from dedup_job.settings_input import template_of
 from scripts import make_docs
 
 ROOT = Path(__file__).parent.parent
 CATALOGUE = ROOT / "dedup_job" / "locale" / "zh" / "LC_MESSAGES" / "dedup.po"
 COMPILED = CATALOGUE.with_suffix(".mo")
 _KEYWORDS = {"Message": "{}", "counted": "{{number:,}} {}|{{number:,}} {}s"}
+_WRONG_VALUES = {  # errors of pydantic that the types of our settings and options can lead to
+    *("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
+    *("float_type", "float_parsing", "finite_number", "bool_type", "bool_parsing"),
+    *("string_type", "string_unicode", "enum", "literal_error", "tuple_type", "model_type"),
+    *("greater_than", "greater_than_equal", "less_than", "less_than_equal", "invalid_key"),
+}
 _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 
 
@@ -42,6 +50,9 @@ def sentences() -> Iterator[tuple[str, str]]:
                 yield form.format(said), f"dedup_job/{file}"
     for said in make_docs.sentences():
         yield said, "scripts/make_docs.py"
+    for one in list_all_errors():
+        if one["type"] in _WRONG_VALUES:
+            yield template_of(one["type"], one["example_context"] or {}), "pydantic"
 
 
 def updated() -> Catalog:

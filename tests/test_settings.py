@@ -12,6 +12,7 @@ import pytest
 
 from dedup_job import settings as settings_module
 from dedup_job.errors import ConfigurationError, UsageError
+from dedup_job.messages import Message
 from dedup_job.settings import load, preset_names
 from tests.running import environment_for
 
@@ -115,6 +116,17 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
     monkeypatch.setenv("DEDUP_CONNECTION__URI_FILE", "x")
     with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
         load({"connection.uri": "mongodb://host"}, file)
+
+
+def test_what_pydantic_finds_wrong_can_be_said_in_another_language() -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        load({"run.max_rate": 0.0})
+    (problem,) = refused.value.problems
+    assert problem == "--max-rate: input should be greater than 0, not 0.0"
+    assert isinstance(problem, Message)
+    (why,) = (value for value in problem.values.values() if value != "--max-rate")
+    assert isinstance(why, Message)
+    assert why.values["why"].template == "input should be greater than {gt}"  # type: ignore[attr-defined]
 
 
 def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:

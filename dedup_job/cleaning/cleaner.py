@@ -29,6 +29,7 @@ from dedup_job.cleaning.clean_batch import (
 )
 from dedup_job.cleaning.symbols import drop_invisible
 from dedup_job.cleaning.vocabulary import NAMES
+from dedup_job.messages import Message
 from dedup_job.native.code_points import (
     Points,
     TextColumn,
@@ -99,7 +100,9 @@ class CleaningSettings(BaseModel):
     def _refuse_empty_markers(cls, markers: tuple[str, ...]) -> tuple[str, ...]:
         # The empty string occurs at the start of every text: all would be lost.
         if "" in markers:
-            raise ValueError("a marker must not be empty: it would cut every text to nothing")
+            raise ValueError(
+                Message("a marker must not be empty: it would cut every text to nothing")
+            )
         return markers
 
 

@@ -15,9 +15,10 @@ import typer
 
 from dedup_job.cli.usage import Group
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.renamed import OPTIONS
-from dedup_job.settings_input import short
+from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings
@@ -185,9 +186,9 @@ class Guarded(Group):
 
             if isinstance(e.__cause__, ValidationError):
                 problem = e.__cause__.errors()[0]
-                given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
+                given, why = short(problem["input"]), what_is_wrong(problem)
                 known = given in why or has_password(str(problem["input"]))
-                e.message = why if known else f"{why}, not {given}"
+                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
             raise
         except Exception as e:  # the library does not export that of an unknown option
             if instead := OPTIONS.get(getattr(e, "option_name", None) or ""):

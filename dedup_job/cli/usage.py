@@ -83,7 +83,8 @@ def refusal(error: Exception) -> UsageError | None:
     parameter: Any = getattr(error, "param", None)
     option = getattr(error, "option_name", None)
     name = _name(parameter) if parameter else option
-    why = str(getattr(error, "message", "")).rstrip(".")
+    why = getattr(error, "message", "")
+    why = why if isinstance(why, Message) else str(why).rstrip(".")
     if hasattr(error, "possibilities"):
         what = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
     elif hasattr(error, "param_type"):

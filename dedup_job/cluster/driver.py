@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 
 from dedup_job.cluster.errors import cannot_go_on, portable
 from dedup_job.commands.run import Request, Watch, run_job
+from dedup_job.messages import Message
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
 from dedup_job.settings import Settings
@@ -82,7 +83,11 @@ class Driver:
                 raise values[0]
             silent, limit = 0.0, _SILENT_SECONDS if what == "alive" else limit
             told[what](*values)
-        raise cannot_go_on(f"Ray on this machine does not answer for {_SILENT_SECONDS:.0f} s")
+        raise cannot_go_on(
+            Message(
+                "Ray on this machine does not answer for {seconds:.0f} s", seconds=_SILENT_SECONDS
+            )
+        )
 
     def _heard(self) -> tuple[Any, ...] | None:
         """Return what the driver says, None where it says nothing for a while."""
@@ -92,9 +97,15 @@ class Driver:
                 said = self._end.recv()
         except (EOFError, OSError):
             code = self._ended()
-            how = f"exit code {code}" if code >= 0 else signal.Signals(-code).name
+            how: str = Message("exit code {code}", code=code)
+            if code < 0:
+                how = signal.Signals(-code).name
             raise cannot_go_on(
-                f"its process here ended ({how}): Ray on this machine was lost, or memory ran out"
+                Message(
+                    "its process here ended ({how}): Ray on this machine was lost, or memory ran "
+                    "out",
+                    how=how,
+                )
             ) from None
         return said
 

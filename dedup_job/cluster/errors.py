@@ -5,13 +5,17 @@ from __future__ import annotations
 import pickle
 
 from dedup_job.errors import DatabaseUnreachable, DedupError
+from dedup_job.messages import Message
 
 
 def cannot_go_on(why: str) -> DatabaseUnreachable:
     """Return the error of a run that the cluster cannot finish."""
     return DatabaseUnreachable(
-        f"the cluster cannot go on: {why}. All that was decided is written or will be decided "
-        "again: the same command goes on, on a cluster or without one."
+        Message(
+            "the cluster cannot go on: {why}. All that was decided is written or will be decided "
+            "again: the same command goes on, on a cluster or without one.",
+            why=why,
+        )
     )
 
 

@@ -30,6 +30,7 @@ from dedup_job.decision import GreedyDeduplicator
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
+from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -52,8 +53,11 @@ def on_cluster(address: str, alive: Callable[[], None] = lambda: None) -> Spread
     @contextmanager
     def spread(wired: Wired) -> Iterator[pipeline.Job]:
         if not wired.target.commits.whole:
-            raise UsageError("--cluster needs a replica set: a batch is written in a transaction.")
-        wired.job.progress.stage(f"starting processes on the cluster {address}")
+            raise UsageError(
+                Message("--cluster needs a replica set: a batch is written in a transaction.")
+            )
+        stage = Message("starting processes on the cluster {address}", address=address)
+        wired.job.progress.stage(stage)
         alive()
         with _connected(address), _pulse(alive):
             try:
@@ -77,12 +81,18 @@ def _connected(address: str) -> Iterator[None]:
             ray.init(address=address, **told)
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
-            f"no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
-            "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, too. "
-            "local:2 starts one here."
+            Message(
+                "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
+                "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
+                "too. local:2 starts one here.",
+                address=address,
+            )
         ) from e
     except RuntimeError as e:  # other versions of Ray or Python
-        raise UsageError(f"the cluster at {address!r}: {' '.join(str(e).split())[:300]}") from e
+        why = " ".join(str(e).split())[:300]
+        raise UsageError(
+            Message("the cluster at {address!r}: {why}", address=address, why=why)
+        ) from e
     if threading.current_thread() is threading.main_thread():
         for number, handler in handlers.items():  # Ray's own end a run without a checkpoint
             signal.signal(number, handler or signal.SIG_DFL)
@@ -117,7 +127,11 @@ def _reach(address: str) -> None:
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal():
         if address != "auto":
-            raise UsageError(f"--cluster {address!r}: expected HOST:PORT, auto or local:N")
+            raise UsageError(
+                Message(
+                    "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
+                )
+            )
         return
     try:
         socket.create_connection((host, int(port)), _REACH_SECONDS).close()
@@ -128,7 +142,13 @@ def _reach(address: str) -> None:
 def _count(address: str) -> int:
     text = address.removeprefix(_LOCAL)
     if not text.isdecimal() or not 1 <= int(text) <= _MOST:
-        raise UsageError(f"--cluster {address!r}: expected local:N with N from 1 to {_MOST}")
+        raise UsageError(
+            Message(
+                "--cluster {address!r}: expected local:N with N from 1 to {most}",
+                address=address,
+                most=_MOST,
+            )
+        )
     return int(text)
 
 
@@ -168,19 +188,31 @@ def room_of_a_shard(settings: Settings, documents: int, shards: int, rooms: Sequ
     """
     part, allowed = index_needs(settings, -(-documents // shards)), settings.run.max_memory
     each = PROCESS + part.bytes
-    needed = (
-        f"the index of up to {documents:,} documents, in {shards} parts, may need {part} for each"
+    needed = Message(
+        "the index of up to {documents:,} documents, in {shards} parts, may need {part} for each",
+        documents=documents,
+        shards=shards,
+        part=part.told,
     )
     if allowed is not None and each > allowed:
         raise UsageError(
-            f"{needed}, and run.max_memory allows {allowed / 1e9:,.1f} GB. Raise it, or raise "
-            "run.shards."
+            Message(
+                "{needed}, and run.max_memory allows {allowed:,.1f} GB. Raise it, or raise "
+                "run.shards.",
+                needed=needed,
+                allowed=allowed / 1e9,
+            )
         )
     if sum(int(room // each) for room in rooms) < shards:
         shown = ", ".join(f"{room / 1e9:,.1f}" for room in sorted(rooms, reverse=True)[:_SHOWN])
         raise UsageError(
-            f"{needed}, and the {len(rooms)} machines of the cluster have room for {shown} GB. Use "
-            "more machines, or smaller parts (run.shards)."
+            Message(
+                "{needed}, and the {machines} machines of the cluster have room for {rooms} GB. "
+                "Use more machines, or smaller parts (run.shards).",
+                needed=needed,
+                machines=len(rooms),
+                rooms=shown,
+            )
         )
     return int(each)
 

@@ -18,6 +18,7 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.kept import by_run
 from dedup_job.index.look_up import Limits, together
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 _BLOCK = 1 << 14  # documents in a row that lie in one shard
@@ -96,7 +97,7 @@ class ShardedIndex(KeptIndex):
             try:
                 process.wait()
             except Lost:
-                raise cannot_go_on("no machine has room for a part of the index") from None
+                raise cannot_go_on(Message("no machine has room for a part of the index")) from None
         super().__init__(settings)
 
     def _started(self, number: int) -> Process:
@@ -114,7 +115,7 @@ class ShardedIndex(KeptIndex):
                     process.wait()
                     self._fill(process, number)
                     return process
-        raise cannot_go_on("a part of the index was lost, and no machine has room for it")
+        raise cannot_go_on(Message("a part of the index was lost, and no machine has room for it"))
 
     def forget(self) -> None:
         """Begin anew."""
@@ -232,7 +233,9 @@ class ShardedIndex(KeptIndex):
     def _fill(self, process: Process, number: int) -> None:
         """Bring a new shard to where the lost one was."""
         if self.live < len(self):  # the target no longer tells which numbers the others have
-            raise cannot_go_on("a part of the index was lost, after kept copies were replaced")
+            raise cannot_go_on(
+                Message("a part of the index was lost, after kept copies were replaced")
+            )
         recent = {key for added in self._recent for key in added.keys.list()}
         count = 0
         for page in by_run(self._pages):
@@ -247,9 +250,12 @@ class ShardedIndex(KeptIndex):
             count += len(rows)
         if count != (self._recent[0].first if self._recent else self._count):
             raise StateMismatch(
-                f"the target held {count:,} documents when a part of the index was read again, "
-                "not as many as the run kept: something else changed it while the run was at "
-                "work. Nothing more was written; `dedup check` shows what is there."
+                Message(
+                    "the target held {number:,} documents when a part of the index was read again, "
+                    "not as many as the run kept: something else changed it while the run was at "
+                    "work. Nothing more was written; `dedup check` shows what is there.",
+                    number=count,
+                )
             )
         for added in self._recent:
             self._fill_some(process, number, added)

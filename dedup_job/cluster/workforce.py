@@ -19,6 +19,7 @@ from dedup_job.cluster.processes import PREPARE, START_SECONDS, Lost, Process
 from dedup_job.cluster.workbench import NumberedBatch, Worker
 from dedup_job.columns import Batch
 from dedup_job.errors import DedupError, UsageError
+from dedup_job.messages import Message
 from dedup_job.runs.run import Machine
 from dedup_job.runs.stages import Stage, Stopwatch, Work
 
@@ -80,7 +81,9 @@ class Workforce:
                 end = min(end, time.monotonic() + _GRACE_SECONDS)
             time.sleep(_LOOK_SECONDS)
         if not self._members:
-            raise cannot_go_on("no worker could be started; `ray status` tells what has room")
+            raise cannot_go_on(
+                Message("no worker could be started; `ray status` tells what has room")
+            )
 
     def _arrived(self) -> Iterator[Process]:
         """Yield the processes that have begun; each is expected no more."""
@@ -90,7 +93,7 @@ class Workforce:
 
     def _welcome(self, process: Process) -> None:
         """Take a worker that is there; raises DedupError where it cannot do its work."""
-        node = "a machine of the cluster"
+        node: str = Message("a machine of the cluster")
         try:
             node = process.wait()
             worker: Worker = process.ask("begin")
@@ -98,14 +101,20 @@ class Workforce:
             return
         except DedupError as e:
             process.end()
-            e.args = (f"a worker on {node}: {e}",)
+            e.args = (Message("a worker on {node}: {why}", node=node, why=e.message),)
             raise
         for name, version in worker.versions.items():
             if self._versions.get(name) != version:
                 process.end()
                 raise UsageError(
-                    f"{node} has {name} {version}, this machine {self._versions.get(name)}: a run "
-                    "on a cluster needs the same versions everywhere. Install them there."
+                    Message(
+                        "{node} has {package} {version}, this machine {own}: a run on a cluster "
+                        "needs the same versions everywhere. Install them there.",
+                        node=node,
+                        package=name,
+                        version=version,
+                        own=self._versions.get(name),
+                    )
                 )
         self._members.append(_Member(process, node, worker))
 
@@ -115,7 +124,12 @@ class Workforce:
             try:
                 self._welcome(process)
             except DedupError as e:
-                log.warning("%s. The run goes on without it.", str(e).split("\n")[0].rstrip("."))
+                log.warning(
+                    "%s",
+                    Message(
+                        "the run goes on without a worker that came late: {why}", why=e.message
+                    ),
+                )
 
     @property
     def sessions(self) -> list[Any]:
@@ -182,11 +196,14 @@ class Workforce:
                     other.busy -= 1
                 if len(again) != 1 or not _are_same(again[0][0], batch):
                     raise cannot_go_on(
-                        "documents changed in the source while the worker that held them was lost"
+                        Message(
+                            "documents changed in the source while the worker that held them was "
+                            "lost"
+                        )
                     )
                 member = other
                 self._batches[number] = member, batch, time
-        raise cannot_go_on("workers are lost one after the other")
+        raise cannot_go_on(Message("workers are lost one after the other"))
 
     def forget(self, numbers: Sequence[int]) -> None:
         """Let batches be forgotten."""

@@ -13,6 +13,7 @@ from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
 from dedup_job.decision import PairRecheck
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.audit import Checker
@@ -36,7 +37,7 @@ def check_target(
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
         stamp.check_same_source(made_from, str(given_name), on.target.name)
-        on.progress.stage("loading the dictionary")
+        on.progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
         audited = Audited(
             on.target,

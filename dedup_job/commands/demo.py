@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import Score, make_corpus, score
+from dedup_job.messages import Message
 from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.printing import command_line
@@ -21,10 +22,16 @@ def run_demo(
 
     folder: where the server's data stays; None: it is thrown away.
     """
-    tell("starting a MongoDB server ...")
+    tell(Message("starting a MongoDB server ..."))
     with embedded_server(folder) as uri:
         corpus = make_corpus(documents, seed)
-        tell(f"filling {DATABASE}.{SOURCE} with {len(corpus):,} labelled documents ...")
+        tell(
+            Message(
+                "filling {source} with {number:,} labelled documents ...",
+                source=f"{DATABASE}.{SOURCE}",
+                number=len(corpus),
+            )
+        )
         fill(uri, corpus)
         run = command_line("run", "--db", DATABASE, "--source", SOURCE, "--target", TARGET)
         tell(f"{run}\n")

@@ -14,6 +14,7 @@ from dedup_job.datafiles.by_format import made_rows
 from dedup_job.datafiles.formats import JSON_LINES, named, packed
 from dedup_job.errors import UsageError
 from dedup_job.files import nothing_written, writing_whole
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import as_line
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
@@ -41,15 +42,19 @@ def export_target(
     file = named(out)
     whole = file.format == JSON_LINES
     if columns and whole:
-        raise UsageError(f"--columns: {out} is JSON lines, which hold whole documents.")
+        raise UsageError(
+            Message("--columns: {out} is JSON lines, which hold whole documents.", out=out)
+        )
     if any("" in name.split(".") for name in columns):
-        raise UsageError(f"--columns: {', '.join(columns)} hold a name that is empty.")
+        given = ", ".join(columns)
+        raise UsageError(Message("--columns: {given} hold a name that is empty.", given=given))
     count = 0
     with opened(settings, target, progress) as on:
         names = ("_id", *on.target.rows.texts.dotted, *columns)
         if len({*names}) < len(names):
-            raise UsageError(f"--columns: {', '.join(names)} hold a column twice.")
-        progress.total(on.target.documents.estimated_document_count(), "exporting")
+            given = ", ".join(names)
+            raise UsageError(Message("--columns: {given} hold a column twice.", given=given))
+        progress.total(on.target.documents.estimated_document_count(), Message("exporting"))
         with nothing_written(f"{out}"), writing_whole(out) as own:
             stream = packed(own, file.compression)
             writer, made = made_rows(file, stream, names)

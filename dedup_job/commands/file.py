@@ -24,6 +24,7 @@ from dedup_job.files import nothing_written
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
+from dedup_job.messages import Message
 from dedup_job.runs.run import About, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
 from dedup_job.settings import Settings, expect_settings
@@ -82,11 +83,13 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     """
     expect_settings(settings)
     source, out, ledger = _named(files)
-    names = f"{source.path}, {out.path} or what is written beside it"
+    names = Message(
+        "{source}, {out} or what is written beside it", source=source.path, out=out.path
+    )
     try:
         with nothing_written(names), reading(source, settings.source.field) as (reader, make):
             models = settings.models(watch.progress.stage)
-            watch.progress.stage("loading the dictionary")
+            watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader), KeptIndex(settings.index)
             target = FileTarget(out, ledger, make, rows.under_way)
@@ -136,19 +139,31 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
     same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
     if not same:
         raise UsageError(
-            f"{source.path} is {source.format}, and {out.path} would be another format: a kept row "
-            f"stays as it is. End the second name in {source.suffix}."
+            Message(
+                "{source} is {format}, and {out} would be another format: a kept row stays as it "
+                "is. End the second name in {suffix}.",
+                source=source.path,
+                format=source.format,
+                out=out.path,
+                suffix=source.suffix,
+            )
         )
     ledger = None if files.ledger is None else named(Path(files.ledger))
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
-            f"--ledger {ledger.path}: it is written as {JSON_LINES}. End its name in .jsonl, "
-            ".jsonl.gz or .jsonl.zst."
+            Message(
+                "--ledger {ledger}: it is written as {format}. End its name in .jsonl, .jsonl.gz "
+                "or .jsonl.zst.",
+                ledger=ledger.path,
+                format=JSON_LINES,
+            )
         )
     check_apart(file.path for file in (source, out, ledger) if file)
     for file in (out, ledger):
         if file is not None and file.path.exists() and not file.path.is_file():
-            raise UsageError(f"{file.path} is no regular file; name another one.")
+            raise UsageError(
+                Message("{file} is no regular file; name another one.", file=file.path)
+            )
     return source, out, ledger
 
 
@@ -159,7 +174,11 @@ def check_apart(files: Iterable[Path]) -> None:
         real = os.path.realpath(file)  # without an error for links that lead in a circle
         if real in known:
             raise UsageError(
-                f"{known[real]} and {file} are one file: what is read, each file that is written "
-                "and the report need a name of their own."
+                Message(
+                    "{one} and {other} are one file: what is read, each file that is written and "
+                    "the report need a name of their own.",
+                    one=known[real],
+                    other=file,
+                )
             )
         known[real] = file

@@ -23,6 +23,7 @@ from dedup_job.documents import (
 )
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
+from dedup_job.messages import Message
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, expect_settings, load_settings
 
@@ -76,9 +77,13 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
     """
     library = type(texts).__module__.partition(".")[0]
     if library in _LIBRARIES and type(texts).__name__ in _TABLES:
-        raise UsageError(f"texts are a {type(texts).__name__}; give the column that holds them.")
+        raise UsageError(
+            Message("texts are a {kind}; give the column that holds them.", kind=_kind(texts))
+        )
     if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
-        raise UsageError(f"texts are {type(texts).__name__}; give an iterable of str or (id, str).")
+        raise UsageError(
+            Message("texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts))
+        )
     chosen = load_settings() if settings is None else expect_settings(settings)
     if library in _LIBRARIES and type(texts).__name__ in _LIBRARIES[library]:
         return _table(library, texts, chosen)
@@ -192,4 +197,12 @@ def _pair(number: int, item: Any) -> tuple[Any, str | None]:
             return id_, text
         case (_, text):
             item = text
-    raise UsageError(f"text {number} is {type(item).__name__}; expected a str or (id, str).")
+    raise UsageError(
+        Message(
+            "text {number} is {kind}; expected a str or (id, str).", number=number, kind=_kind(item)
+        )
+    )
+
+
+def _kind(value: object) -> str:
+    return type(value).__name__

@@ -15,8 +15,10 @@ from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.files import make_private
 from dedup_job.index import KeptIndex
 from dedup_job.index.hamming import MOST as MOST
+from dedup_job.index.layout import Layout, layout_of
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
+from dedup_job.messages import Message, said_by
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
@@ -41,13 +43,25 @@ def describe_needs(settings: Settings, documents: int) -> Rows:
     index_memory(settings, documents)
     disk = sum(needs.disk.values())
     return [
-        ("kept documents", f"{documents:,}"),
-        ("layout", f"distance {needs.layout.distance}: {needs.layout}"),
-        *((name, f"{each:,.0f} bytes each") for name, each in needs.memory.items()),
-        ("in memory", f"{needs.bytes / 1e9:,.2f} GB, {needs.each:,.0f} bytes each"),
-        ("besides", f"{PROCESS / 1e9:,.1f} GB for the rest of a run"),
-        ("on disk", f"{disk * documents / 1e9:,.2f} GB, {disk:,.0f} bytes each"),
+        (Message("kept documents"), f"{documents:,}"),
+        (Message("index layout"), _told(needs.layout)),
+        *((name, _each(each)) for name, each in needs.memory.items()),
+        (Message("in memory"), _all_and_each(needs.bytes, needs.each)),
+        (Message("besides"), Message("{size:,.1f} GB for the rest of a run", size=PROCESS / 1e9)),
+        (Message("on disk"), _all_and_each(disk * documents, disk)),
     ]
+
+
+def _told(layout: Layout) -> Message:
+    return Message("distance {distance}: {layout}", distance=layout.distance, layout=layout.told)
+
+
+def _each(size: float) -> Message:
+    return Message("{each:,.0f} bytes each", each=size)
+
+
+def _all_and_each(size: float, each: float) -> Message:
+    return Message("{size:,.2f} GB, {each}", size=size / 1e9, each=_each(each))
 
 
 def describe_snapshot(
@@ -62,15 +76,18 @@ def describe_snapshot(
     documents: say also what an index of so many would take.
     """
     with opened(settings, name, progress, as_made=False) as on:
-        on.progress.stage("reading the snapshot")
+        on.progress.stage(Message("reading the snapshot"))
         why_not = _why_not(on)
-        used = "yes" if why_not is None else f"no: {why_not or 'there is none'}"
+        used = Message("yes")
+        if why_not is not None:
+            used = Message("no: {why}", why=why_not or Message("there is none"))
+        theirs = Message("those of run {run}", run=on.settings_of)
         return [
-            ("target", on.target.name),
-            ("its documents", f"{on.target.documents.estimated_document_count():,}"),
+            (Message("target"), on.target.name),
+            (Message("its documents"), f"{on.target.documents.estimated_document_count():,}"),
             *_facts(on),
-            ("used by the next run", used),
-            *([("settings", f"those of run {on.settings_of}")] if on.settings_of else []),
+            (Message("used by the next run"), used),
+            *([(Message("settings"), theirs)] if on.settings_of else []),
             *([] if documents is None else describe_needs(on.settings, documents)),
         ]
 
@@ -90,9 +107,10 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     except NoSnapshotError:
         return 0, []
     except SnapshotError as e:
-        return 0, [f"{file}: {e}"]
+        return 0, [Message("{file}: {why}", file=file, why=said_by(e))]
     comparison = Comparison(index)
-    on.progress.total(on.target.documents.estimated_document_count(), "comparing the snapshot of")
+    expected = on.target.documents.estimated_document_count()
+    on.progress.total(expected, Message("comparing the snapshot of"))
     done = 0
     try:
         for page in on.target.kept():
@@ -111,20 +129,23 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
         file = on.snapshots.file
         assert file is not None  # some run wrote to the target
         _check_folder(file)
-        on.progress.stage("taking the lease")
+        on.progress.stage(Message("taking the lease"))
         with on.target.hold():
             version = on.target.version()
-            on.progress.stage("loading the index")
+            on.progress.stage(Message("loading the index"))
             index = KeptIndex(on.settings.index)
             read_index(on.target, on.snapshots, index, on.progress)
             if (
                 version is None or on.target.version() != version
             ):  # this process slept through its lease
                 raise LeaseLost(
-                    f"another run wrote to {on.target.name} while it was read; nothing was saved. "
-                    "Wait until it is done; then the same command."
+                    Message(
+                        "another run wrote to {target} while it was read; nothing was saved. Wait "
+                        "until it is done; then the same command.",
+                        target=on.target.name,
+                    )
                 )
-            on.progress.stage("writing the snapshot")
+            on.progress.stage(Message("writing the snapshot"))
             try:
                 on.snapshots.write(index, version)
             except OSError as e:
@@ -135,35 +156,39 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
 def _why_not(on: Opened) -> str | None:
     """Return why a run would not use the snapshot; None if it would, "" where there is none."""
     if refused := refusal_of(on.target):
-        return f"a run with these settings is refused: {refused}"
+        return Message("a run with these settings is refused: {why}", why=refused.message)
     return on.snapshots.load(KeptIndex(on.settings.index))
 
 
 def _facts(on: Opened) -> Iterator[tuple[str, str]]:
     files, indexes = on.snapshots.files(), [facts["index"] for facts in on.snapshots.loaded]
     if not files:
-        yield "snapshot", f"none; it would be {on.snapshots.file}"
+        yield Message("snapshot"), Message("none; it would be {file}", file=on.snapshots.file)
         return
-    yield "snapshot", str(on.snapshots.file)
-    yield "size on disk", f"{sum(one.stat().st_size for one in files) / 1e6:,.1f} MB"
+    yield Message("snapshot"), str(on.snapshots.file)
+    yield Message("size on disk"), f"{sum(one.stat().st_size for one in files) / 1e6:,.1f} MB"
     if len(files) > 1:
-        yield "in files", f"{len(files)}"
+        yield Message("in files"), f"{len(files)}"
     if indexes:
-        yield "documents", f"{sum(index['ids']['size'] for index in indexes):,}"
-        layout = indexes[0]["near"]["layout"]
-        yield "layout", f"distance {on.settings.index.distance}: {layout}"
+        yield Message("documents"), f"{sum(index['ids']['size'] for index in indexes):,}"
+        index, planned = on.settings.index, indexes[0]["near"]["planned"]
+        yield Message("index layout"), _told(layout_of(index.distance, planned, index.blocks))
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:
     for difference, what in (
-        (comparison.missing, "in the target, not in the snapshot"),
-        (comparison.surplus(), "in the snapshot, not in the target"),
-        (comparison.changed, "with another fingerprint or text"),
+        (comparison.missing, Message("in the target, not in the snapshot")),
+        (comparison.surplus(), Message("in the snapshot, not in the target")),
+        (comparison.changed, Message("with another fingerprint or text")),
     ):
         if difference.count:
-            more = ", ..." if difference.count > len(difference.keys) else ""
-            ids = ", ".join(map(shown, difference.keys))
-            yield f"{difference.count:,} documents {what}: _id {ids}{more}"
+            more = ["..."] if difference.count > len(difference.keys) else []
+            yield Message(
+                "{number:,} documents {what}: _id {ids}",
+                number=difference.count,
+                what=what,
+                ids=", ".join([*map(shown, difference.keys), *more]),
+            )
 
 
 def _check_folder(file: Path) -> None:
@@ -171,13 +196,15 @@ def _check_folder(file: Path) -> None:
     try:
         make_private(file.parent)
         if not os.access(file.parent, os.W_OK):
-            raise PermissionError(13, "permission denied")
+            raise PermissionError(13, Message("permission denied"))
     except OSError as e:
         raise UsageError(_not_written(file, e)) from e
 
 
-def _not_written(file: Path, e: OSError) -> str:
-    return (
-        f"the snapshot {file} cannot be written: {e.strerror or e}. Make room, or name another "
-        "folder with index.folder."
+def _not_written(file: Path, e: OSError) -> Message:
+    return Message(
+        "the snapshot {file} cannot be written: {why}. Make room, or name another folder with "
+        "index.folder.",
+        file=file,
+        why=e.strerror or e,
     )

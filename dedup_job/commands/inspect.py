@@ -23,6 +23,7 @@ from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
+from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.pair_reader import PairReader
@@ -133,16 +134,24 @@ def inspect(
     expect_settings(settings)
     for words in (ids, texts):
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-            raise UsageError("ids and texts must each be a sequence of str.")
+            raise UsageError(Message("ids and texts must each be a sequence of str."))
     count = len(ids) + len(texts)
     if not 1 <= count <= 2:
-        raise UsageError(f"{count} documents and texts are given, expected one or two.")
+        raise UsageError(
+            Message("{number} documents and texts are given, expected one or two.", number=count)
+        )
     if ids and target is None:
-        raise UsageError("an _id is looked up in a target: name it with --target.")
+        raise UsageError(Message("an _id is looked up in a target: name it with --target."))
     if max_distance is not None and (target is None or count > 1):
-        raise UsageError("--max-distance takes one document or text, and needs --target.")
+        raise UsageError(Message("--max-distance takes one document or text, and needs --target."))
     if max_distance is not None and not 0 <= max_distance <= _WIDEST:
-        raise UsageError(f"--max-distance is {max_distance:,}, expected 0 to {_WIDEST}.")
+        raise UsageError(
+            Message(
+                "--max-distance is {distance:,}, expected 0 to {most}.",
+                distance=max_distance,
+                most=_WIDEST,
+            )
+        )
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
     with opened(settings, target, progress) as on:
@@ -174,7 +183,8 @@ class _Inspector:
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
         """Look at documents and texts; two of them are compared."""
-        names = ["text"] if len(texts) == 1 else [f"text {n + 1}" for n in range(len(texts))]
+        names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
+        names = [Message("text")] if len(texts) == 1 else names
         items = [self._document(id_) for id_ in ids]
         items += [self._seen(Item(n, b"", t), t) for n, t in zip(names, texts, strict=True)]
         return Inspected(self._settings, tuple(items), pair=self._pair(*items))
@@ -206,12 +216,16 @@ class _Inspector:
         item, row = self._of_source(record), dict[str, Any](record.row)
         while "kept_by" in row:
             key = bson_edit.fields({"_id": row["of"]})
-            later.append(f"{shown(key)} ({row['kept_by']}, run {row['run']})")
+            later.append(
+                Message(
+                    "{id} ({rule}, run {run})", id=shown(key), rule=row["kept_by"], run=row["run"]
+                )
+            )
             row = records.of(key).row or {}
         return item, tuple(later)
 
     def _document(self, written: str) -> Item:
-        self._progress.stage("looking the document up")
+        self._progress.stage(Message("looking the document up"))
         record, *others = decided_records(self._on, self._records, written)
         target, decision = self._on.target, KEPT if record.row is None else ""
         reader = PairReader(target, Cleaner(self._settings.cleaning).clean_all)
@@ -236,7 +250,7 @@ class _Inspector:
         """Return what the source holds, or the ledger's copy, cleaned as by a run."""
         item = Item(shown(record.key), record.key, None)
         if record.dropped is None:
-            return replace(item, why_not="the source no longer holds it")
+            return replace(item, why_not=Message("the source no longer holds it"))
         if not isinstance(record.dropped.content, str):
             return replace(item, why_not=refusal(record.dropped, self._settings.source.field))
         return self._seen(item, record.dropped.content)
@@ -245,9 +259,10 @@ class _Inspector:
         item = Item(shown(key), key, None if kept is None else kept.text)
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
-        where = bson_edit.place_of(key) or "the target"
-        why_not = f"{where} no longer holds it" if kept is None else "its text is gone"
-        return replace(item, why_not=why_not)
+        gone = Message("the target no longer holds it")
+        if place := bson_edit.place_of(key):
+            gone = Message("{collection} no longer holds it", collection=place)
+        return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
         """Clean a text; say why it is not compared, else give its fingerprint."""
@@ -256,8 +271,9 @@ class _Inspector:
         if isinstance(content, str):
             return self._with_fingerprint(item, content)
         if isinstance(content, Quarantined):
-            return replace(item, text=cleaned, why_not=f"{content.detail} (source.max_chars)")
-        return replace(item, text=None, why_not="nothing is left of it after cleaning")
+            why_not = Message("{detail} (source.max_chars)", detail=content.detail)
+            return replace(item, text=cleaned, why_not=why_not)
+        return replace(item, text=None, why_not=Message("nothing is left of it after cleaning"))
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
         prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
@@ -266,7 +282,7 @@ class _Inspector:
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:
-        self._progress.stage("loading the dictionary")
+        self._progress.stage(Message("loading the dictionary"))
         return self._models.fingerprinter
 
     @cached_property
@@ -278,7 +294,7 @@ class _Inspector:
         return self._pairs.view(*texts) if len(texts) > 1 else None
 
     def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
-        self._progress.stage("looking for its duplicates")
+        self._progress.stage(Message("looking for its duplicates"))
         target, clean_all = self._on.target, Cleaner(self._settings.cleaning).clean_all
         wanted = ListFilter(What.DROPPED)
         sampler = Sampler(target, clean_all, wanted, item.key, name=naming(target))

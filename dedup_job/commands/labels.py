@@ -11,6 +11,7 @@ from typing import Any
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import readings, shown_value
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
@@ -105,39 +106,52 @@ def imported_rows(
         try:
             row = _row_of(line, name)
         except ValueError as e:
-            wrong.append(f"line {number:,}: {e}")
+            problem = said_by(e)
+            wrong.append(Message("line {line:,}: {problem}", line=number, problem=problem))
             continue
         own = (*row.document.keys, row.name)
         if own not in latest or latest[own].when < row.when:
             latest[own] = fresh[own] = row
     if wrong:
-        more = f"\n... and {len(wrong) - _NAMED:,} more" if len(wrong) > _NAMED else ""
-        raise UsageError(
-            f"{len(wrong):,} lines are not labels; none was stored:\n"
-            + "\n".join(wrong[:_NAMED])
-            + more
-        )
+        head = Message("{number:,} lines are not labels; none was stored:", number=len(wrong))
+        raise UsageError(problem_list(head, wrong))
     return _as_decided(target, [*fresh.values()])
+
+
+def problem_list(head: Message, wrong: Sequence[str]) -> Message:
+    """Return a message that names the first of many problems, a line each."""
+    more = len(wrong) - _NAMED
+    last = [Message("... and {number:,} more", number=more)] if more > 0 else []
+    return joined([head, *wrong[:_NAMED], *last], "\n")
+
+
+def object_of(line: str) -> dict[str, Any]:
+    """Return what a line of JSON holds; ValueError where that is no object."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as e:
+        raise ValueError(Message("it is not JSON ({why})", why=str(e))) from e
+    if not isinstance(values, dict):
+        raise ValueError(Message("it is not an object"))  # noqa: TRY004  # of the line's form
+    return values
 
 
 def _row_of(line: str, default: str | None) -> LabelRow:
     """Read a line; ValueError says what is wrong."""
-    try:
-        values = json.loads(line)
-    except (json.JSONDecodeError, RecursionError) as e:
-        raise ValueError(f"it is not JSON ({e})") from e
-    if not isinstance(values, dict):
-        raise ValueError("it is not an object")  # noqa: TRY004  # of the line's form, as all here
+    values = object_of(line)
     said = values.get("label")
     label = _LETTERS.get(said) if isinstance(said, str) else None
     if label is None:
-        raise ValueError(f"label is {said!r}, expected S, D or U")
+        raise ValueError(Message("label is {label!r}, expected S, D or U", label=said))
     whose = values.get("name") or default
     if not isinstance(whose, str) or not 0 < len(whose) <= LONGEST_NAME or not whose.isprintable():
-        raise ValueError(f"name is {values.get('name')!r}, expected whose label this is")
+        name = values.get("name")
+        raise ValueError(Message("name is {name!r}, expected whose label this is", name=name))
     similarity, decision = values.get("similarity"), values.get("decision", "")
     if decision not in _DECISIONS:
-        raise ValueError(f"decision is {decision!r}, expected duplicate or kept")
+        raise ValueError(
+            Message("decision is {decision!r}, expected duplicate or kept", decision=decision)
+        )
     of_key, key = _id_of(values, "id_a"), _id_of(values, "id_b")
     if isinstance(place := values.get("against"), str) and "." in place and "\0" not in place:
         of_key = bson_edit.renamed(of_key, place.encode())
@@ -152,10 +166,14 @@ def _row_of(line: str, default: str | None) -> LabelRow:
 def _id_of(values: Mapping[str, Any], name: str) -> bytes:
     written = values.get(name)
     if not isinstance(written, str | int) or isinstance(written, bool):
-        raise ValueError(f"{name} is missing, the _id of a document as `dedup inspect` shows it")  # noqa: TRY004
+        raise ValueError(  # noqa: TRY004
+            Message(
+                "{name} is missing, the _id of a document as `dedup inspect` shows it", name=name
+            )
+        )
     for value in readings(str(written)):
         return bson_edit.stored(value)
-    raise ValueError(f"{name} is no _id")
+    raise ValueError(Message("{name} is no _id", name=name))
 
 
 def _time_of(written: Any) -> datetime:
@@ -164,7 +182,9 @@ def _time_of(written: Any) -> datetime:
     try:
         when = datetime.fromisoformat(written)
     except (TypeError, ValueError) as e:
-        raise ValueError(f"when is {written!r}, expected a time such as 2026-01-31T12:00Z") from e
+        raise ValueError(
+            Message("when is {when!r}, expected a time such as 2026-01-31T12:00Z", when=written)
+        ) from e
     return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 

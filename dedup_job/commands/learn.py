@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.labels import exported_lines
+from dedup_job.commands.labels import exported_lines, object_of, problem_list
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
+from dedup_job.messages import Message, counted, joined, said_by
 from dedup_job.mongo.maintenance.label_store import LabelStore
 from dedup_job.native.parts import BREAK
-from dedup_job.printing import command_line, counted
+from dedup_job.printing import command_line
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
@@ -32,8 +33,12 @@ _LABELS = {
     "U": Label.UNSURE,
     **{str(label): label for label in Label},
 }
+_WORDS = {
+    Label.SAME: Message("same"),
+    Label.DIFFERENT: Message("different"),
+    Label.UNSURE: Message("unsure"),
+}
 _LETTERS = {Label.SAME: "S", Label.DIFFERENT: "D"}
-_NAMED = 10  # problems in a message
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
 NEEDED = LEAST
 """Labels of each class from which trees are grown."""
@@ -106,7 +111,7 @@ def learn_target(
     """
     given = [one for name, text in (files or {}).items() for one in _read(text, name)]
     with opened(settings, target, progress) as on:
-        progress.stage("reading the labels")
+        progress.stage(Message("reading the labels"))
         stored = _read("\n".join(exported_lines(on, LabelStore(on.target).rows(), BREAK)))
         return _lesson(on, [*stored, *given])
 
@@ -116,7 +121,7 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
     latest, contradictions = _latest(known)
     same = sum(one.label is Label.SAME for one in latest)
     _check(on.target.name, same, len(latest) - same)
-    on.progress.stage("learning")
+    on.progress.stage(Message("learning"))
     sources = Counter((one.bank or on.target.name, _LETTERS[one.label]) for one in latest)
     extra = _can_grow()
     learnt = learn(
@@ -173,30 +178,54 @@ def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
 def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
     """Return the last label of each pair, and in words those that say something else."""
     latest: dict[tuple[str, str], Said] = {}
-    contradictions = []
+    contradictions = list[str]()
     for one in sorted(said, key=lambda one: (one.when, one.name)):
         former = latest.get(one.texts)
         if former is not None and former.label is not one.label:
             contradictions.append(
-                f"{former.where}: {former.label}; {one.where}: {one.label}, which counts"
+                Message("{former}; {latest}, which counts", former=_told(former), latest=_told(one))
             )
         latest[one.texts] = one
     return [*latest.values()], contradictions
 
 
+def _told(said: Said) -> Message:
+    return Message("{where}: {label}", where=said.where, label=_WORDS[said.label])
+
+
 def _check(target: str, same: int, different: int) -> None:
     """Refuse labels that nothing can be learnt from, with UsageError."""
     review = command_line("review", "--target", target)
-    more = f"label pairs with `{review}`, or give a file with --pairs"
     if not same + different:
-        raise UsageError(f"{target} has no labels to learn from: {more}.")
-    if not same or not different:
-        all_, none = ("same", "different") if same else ("different", "same")
         raise UsageError(
-            f"{counted(same + different, 'label')} say{'s' * (same + different == 1)} {all_}, none "
-            f"{none}: nothing tells one from the other. {more[0].upper()}{more[1:]}; a larger "
-            "--sample shows more kinds."
+            Message(
+                "{target} has no labels to learn from: label pairs with `{review}`, or give a file "
+                "with --pairs.",
+                target=target,
+                review=review,
+            )
         )
+    if not same or not different:
+        raise UsageError(joined([_of_one_kind(same, different), _more(review)]))
+
+
+def _of_one_kind(same: int, different: int) -> Message:
+    labels = counted(same + different, "label")
+    if same:
+        return Message(
+            "{labels} of same, none of different: nothing tells one from the other.", labels=labels
+        )
+    return Message(
+        "{labels} of different, none of same: nothing tells one from the other.", labels=labels
+    )
+
+
+def _more(review: str) -> Message:
+    return Message(
+        "Label pairs with `{review}`, or give a file with --pairs; a larger --sample shows more "
+        "kinds.",
+        review=review,
+    )
 
 
 def _can_grow() -> bool:
@@ -213,42 +242,40 @@ def _read(text: str, file: str = "") -> list[Said | None]:
     wrong: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
+            where = Message("{file}, line {line:,}", file=file, line=number)
             try:
-                found.append(_said_of(line, f"{file}, line {number:,}" if file else "", file))
+                found.append(_said_of(line, where if file else "", file))
             except ValueError as e:
-                wrong.append(f"{file}, line {number:,}: {e}")
+                wrong.append(Message("{where}: {problem}", where=where, problem=said_by(e)))
     if wrong:
-        raise UsageError("\n".join(_problems(wrong)))
+        head = Message(
+            "{number:,} lines are no labelled pairs; nothing was learnt:", number=len(wrong)
+        )
+        raise UsageError(problem_list(head, wrong))
     return found
-
-
-def _problems(wrong: Sequence[str]) -> Iterator[str]:
-    yield f"{len(wrong):,} lines are no labelled pairs; nothing was learnt:"
-    yield from wrong[:_NAMED]
-    if len(wrong) > _NAMED:
-        yield f"... and {len(wrong) - _NAMED:,} more"
 
 
 def _said_of(line: str, where: str, file: str) -> Said | None:
     """Read a line; ValueError says what is wrong."""
-    try:
-        values: Any = json.loads(line)
-    except (ValueError, RecursionError) as e:
-        raise ValueError(f"it is not JSON ({e})") from e
-    if not isinstance(values, dict):
-        raise ValueError("it is not an object")  # noqa: TRY004  # of the line's form, as all here
+    values = object_of(line)
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None
     if label is None:
-        raise ValueError(f"label is {said!r:.40}, expected S, D or U (same, different, unsure)")
+        raise ValueError(
+            Message(
+                "label is {label:.40}, expected S, D or U (same, different, unsure)",
+                label=repr(said),
+            )
+        )
     if not {"a", "b"} <= values.keys() or not all(isinstance(t, str | None) for t in texts):
-        raise ValueError("a and b are the two texts of the pair")
+        raise ValueError(Message("a and b are the two texts of the pair"))
     a, b = texts
     bank, when, name = (str(values.get(key) or "") for key in ("bank", "when", "name"))
     if not where:
-        where = f"{name} of _id {values.get('id_b')} and {values.get('id_a')}"
+        ids = {"id": values.get("id_b"), "other": values.get("id_a")}
+        where = Message("{name} of _id {id} and {other}", name=name, **ids)
     if a is None or b is None:
         return None
     if any("\ud800" <= character <= "\udfff" for character in a + b + bank):
-        raise ValueError("it holds half a character, a surrogate")
+        raise ValueError(Message("it holds half a character, a surrogate"))
     return Said((a, b), label, where, (bank or file)[:_BANK], when, name)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dedup_job.commands.opened import connected
 from dedup_job.errors import StateMismatch
+from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
 from dedup_job.runs.progress import QUIET, Progress
@@ -39,7 +40,10 @@ def break_lease(
         agree(lease)
         if not state.break_lease(lease.token):
             raise StateMismatch(
-                f"the lease of {name} changed hands meanwhile and was not broken. See "
-                "`dedup lease show`."
+                Message(
+                    "the lease of {target} changed hands meanwhile and was not broken. See "
+                    "`dedup lease show`.",
+                    target=name,
+                )
             )
         return lease

@@ -9,6 +9,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.maintenance.records import Records
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
@@ -65,7 +66,13 @@ def sample_pairs(
     decided, by similarity.
     """
     if seed is not None and wanted.what not in PAIRS:
-        raise UsageError(f"{wanted.what} are not drawn at random; {', '.join(PAIRS)} are.")
+        raise UsageError(
+            Message(
+                "{what} are not drawn at random; {pairs} are.",
+                what=wanted.what,
+                pairs=", ".join(PAIRS),
+            )
+        )
     with _sampler(settings, target, wanted, progress) as sampler:
         return sampler.sample(number, seed, texts=texts)
 
@@ -76,7 +83,7 @@ def _sampler(
 ) -> Iterator[Sampler]:
     wanted.check()
     with opened(settings, target, progress) as on:
-        progress.stage(f"looking for what is {wanted.what}")
+        progress.stage(Message("looking for what is {what}", what=wanted.what))
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
         clean_all = Cleaner(on.settings.cleaning).clean_all
         sampler = Sampler(on.target, clean_all, wanted, of_key, name=naming(on.target))
@@ -92,7 +99,10 @@ def _kept_key(on: Opened, written: str) -> bytes:
         raise several(written, kept)
     if not kept:
         raise UsageError(
-            f"_id {shown(decided[0].key)} is not kept, so nothing is a duplicate of it. `dedup "
-            "inspect` shows which kept document it was dropped for."
+            Message(
+                "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
+                "which kept document it was dropped for.",
+                id=shown(decided[0].key),
+            )
         )
     return kept[0].key

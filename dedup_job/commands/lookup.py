@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.printing import for_shell
 from dedup_job.text_fields import TextFields
 
+_FORMS = """'{"$oid": "..."}', 17, '"17"'"""
 _MAX_SHOWN = 200  # characters of an _id that a message repeats
 
 
@@ -23,41 +25,56 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     if decided:
         return decided
     if not [*readings(written)]:
-        raise UsageError(f"the _id {written!r} is not in UTF-8, as ids are.")
-    tried = ", ".join(_brief(shown_value(value)) for value in readings(written))
-    name = _brief(repr(written))
-    message = f"no run of the target {on.target.name} decided an _id {name} (read as {tried})."
+        raise UsageError(Message("the _id {id!r} is not in UTF-8, as ids are.", id=written))
+    undecided = Message(
+        "no run of the target {target} decided an _id {id} (read as {tried}).",
+        target=on.target.name,
+        id=_brief(repr(written)),
+        tried=", ".join(_brief(shown_value(value)) for value in readings(written)),
+    )
     source = on.target.source.full_name
-    if found:
-        raise UsageError(
-            f"{message} The source {source} holds {shown(found[0].key)}: it came after the last "
-            "run, or --limit, --query or a stop left it out. The next `dedup run` decides it."
-        )
-    raise UsageError(
-        f"{message} Nor does the source {source} hold it. Check the id, its type (extended JSON "
-        'says which: \'{"$oid": "..."}\', 17, \'"17"\') and --target.'
+    raise UsageError(joined([undecided, _coming(source, found) if found else _nowhere(source)]))
+
+
+def _coming(source: str, found: Sequence[Record]) -> Message:
+    return Message(
+        "The source {source} holds {id}: it came after the last run, or --limit, --query or a stop "
+        "left it out. The next `dedup run` decides it.",
+        source=source,
+        id=shown(found[0].key),
+    )
+
+
+def _nowhere(source: str) -> Message:
+    return Message(
+        "Nor does the source {source} hold it. Check the id, its type (extended JSON says which: "
+        "{forms}) and --target.",
+        source=source,
+        forms=_FORMS,
     )
 
 
 def several(written: str, records: Sequence[Record]) -> UsageError:
     """Return what refuses an id that may mean several documents."""
-    names = " or ".join(for_shell(unmistakable(record.key)) for record in records)
+    names = ", ".join(for_shell(unmistakable(record.key)) for record in records)
     return UsageError(
-        f"{written!r} may be one of several; write the one you mean, quoted for a shell: {names}."
+        Message(
+            "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
+            id=written,
+            names=names,
+        )
     )
 
 
-def refusal(document: Document, field: str) -> str:
+def refusal(document: Document, field: str) -> Message:
     """Return in words why a document has no text in its field."""
     content = document.content
-    if isinstance(content, Quarantined):
-        return f"{content.reason}: {content.detail}"
-    if isinstance(content, Skipped) and content.detail:
-        return f"{content.reason}: {content.detail}"
+    if isinstance(content, Quarantined) or (isinstance(content, Skipped) and content.detail):
+        return Message("{reason}: {detail}", reason=content.reason, detail=content.detail)
     if content != Skipped(Reason.NOT_TEXT):
-        return f"field `{field}` is missing now"
+        return Message("field `{field}` is missing now", field=field)
     found = type_name_at(document.raw, TextFields.of(field).one)
-    return f"field `{field}` is {found} now, not text"
+    return Message("field `{field}` is {kind} now, not text", field=field, kind=found)
 
 
 def _brief(text: str) -> str:

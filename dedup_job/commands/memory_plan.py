@@ -10,6 +10,7 @@ from dedup_job.commands.cores import available_memory
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
 from dedup_job.index.layout import Layout, layout_of, room_for
+from dedup_job.messages import Message
 from dedup_job.settings import Settings
 
 log = logging.getLogger("dedup")
@@ -43,9 +44,18 @@ class IndexNeeds(NamedTuple):
 
     def __str__(self) -> str:
         """Say how much memory a process with this index needs."""
-        return (
-            f"{(PROCESS + self.bytes) / 1e9:,.1f} GB for {self.documents:,} documents "
-            f"({self.each:.0f} bytes each and {PROCESS / 1e9:,.1f} GB for the rest)"
+        return str(self.told)
+
+    @property
+    def told(self) -> Message:
+        """The same, to be translated."""
+        return Message(
+            "{total:,.1f} GB for {documents:,} documents ({each:.0f} bytes each and "
+            "{process:,.1f} GB for the rest)",
+            total=(PROCESS + self.bytes) / 1e9,
+            documents=self.documents,
+            each=self.each,
+            process=PROCESS / 1e9,
         )
 
 
@@ -53,11 +63,13 @@ def index_needs(settings: Settings, documents: int) -> IndexNeeds:
     """Return what an index of so many documents takes, as measured, with ObjectIds."""
     index, keys = settings.index, [*map(str, settings.index.candidate_generators)]
     if settings.decision.judges:
-        keys.append("canonical form")  # by which a judge finds more
+        keys.append(Message("canonical form"))  # by which a judge finds more
     room = room_for(documents)
     layout = layout_of(index.distance, room, index.blocks)
     near = layout.bytes_each(room // 2)  # the most: a new layout is half full
-    parts = {"ids": _ID, "equal texts": _EQUAL, "fingerprints": (near, near)}
+    parts: dict[str, tuple[float, float]]
+    parts = {Message("ids"): _ID, Message("equal texts"): _EQUAL}
+    parts |= {Message("fingerprints"): (near, near)}
     parts |= {name: _KEYS[name] for name in keys if name in _KEYS}
     memory, disk = ({name: part[i] for name, part in parts.items()} for i in (0, 1))
     return IndexNeeds(documents, layout, memory, disk)
@@ -73,32 +85,39 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     limit = available_memory() if allowed is None else allowed
     if allowed is not None and allowed < PROCESS + _LEAST:
         raise UsageError(
-            f"run.max_memory allows {allowed / 1e9:,.1f} GB; a run takes "
-            f"{(PROCESS + _LEAST) / 1e9:,.1f} GB at least, however small its index. Raise "
-            "--max-memory."
+            Message(
+                "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "
+                "however small its index. Raise --max-memory.",
+                allowed=allowed / 1e9,
+                least=(PROCESS + _LEAST) / 1e9,
+            )
         )
     needs = index_needs(settings, documents)
     if documents and PROCESS + needs.bytes > limit:
-        has = f"{limit / 1e9:,.1f} GB"
-        log.warning(
-            "the index may need %s, and %s. What does not fit is put into files, packed, in the "
-            "folder of the index, and read from there, which is slower. What can be done: %s.",
-            needs,
-            f"this machine has {has} available"
-            if allowed is None
-            else f"run.max_memory allows {has}",
-            ", or ".join(_ways_out(settings, needs)),
-        )
+        log.warning("%s", _too_large(settings, needs, limit))
     return max((limit - PROCESS) / _PACKING, _LEAST)
 
 
-def _ways_out(settings: Settings, needs: IndexNeeds) -> list[str]:
-    """Return what can be done where an index does not fit into memory."""
-    ways = ["use a machine with more" if settings.run.max_memory is None else "raise --max-memory"]
+def _too_large(settings: Settings, needs: IndexNeeds, limit: float) -> Message:
+    """Say that an index does not fit into memory, what is done about it, and what can be."""
+    if settings.run.max_memory is None:
+        has = Message("this machine has {memory:,.1f} GB available", memory=limit / 1e9)
+        way_out = Message("use a machine with more")
+    else:
+        has = Message("run.max_memory allows {memory:,.1f} GB", memory=limit / 1e9)
+        way_out = Message("raise --max-memory")
     if Channel.MINHASH in settings.index.candidate_generators:
-        each = needs.each - needs.memory[str(Channel.MINHASH)]
-        ways.append(
-            'begin a new target with index.candidate_generators = ["simhash"], '
-            f"{each:.0f} bytes each"
+        way_out = Message(
+            "{way_out}, or begin a new target with index.candidate_generators = "
+            '["simhash"], {each:.0f} bytes each',
+            way_out=way_out,
+            each=needs.each - needs.memory[str(Channel.MINHASH)],
         )
-    return ways
+    return Message(
+        "the index may need {needs}, and {has}. What does not fit is put into files, packed, in "
+        "the folder of the index, and read from there, which is slower. What can be done: "
+        "{way_out}.",
+        needs=needs.told,
+        has=has,
+        way_out=way_out,
+    )

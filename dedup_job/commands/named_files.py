@@ -9,6 +9,7 @@ from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.fingerprint.lexicon_cache import list_problems
 from dedup_job.judgment.model import load_model
 from dedup_job.judgment.words import Words
+from dedup_job.messages import Message
 from dedup_job.settings import Settings
 
 
@@ -28,7 +29,8 @@ def _of_connection(settings: Settings) -> Iterator[str]:
     try:
         settings.connection.connection_string()
     except UsageError as e:
-        yield f"connection.{'uri_file' if settings.connection.uri_file else 'uri'}: {e}"
+        name = "uri_file" if settings.connection.uri_file else "uri"
+        yield Message("{where}: {problem}", where=f"connection.{name}", problem=e.message)
 
 
 def _of_index(settings: Settings) -> Iterator[str]:
@@ -37,9 +39,16 @@ def _of_index(settings: Settings) -> Iterator[str]:
         return
     there = next(one for one in (folder, *folder.absolute().parents) if one.exists())
     if not there.is_dir():
-        yield f"index.folder: {folder} cannot be made: {there} is a file; name a folder"
+        yield Message(
+            "index.folder: {folder} cannot be made: {there} is a file; name a folder",
+            folder=folder,
+            there=there,
+        )
     elif not os.access(there, os.W_OK):
-        yield f"index.folder: {folder} cannot be written to; name a folder of this user's own"
+        yield Message(
+            "index.folder: {folder} cannot be written to; name a folder of this user's own",
+            folder=folder,
+        )
 
 
 def _of_judge(settings: Settings) -> Iterator[str]:
@@ -51,4 +60,5 @@ def _of_judge(settings: Settings) -> Iterator[str]:
         try:
             load(path)
         except ConfigurationError as e:
-            yield from (f"decision.{name}: {problem}" for problem in e.problems)
+            for problem in e.problems:
+                yield Message("{where}: {problem}", where=f"decision.{name}", problem=problem)

@@ -14,6 +14,7 @@ from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import KeptRows
@@ -62,7 +63,7 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
 @contextmanager
 def connected(settings: Settings, progress: Progress) -> Iterator[tuple[Client, str | None]]:
     """Connect; yield the client, and the database of names given without one."""
-    progress.stage("connecting")
+    progress.stage(Message("connecting"))
     client, database = connect(expect_settings(settings).connection)
     with client, translated():
         yield client, database
@@ -132,9 +133,13 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
     ]
     if named:
         raise UsageError(
-            f"run {run['_id']} of the target {target} read files: {', '.join(named)}. A file "
-            "that only a database names is not read: give --config FILE with the settings of that "
-            "run."
+            Message(
+                "run {run} of the target {target} read files: {files}. A file that only a database "
+                "names is not read: give --config FILE with the settings of that run.",
+                run=run["_id"],
+                target=target,
+                files=", ".join(named),
+            )
         )
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
     sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}

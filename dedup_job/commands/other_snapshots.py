@@ -13,6 +13,7 @@ from dedup_job.columns import Batch, Documents
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.snapshot import SnapshotError
+from dedup_job.messages import Message, said_by
 from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.change_stream import NotFollowed, in_order
 from dedup_job.mongo.source import Source
@@ -67,7 +68,7 @@ class OtherSnapshots(SnapshotStore):
         """
         part, self._read = KeptIndex(self._settings), read
         if why_not := self.load(part):
-            log.info("%s is read as a whole; its snapshot: %s", self.name, why_not)
+            log.info("%s", _read_anew(self.name, why_not))
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
@@ -118,18 +119,22 @@ class OtherSnapshots(SnapshotStore):
         try:
             since = Bookmark.model_validate(json_util.loads(last["bookmark"]))
         except (KeyError, ValueError, TypeError) as e:
-            raise SnapshotError("it is damaged") from e
+            raise SnapshotError(Message("it is damaged")) from e
         try:
             found = self._source.happened(since)
             came = in_order(found.inserted | found.changed)
         except NotFollowed as e:
-            raise SnapshotError(str(e) or "its changes cannot be followed") from e
+            raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
         kept.forget_keys(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
-            raise SnapshotError("many of its documents are gone")
+            raise SnapshotError(Message("many of its documents are gone"))
         parts = (came[start : start + _KEYS] for start in range(0, len(came), _KEYS))
         self._add(kept, (page for keys in parts for page in self._source.read_by_id(keys)))
         kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Do nothing: the change stream has proved it."""
+
+
+def _read_anew(name: str, why: str) -> Message:
+    return Message("{name} is read as a whole; its snapshot: {why}", name=name, why=why)

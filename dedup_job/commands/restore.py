@@ -17,6 +17,7 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ids import comparable
@@ -64,7 +65,8 @@ class Restored:
         row = record.row or {}
         self.documents += 1
         self.id = self.id or shown(record.key)
-        self.decisions[f"{row.get('decision')}: {row.get('reason')} in run {row.get('run')}"] += 1
+        decided = {name: row.get(name) for name in ("decision", "reason", "run")}
+        self.decisions[Message("{decision}: {reason} in run {run}", **decided)] += 1
         if not requeue and (told := _remark(record)):
             self.remarks[told] += 1
 
@@ -97,11 +99,11 @@ def restore(
     """
     names = [*dict.fromkeys(written)]
     if not names:
-        raise UsageError("no _id is given; name one at least.")
+        raise UsageError(Message("no _id is given; name one at least."))
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
     asked = _hash_of(names, status)
     with opened(settings, name, progress) as on:
-        on.progress.stage("taking the lease")
+        on.progress.stage(Message("taking the lease"))
         with on.target.hold():  # which takes back what was cut off
             out = {
                 comparable(row.key)
@@ -114,7 +116,7 @@ def restore(
                 on.target.state.update({"bookmark": None})
             entry = begun(on.target, status, asked, _about(on, began, status))
             done = Restored(on.target.name, entry.number, len(out))
-            on.progress.total(len(keys), "restoring")
+            on.progress.total(len(keys), Message("restoring"))
             for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
                 entry = take_out(on.target, entry, piece)
                 on.progress.advance(done.documents)
@@ -130,7 +132,7 @@ def _all_dropped(
 
     out: those that the same command restored before it was cut off, which are left out.
     """
-    on.progress.total(len(names), "looking up")
+    on.progress.total(len(names), Message("looking up"))
     records = Records(on.target)
     found: dict[bytes, bytes] = {}
     wrong: list[str] = []
@@ -146,22 +148,28 @@ def _all_dropped(
                     key = _dropped(on, records, name)
                     found[comparable(key)] = key
                 except UsageError as e:
-                    wrong.append(str(e))
+                    wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             some = [record for _, record in part]
             kept = [*map(_gone, some)] if requeue else _kept_all(on, some)
-            wrong += [str(one) for one in kept if isinstance(one, UsageError)]
+            wrong += [one.message for one in kept if isinstance(one, UsageError)]
         on.progress.advance(start + len(page))
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
     if wrong:
-        more = len(wrong) - _SHOWN
-        lines = [*wrong[:_SHOWN], *([f"... and {more:,} more"] if more > 0 else [])]
-        raise UsageError(
-            f"{len(wrong):,} of {len(names):,} documents cannot be restored; none was:\n"
-            + "\n".join(lines)
-        )
+        raise UsageError(_refused(wrong, len(names)))
     return [*found.values()]
+
+
+def _refused(wrong: Sequence[str], asked: int) -> Message:
+    head = Message(
+        "{number:,} of {asked:,} documents cannot be restored; none was:",
+        number=len(wrong),
+        asked=asked,
+    )
+    more = len(wrong) - _SHOWN
+    last = [Message("... and {number:,} more", number=more)] if more > 0 else []
+    return joined([head, *wrong[:_SHOWN], *last], "\n")
 
 
 def _gone(record: Record) -> UsageError | None:
@@ -169,8 +177,11 @@ def _gone(record: Record) -> UsageError | None:
     if record.source is not None or record.stored is None:
         return None
     return UsageError(
-        f"_id {shown(record.key)} is no longer in the source, so no run can decide it; the ledger "
-        "has the only copy. Restore it without --requeue."
+        Message(
+            "_id {id} is no longer in the source, so no run can decide it; the ledger has the only "
+            "copy. Restore it without --requeue.",
+            id=shown(record.key),
+        )
     )
 
 
@@ -221,16 +232,28 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     if record.row is None:
         number = record.kept.run if record.kept else 0
         if number and is_by_hand(on.target.run(number) or {}):
-            raise UsageError(
-                f"_id {shown(record.key)} is back already, by number {number}; "
-                f"`{command_line('undo', number, '--target', on.target.name)}` takes that back."
-            )
-        raise UsageError(
-            f"_id {shown(record.key)} was not dropped: {on.target.name} holds it. "
-            f"`{command_line('inspect', '--target', on.target.name, unmistakable(record.key))}` "
-            "shows it and its nearest neighbours."
-        )
+            raise UsageError(_back(record, number, on.target.name))
+        raise UsageError(_held(record, on.target.name))
     return record.key
+
+
+def _back(record: Record, number: int, target: str) -> Message:
+    return Message(
+        "_id {id} is back already, by number {number}; `{undo}` takes that back.",
+        id=shown(record.key),
+        number=number,
+        undo=command_line("undo", number, "--target", target),
+    )
+
+
+def _held(record: Record, target: str) -> Message:
+    return Message(
+        "_id {id} was not dropped: {target} holds it. `{inspect}` shows it and its nearest "
+        "neighbours.",
+        id=shown(record.key),
+        target=target,
+        inspect=command_line("inspect", "--target", target, unmistakable(record.key)),
+    )
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
@@ -253,26 +276,41 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
     name, source = shown(record.key), on.target.source.full_name
     if record.dropped is None:
         raise UsageError(
-            f"the source {source} no longer holds _id {name}, and the ledger holds no copy of it "
-            "(ledger.document). Put it back into the source; then the same command."
+            Message(
+                "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
+                "(ledger.document). Put it back into the source; then the same command.",
+                source=source,
+                id=name,
+            )
         )
-    field_ = on.settings.source.field
-    way_out = (
-        "Repair it in the source; then the same command, or --requeue to have it decided anew."
-    )
-    if text is None:
-        raise UsageError(
-            f"_id {name} has no text to keep: {refusal(record.dropped, field_)}. {way_out}"
-        )
-    if len(text) > (most := on.settings.source.max_chars):
-        refused = too_long(len(text), most)
-        raise UsageError(f"_id {name} is not kept: {refused.detail} (source.max_chars). {way_out}")
-    if not text:
-        raise UsageError(f"nothing is left of the text of _id {name} after cleaning. {way_out}")
-    document = record.dropped.with_content(text)
+    if why_not := _without_text(on.settings, name, record.dropped, text):
+        raise UsageError(joined([why_not, _REPAIR]))
+    document = record.dropped.with_content(text or "")
     if not on.target.fits(Documents.of([document])).all():
-        raise UsageError(f"with the fields that dedup adds, _id {name} is larger than 16 MiB.")
+        raise UsageError(
+            Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
+        )
     return document
+
+
+_REPAIR = Message(
+    "Repair it in the source; then the same command, or --requeue to have it decided anew."
+)
+
+
+def _without_text(
+    settings: Settings, name: str, dropped: Document, text: str | None
+) -> Message | None:
+    """Return why a document has no text to keep, None where it has one."""
+    if text is None:
+        no_text = refusal(dropped, settings.source.field)
+        return Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
+    if len(text) > (most := settings.source.max_chars):
+        why = too_long(len(text), most).detail
+        return Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
+    if text:
+        return None
+    return Message("nothing is left of the text of _id {id} after cleaning.", id=name)
 
 
 def _remark(record: Record) -> str:
@@ -281,11 +319,11 @@ def _remark(record: Record) -> str:
     if record.stored is None or not (gone or changed):
         return ""
     if record.whole:
-        told = "The source document has changed since; this is the one that was dropped."
+        told = Message("The source document has changed since; this is the one that was dropped.")
         return told if changed else ""
     if not changed:
-        return "The ledger held _id and text only; other fields are gone."
-    return (
+        return Message("The ledger held _id and text only; other fields are gone.")
+    return Message(
         "The text in the source has changed since; this is the one that was dropped, with _id "
         "and text only."
     )

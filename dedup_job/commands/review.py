@@ -17,6 +17,7 @@ from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_row
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
 from dedup_job.errors import UsageError, Vanished
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.edit import place_of
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.errors import translated
@@ -54,10 +55,14 @@ def own_name(given: str | None) -> str:
     try:
         name = getpass.getuser() if given is None else given
     except (KeyError, OSError, ImportError) as e:
-        raise UsageError("this user has no name; give one with --name.") from e
+        raise UsageError(Message("this user has no name; give one with --name.")) from e
     if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
         raise UsageError(
-            f"--name is {name[:LONGEST_NAME]!r}, expected 1 to {LONGEST_NAME} printable characters."
+            Message(
+                "--name is {name!r}, expected 1 to {most} printable characters.",
+                name=name[:LONGEST_NAME],
+                most=LONGEST_NAME,
+            )
         )
     return name
 
@@ -74,12 +79,15 @@ def open_review(
     with opened(settings, wanted.target, progress) as on:
         labels = LabelStore(on.target)
         labels.check()
-        on.progress.stage("drawing a sample of pairs")
+        on.progress.stage(Message("drawing a sample of pairs"))
         drawn = _draw(on, wanted)
         if not drawn:
             raise UsageError(
-                f"{on.target.name} has nothing to review: no run dropped a near duplicate or "
-                "compared two documents and kept them apart."
+                Message(
+                    "{target} has nothing to review: no run dropped a near duplicate or compared "
+                    "two documents and kept them apart.",
+                    target=on.target.name,
+                )
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
@@ -133,16 +141,21 @@ class Review:
         with translated():
             there = existing_parts(self._on.target)
         gone = self._opened - there - {self.stored_in}
-        while_open = "Someone dropped it while this page was open; nothing was done."
         if gone:
             raise Vanished(
-                f"no longer in the database: {', '.join(sorted(gone))}. {while_open} End the page "
-                "with Ctrl-C in its terminal."
+                Message(
+                    "no longer in the database: {gone}. Someone dropped it while this page was "
+                    "open; nothing was done. End the page with Ctrl-C in its terminal.",
+                    gone=", ".join(sorted(gone)),
+                )
             )
         if self._said and self.stored_in not in there:
             raise Vanished(
-                f"no longer in the database: {self.stored_in}, which held the answers. "
-                f"{while_open} Reload the page to begin anew."
+                Message(
+                    "no longer in the database: {labels}, which held the answers. Someone dropped "
+                    "it while this page was open; nothing was done. Reload the page to begin anew.",
+                    labels=self.stored_in,
+                )
             )
 
     def next_open(self, after: str | None = None) -> str | None:
@@ -198,7 +211,7 @@ class Review:
         """Put documents of pairs back into the target; errors as of `commands.restore`."""
         chosen = [self._known(key).key for key in dict.fromkeys(keys)]
         if not chosen:
-            raise UsageError("no document is chosen.")
+            raise UsageError(Message("no document is chosen."))
         ids = [*map(unmistakable, chosen)]
         with self._restoring:  # else the second would be refused by the lease of the first
             return restore(self._settings, self._wanted.target, ids)
@@ -244,7 +257,7 @@ class Review:
         if key in self._drawn:
             return self._drawn[key]
         if key not in self._said:
-            raise UsageError("this page is of another review: load it anew.")
+            raise UsageError(Message("this page is of another review: load it anew."))
         return self._said[key].document
 
     def _wrong_drops(self, pairs: Sequence[DecidedDocument]) -> list[AskedPair]:

@@ -24,6 +24,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.judgment import RULES
+from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
@@ -104,19 +105,26 @@ def run_job(
     progress = watch.progress
     if spread and request.dry_run:
         raise UsageError(
-            "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
-            "--cluster out, and give --limit where the source is large."
+            Message(
+                "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
+                "--cluster out, and give --limit where the source is large."
+            )
         )
     if spread and settings.source.against:
         raise UsageError(
-            "--against and --cluster cannot be combined: other collections are read by one "
-            "machine. Leave one of them out."
+            Message(
+                "--against and --cluster cannot be combined: other collections are read by one "
+                "machine. Leave one of them out."
+            )
         )
     not_these = ("--limit", request.limit), ("--dry-run", request.dry_run), ("--cluster", spread)
     if request.follow and (given := [name for name, value in not_these if value]):
         raise UsageError(
-            f"--follow and {given[0]} cannot be combined: a run that follows decides all that "
-            "arrives, on this machine. Leave one of them out."
+            Message(
+                "--follow and {option} cannot be combined: a run that follows decides all that "
+                "arrives, on this machine. Leave one of them out.",
+                option=given[0],
+            )
         )
     if request.full_scan:
         settings = settings.with_full_scan()
@@ -142,7 +150,7 @@ def run_job(
         memory = index_memory(settings, 0 if spread else documents)
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
-        progress.stage("loading the dictionary")
+        progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)

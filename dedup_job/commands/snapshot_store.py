@@ -14,6 +14,7 @@ from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.messages import Message, said_by
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
@@ -61,7 +62,7 @@ class SnapshotStore:
             return ""
         except SnapshotError as e:
             kept.forget()
-            return str(e)
+            return said_by(e)
         self.loaded = files
         return None
 
@@ -76,12 +77,7 @@ class SnapshotStore:
             kept.replace_growing(lambda *arrays: snapshot.mapped(self._folder, *arrays))
         except OSError as e:
             self._memory = math.inf
-            log.warning(
-                "the index has outgrown its memory, and %s cannot take a part of it (%s): it stays "
-                "in memory. Make room there, or name another folder with index.folder.",
-                self._folder,
-                e.strerror or e,
-            )
+            log.warning("%s", _outgrown(self._folder, e.strerror or e))
 
     def read(self, kept: KeptIndex, *, whole: bool = True) -> list[Mapping[str, Any]]:
         """Let the index remember what the files hold, proved or not; return their facts.
@@ -91,7 +87,7 @@ class SnapshotStore:
         """
         version = self._version()
         if version is None:
-            raise NoSnapshotError("the target has none")
+            raise NoSnapshotError(Message("the target has none"))
         found: list[Mapping[str, Any]] = []
         while not found or found[-1]["generation"] != version.generation:
             file = self._file_of(version, len(found))
@@ -104,9 +100,7 @@ class SnapshotStore:
             except SnapshotError as e:
                 if whole or not found:
                     raise
-                log.warning(
-                    "a part of the index, %s: %s; what it held is read from the target", file, e
-                )
+                log.warning("%s", _partly_read(file, said_by(e)))
                 break
             if facts is None:
                 break
@@ -127,12 +121,7 @@ class SnapshotStore:
         try:
             self.write(kept, version)
         except OSError as e:
-            log.warning(
-                "the index cannot be kept in %s (%s). Nothing is lost: the next run reads it from "
-                "the target instead, which takes longer.",
-                self._file_of(version),
-                e.strerror or e,
-            )
+            log.warning("%s", _not_kept(self._file_of(version), e.strerror or e))
 
     def write(self, kept: KeptIndex, version: Version) -> Path:
         """Save what the index remembers of the target as it was at `version`, and return where.
@@ -181,7 +170,7 @@ class SnapshotStore:
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
         if not all(stamps.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
-            raise SnapshotError("it was made with other settings")
+            raise SnapshotError(Message("it was made with other settings"))
 
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
         """Read what runs have kept since the last file was written; it is read again, if not saved.
@@ -194,7 +183,11 @@ class SnapshotStore:
             return
         if run is None or not self._target.rows.has_runs:
             raise SnapshotError(
-                f"it is of batch {last['generation']:,}, the target is at {version.generation:,}"
+                Message(
+                    "it is of batch {batch:,}, the target is at {now:,}",
+                    batch=last["generation"],
+                    now=version.generation,
+                )
             )
         target = self._target
         pieces = pieces_of_runs(target.runs, target.retry, after=run)
@@ -211,14 +204,46 @@ class SnapshotStore:
         Those of documents that are chosen at random are compared.
         """
         if (count := self._target.count(kept.live)) != kept.live:
-            raise SnapshotError(f"it holds {kept.live:,} documents, the target {count:,}")
+            raise SnapshotError(
+                Message(
+                    "it holds {number:,} documents, the target {count:,}",
+                    number=kept.live,
+                    count=count,
+                )
+            )
         drawn = random.sample(range(kept.others, len(kept)), min(_SAMPLE, len(kept) - kept.others))
         numbers = np.array(drawn, dtype=np.int64)
         numbers = numbers[~kept.is_forgotten(numbers)]
         values = kept.held(numbers).values.tolist()
         sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:
-            raise SnapshotError("it differs from what the target holds")
+            raise SnapshotError(Message("it differs from what the target holds"))
+
+
+def _outgrown(folder: Path, why: object) -> Message:
+    return Message(
+        "the index has outgrown its memory, and {folder} cannot take a part of it ({why}): it "
+        "stays in memory. Make room there, or name another folder with index.folder.",
+        folder=folder,
+        why=why,
+    )
+
+
+def _partly_read(file: Path, why: str) -> Message:
+    return Message(
+        "a part of the index, {file}: {why}; what it held is read from the target",
+        file=file,
+        why=why,
+    )
+
+
+def _not_kept(file: Path, why: object) -> Message:
+    return Message(
+        "the index cannot be kept in {file} ({why}). Nothing is lost: the next run reads it from "
+        "the target instead, which takes longer.",
+        file=file,
+        why=why,
+    )
 
 
 def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] | None:
@@ -232,5 +257,5 @@ def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] |
             return None
         kept.load(saved.facts["index"], saved.parts)
     except KeyError as e:
-        raise SnapshotError("it is damaged") from e
+        raise SnapshotError(Message("it is damaged")) from e
     return saved.facts

@@ -14,6 +14,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
 from dedup_job.judgment.model import load_model
+from dedup_job.messages import Message
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, recorded_run, with_checkpoint
@@ -47,7 +48,7 @@ def survey_target(
     seed: of the samples, 0 or more. Raises UsageError for a target that no run wrote.
     """
     with opened(settings, target, progress) as on:
-        progress.stage("counting")
+        progress.stage(Message("counting"))
         rows = on.target.all_runs()
         survey = _counted(on, rows, seed)
         return _with_pairs(survey, on)
@@ -95,7 +96,7 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
     def sampler(what: What, **more: Any) -> Sampler:
         return Sampler(on.target, clean_all, ListFilter(what), **more)
 
-    on.progress.stage("drawing samples")
+    on.progress.stage(Message("drawing samples"))
     near = sampler(What.NEAR).draw(survey.seed, EXTREME, RANDOM)
     refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
@@ -103,7 +104,7 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
         *sampler(What.EXACT).sample(OTHERS, survey.seed),
         *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),
     ]
-    on.progress.stage("looking for the largest groups")
+    on.progress.stage(Message("looking for the largest groups"))
     groups = [
         Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
         for one in sampler(What.GROUPS).first(_GROUPS)

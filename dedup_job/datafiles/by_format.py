@@ -15,6 +15,7 @@ from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
 from dedup_job.datafiles.target import MakeWriter
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular
+from dedup_job.messages import Message
 
 
 @contextmanager
@@ -27,7 +28,8 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
     try:
         stream = open_regular(file.path)
     except OSError as e:
-        raise UsageError(f"{name} cannot be read: {e.strerror}.") from e
+        why = e.strerror
+        raise UsageError(Message("{file} cannot be read: {why}.", file=name, why=why)) from e
     with stream:
         try:
             size = None if file.compression else os.fstat(stream.fileno()).st_size
@@ -35,7 +37,8 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
         except (OSError, EOFError, zlib.error) as e:
             if getattr(e, "errno", None) is not None:
                 raise
-            raise UsageError(f"{name} is damaged: {e}") from e  # what unpacks it says so
+            why = str(e)  # of what unpacks it
+            raise UsageError(Message("{file} is damaged: {why}", file=name, why=why)) from e
 
 
 def _opened(

@@ -11,11 +11,18 @@ from typing import Any, BinaryIO, NoReturn, Protocol
 from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined
 from dedup_job.printing import on_one_line
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
 _MOST_SHOWN = 200  # characters of the header in a message
+
+
+_ADVICE = Message(
+    "Name the one column that holds the text with --field; columns are divided by commas, in .tsv "
+    "by tabs."
+)
 
 
 class _Records(Protocol):
@@ -43,7 +50,7 @@ class Records:
             return Skipped(Reason.MISSING)
         text = record[self.column]
         if not is_unicode(text):
-            return Quarantined(Reason.UNDECODABLE, "the text is not UTF-8")
+            return Quarantined(Reason.UNDECODABLE, Message("the text is not UTF-8"))
         return text
 
 
@@ -67,13 +74,14 @@ class DelimitedReader:
         """Say why there is no column of that name."""
         names = ", ".join(self.header)
         if not is_unicode(names):
-            raise UsageError(f"{self._name} is not UTF-8. Save it as UTF-8.")
-        how = "has no column" if field not in self.header else "has more than one column"
-        raise UsageError(
-            f"{self._name} {how} {field!r}; its header names {_shown(names) if names else 'none'}. "
-            "Name the one column that holds the text with --field; columns are divided by "
-            "commas, in .tsv by tabs."
-        )
+            raise UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=self._name))
+        told = {"file": self._name, "field": field, "names": _shown(names) or Message("none")}
+        wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
+        if field in self.header:
+            wrong = Message(
+                "{file} has more than one column {field!r}; its header names {names}.", **told
+            )
+        raise UsageError(joined([wrong, _ADVICE]))
 
     def _lines(self) -> Iterator[str]:
         """Yield lines; UsageError for one that is too long for any file of this kind."""
@@ -82,8 +90,13 @@ class DelimitedReader:
             number += 1
             if len(line) == LONGEST and not line.endswith("\n"):
                 raise UsageError(
-                    f"{self._name}: line {number:,} is longer than {LONGEST >> 20} million "
-                    "characters. Is it CSV?"
+                    Message(
+                        "{file}: line {line:,} is longer than {most} million characters. Is it "
+                        "CSV?",
+                        file=self._name,
+                        line=number,
+                        most=LONGEST >> 20,
+                    )
                 )
             yield line
 
@@ -106,8 +119,13 @@ class DelimitedReader:
             yield from self._records
         except csv.Error as e:
             raise UsageError(
-                f"{self._name} is not CSV at line {self._records.line_num:,}: {e}. A field with a "
-                'quotation mark stands within such marks, and the mark twice: "a ""b"" c".'
+                Message(
+                    "{file} is not CSV at line {line:,}: {why}. A field with a quotation mark "
+                    'stands within such marks, and the mark twice: "a ""b"" c".',
+                    file=self._name,
+                    line=self._records.line_num,
+                    why=str(e),
+                )
             ) from e
 
 

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from dedup_job.documents import Refusal
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 
 JSON_LINES, CSV, PARQUET = "JSON lines", "CSV", "Parquet"
 _SUFFIXES = {
@@ -24,7 +25,6 @@ ROWS, BYTES = 2000, 8 << 20
 """Of a page: rows at most, and about so many bytes."""
 LONGEST = 64 << 20
 """Bytes of a line, characters of a field."""
-NEEDS_PYARROW = "needs pyarrow: pip install 'dedup-job[files]'"
 
 Content = str | Refusal
 
@@ -81,11 +81,14 @@ def named(path: Path) -> Named:
     format_ = _SUFFIXES.get(suffix)
     if format_ is None or (compression and format_ == PARQUET):
         raise UsageError(
-            f"{path} names no format. Expected the end .jsonl, .csv or .tsv, each also with .gz "
-            "or .zst behind it, or .parquet."
+            Message(
+                "{file} names no format. Expected the end .jsonl, .csv or .tsv, each also with .gz "
+                "or .zst behind it, or .parquet.",
+                file=path,
+            )
         )
     if (format_ == PARQUET or compression == ".zst") and find_spec("pyarrow") is None:
-        raise UsageError(f"{path} {NEEDS_PYARROW}")
+        raise UsageError(Message("{file} needs pyarrow: pip install 'dedup-job[files]'", file=path))
     return Named(path, format_, compression, suffix)
 
 

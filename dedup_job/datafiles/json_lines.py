@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.text_fields import TextFields
 
 _SAMPLE = 1 << 20  # bytes
@@ -42,8 +43,11 @@ class JsonLinesReader:
         """Take the path of the text, dotted; size: bytes of the stream, None where not known."""
         if (fields := TextFields.of(field)).several:
             raise UsageError(
-                f"--field {field} names several fields, and rows of a file are compared by one. "
-                "Join them in a field of their own, or import the file and use `dedup run`."
+                Message(
+                    "--field {field} names several fields, and rows of a file are compared by one. "
+                    "Join them in a field of their own, or import the file and use `dedup run`.",
+                    field=field,
+                )
             )
         self._stream, self._name, self._path = stream, name, fields.one
         self._lines = 0
@@ -60,8 +64,13 @@ class JsonLinesReader:
             self._lines += 1
             if len(line) > LONGEST:
                 raise UsageError(
-                    f"{self._name}: line {self._lines:,} is longer than {LONGEST >> 20} MiB. Is "
-                    "each object on a line of its own?"
+                    Message(
+                        "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
+                        "of its own?",
+                        file=self._name,
+                        line=self._lines,
+                        most=LONGEST >> 20,
+                    )
                 )
             if line.isspace():
                 continue
@@ -97,9 +106,9 @@ def _content(line: bytes, path: Sequence[str]) -> Content:
     try:
         value: Any = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError) as e:
-        return Quarantined(Reason.UNDECODABLE, f"the line is not JSON: {e}")
+        return Quarantined(Reason.UNDECODABLE, Message("the line is not JSON: {why}", why=str(e)))
     if not isinstance(value, dict):
-        return Quarantined(Reason.UNDECODABLE, "the line holds no object")
+        return Quarantined(Reason.UNDECODABLE, Message("the line holds no object"))
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     if value is None:
@@ -107,7 +116,9 @@ def _content(line: bytes, path: Sequence[str]) -> Content:
     if not isinstance(value, str):
         return Skipped(Reason.NOT_TEXT)
     if b"\\u" in line and not is_unicode(value):
-        return Quarantined(Reason.UNDECODABLE, "a text in it holds half of a surrogate pair")
+        return Quarantined(
+            Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
+        )
     return value
 
 

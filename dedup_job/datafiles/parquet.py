@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from dedup_job.datafiles.formats import BYTES, ROWS, Content
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 
 _GROUP_ROWS, _GROUP_BYTES = 100_000, 64 << 20  # of a row group
 
@@ -47,19 +48,30 @@ class ParquetReader:
         try:
             self._file = pq.ParquetFile(stream)
         except pa.ArrowException as e:
-            raise UsageError(f"{name} is not Parquet: {e}") from e
+            raise UsageError(Message("{file} is not Parquet: {why}", file=name, why=str(e))) from e
         self.schema = _with_room(self._file.schema_arrow, field)
         self._column = self.schema.get_field_index(field)
         if self._column < 0:
             raise UsageError(
-                f"{name} has no column {field!r}, or several; there are: "
-                f"{', '.join(self.schema.names)}. Name the one column that holds the text with "
-                "--field."
+                Message(
+                    "{file} has no column {field!r}, or several; there are: {names}. Name the one "
+                    "column that holds the text with --field.",
+                    file=name,
+                    field=field,
+                    names=", ".join(self.schema.names),
+                )
             )
         kind = self.schema.field(self._column).type
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
         if not (pa.types.is_string(plain) or pa.types.is_large_string(plain)):
-            raise UsageError(f"the column {field!r} of {name} holds {kind}, expected text.")
+            raise UsageError(
+                Message(
+                    "the column {field!r} of {file} holds {kind}, expected text.",
+                    field=field,
+                    file=name,
+                    kind=kind,
+                )
+            )
 
     @property
     def expected(self) -> int:
@@ -77,7 +89,14 @@ class ParquetReader:
                     yield Records(range(first, first + len(part)), part, self._column)
                     first += len(part)
         except (pa.ArrowException, OSError) as e:
-            raise UsageError(f"{self._name} is damaged behind row {first - 1:,}: {e}") from e
+            raise UsageError(
+                Message(
+                    "{file} is damaged behind row {row:,}: {why}",
+                    file=self._name,
+                    row=first - 1,
+                    why=str(e),
+                )
+            ) from e
 
 
 class ParquetWriter:
@@ -121,7 +140,7 @@ def _content(value: Any) -> Content:
     try:
         text = value.as_py()
     except UnicodeDecodeError:
-        return Quarantined(Reason.UNDECODABLE, "the text is not UTF-8")
+        return Quarantined(Reason.UNDECODABLE, Message("the text is not UTF-8"))
     return Skipped(Reason.MISSING) if text is None else text
 
 

@@ -19,6 +19,7 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.files import digest_of, read_text
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
+from dedup_job.messages import Message
 from dedup_job.native.array_cache import cache_file, read_arrays, write_arrays
 from dedup_job.native.growable_array import on_large_pages
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
@@ -41,9 +42,11 @@ def read_idf(path: Path) -> dict[str, float]:
         return None
 
     lines = read_text(path).splitlines()
-    weights = dict(_values(path, lines, entry, "a word, a space and a weight above 0"))
+    weights = dict(_values(path, lines, entry, Message("a word, a space and a weight above 0")))
     if not weights:
-        raise ConfigurationError([f"{path} holds no weights; expected lines such as: 化学 6.25"])
+        raise ConfigurationError(
+            [Message("{file} holds no weights; expected lines such as: 化学 6.25", file=path)]
+        )
     return weights
 
 
@@ -53,13 +56,13 @@ def read_stop_words(path: Path) -> list[str]:
     def word(line: str) -> str | None:
         return line.strip() if len(line.split()) == 1 else None
 
-    return _values(path, read_text(path).splitlines(), word, "one word")
+    return _values(path, read_text(path).splitlines(), word, Message("one word"))
 
 
 def check_user_dictionary(path: Path) -> None:
     """Check a dictionary in jieba's format; ConfigurationError lists the bad lines."""
     lines = read_text(path).split("\n")  # lines as jieba sees them
-    expected = "a word without spaces, then a frequency and a tag, if any"
+    expected = Message("a word without spaces, then a frequency and a tag, if any")
     _values(
         path,
         lines,
@@ -80,7 +83,13 @@ def _values(
     said = [(n, line, value_of(line)) for n, line in enumerate(lines, 1) if line.strip(space)]
     _raise_if(
         [
-            f"{path}, line {number}: {line[:60]!r}, expected {expected}"
+            Message(
+                "{file}, line {line}: {text!r}, expected {expected}",
+                file=path,
+                line=number,
+                text=line[:60],
+                expected=expected,
+            )
             for number, line, value in said
             if value is None
         ]
@@ -88,9 +97,10 @@ def _values(
     return [value for _, _, value in said if value is not None]
 
 
-def _raise_if(problems: list[str]) -> None:
+def _raise_if(problems: Sequence[str]) -> None:
     if len(problems) > _SHOWN:
-        problems = [*problems[:_SHOWN], f"... and {len(problems) - _SHOWN:,} lines more"]
+        more = Message("... and {number:,} lines more", number=len(problems) - _SHOWN)
+        problems = [*problems[:_SHOWN], more]
     if problems:
         raise ConfigurationError(problems)
 
@@ -110,7 +120,7 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
     lexicon = read_arrays(file, _checked)
     if lexicon is None:  # a list that is in the cache was good when it got there
         _raise_if(list_problems(settings))
-        notify("building the dictionary's tables, once (under a minute)")
+        notify(Message("building the dictionary's tables, once (under a minute)"))
         lexicon = _build(settings)
         write_arrays(file, lexicon)
     return lexicon
@@ -128,7 +138,10 @@ def list_problems(settings: FingerprintSettings) -> list[str]:
             try:
                 check(path)
             except ConfigurationError as e:
-                problems += [f"fingerprint.{name}: {problem}" for problem in e.problems]
+                where = f"fingerprint.{name}"
+                problems += [
+                    Message("{where}: {problem}", where=where, problem=one) for one in e.problems
+                ]
     return problems
 
 

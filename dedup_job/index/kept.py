@@ -26,6 +26,7 @@ from dedup_job.index.look_up import (
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Snapshot, SnapshotError
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
 from dedup_job.native.growable_array import GrowableArray
 
@@ -162,7 +163,7 @@ class KeptIndex:
         numbers += [number for number, _ in saved["groups"]]
         base = self.others
         if numbers and not 0 <= min(numbers) <= max(numbers) < self._count - base:
-            raise SnapshotError("it is damaged: it names documents that it does not hold")
+            raise SnapshotError(Message("it is damaged: it names documents that it does not hold"))
         for number in saved["forgotten"]:
             self.forget_one(base + number)
         self._heirs |= {base + n: base + heir for n, heir in saved["heirs"]}

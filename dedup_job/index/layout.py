@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dedup_job.messages import Message, counted
+
 BITS = 64
 MAX_DISTANCE = 7
 MAX_BLOCKS = 8
@@ -81,10 +83,17 @@ class Layout:
 
     def __str__(self) -> str:
         """Say it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
-        bits = " and ".join(dict.fromkeys(str(b.bits) for b in self.blocks))
-        radii = ", ".join(str(b.radius) for b in self.blocks)
-        many = "s" if len(self.blocks) > 1 else ""
-        return f"{len(self.blocks)} block{many} of {bits} bits, radius {radii}"
+        return str(self.told)
+
+    @property
+    def told(self) -> Message:
+        """The same, to be translated."""
+        return Message(
+            "{blocks} of {bits} bits, radius {radii}",
+            blocks=counted(len(self.blocks), "block"),
+            bits=", ".join(dict.fromkeys(str(b.bits) for b in self.blocks)),
+            radii=", ".join(str(b.radius) for b in self.blocks),
+        )
 
 
 def room_for(size: int) -> int:

@@ -22,6 +22,7 @@ from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
 from dedup_job.index.snapshot import Arrays, Dump, Pieces, SnapshotError
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
 
@@ -143,9 +144,9 @@ class Segment:
             if made.bands is not None:
                 held.add(len(made.bands))
         except (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError) as e:
-            raise SnapshotError("it is damaged") from e
+            raise SnapshotError(Message("it is damaged")) from e
         if len(held) != 1:
-            raise SnapshotError("it is damaged: its parts are of different sizes")
+            raise SnapshotError(Message("it is damaged: its parts are of different sizes"))
         return made
 
     def _load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:

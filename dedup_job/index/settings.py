@@ -5,6 +5,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.documents import Channel
+from dedup_job.messages import Message
 
 _CHOICE = tuple(channel for channel in Channel if channel not in (Channel.FORM, Channel.TEXT))
 
@@ -44,5 +45,11 @@ class IndexSettings(BaseModel):
     @classmethod
     def _each_once(cls, named: tuple[Channel, ...]) -> tuple[Channel, ...]:
         if unknown := [str(channel) for channel in named if channel not in _CHOICE]:
-            raise ValueError(f"{unknown[0]} is unknown, expected some of {', '.join(_CHOICE)}")
+            raise ValueError(
+                Message(
+                    "{name} is unknown, expected some of {names}",
+                    name=unknown[0],
+                    names=", ".join(_CHOICE),
+                )
+            )
         return tuple(channel for channel in _CHOICE if channel in named)

@@ -25,6 +25,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from dedup_job.files import make_private, open_regular, replacing
+from dedup_job.messages import Message
 
 FORMAT = 4
 _MAGIC = b"dedupidx"
@@ -106,11 +107,11 @@ def read(file: Path) -> Snapshot:
         with open_regular(file) as stream:
             return _read(stream)
     except FileNotFoundError:
-        raise NoSnapshotError("there is none") from None
+        raise NoSnapshotError(Message("there is none")) from None
     except OSError as e:
-        raise SnapshotError(f"it cannot be read: {e.strerror}") from e
+        raise SnapshotError(Message("it cannot be read: {why}", why=e.strerror)) from e
     except (ValueError, KeyError, TypeError, struct.error) as e:
-        raise SnapshotError("it is damaged") from e
+        raise SnapshotError(Message("it is damaged")) from e
 
 
 def _write(stream: IO[bytes], facts: Mapping[str, Any], arrays: Arrays) -> None:
@@ -155,7 +156,13 @@ def _header(stream: IO[bytes]) -> tuple[dict[str, Any], int]:
     if magic != _MAGIC or any(preamble[_PREAMBLE.size :]):
         raise ValueError("no preamble")
     if version != FORMAT:
-        raise SnapshotError(f"it has format {version}, this version reads {FORMAT}")
+        raise SnapshotError(
+            Message(
+                "it has format {version}, this version reads {format}",
+                version=version,
+                format=FORMAT,
+            )
+        )
     if place + _rounded(length) != size:
         raise ValueError("of another length")
     stream.seek(place)

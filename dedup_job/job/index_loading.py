@@ -9,6 +9,7 @@ from dedup_job.columns import Batch, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import Pace, in_order, prefetch
 from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
+from dedup_job.messages import Message
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.stages import Stopwatch
 
@@ -30,7 +31,7 @@ def load_others(
     """
 
     def read(pages: Iterator[Sized], name: str) -> Iterator[Batch]:
-        progress.total(None, f"reading {name}")
+        progress.total(None, Message("reading {name}", name=name))
         prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
         with prefetch(Pace(max_rate, stop)(pages), _PAGES) as ahead:
             for batches in in_order(prepare, ahead, threads):
@@ -41,7 +42,7 @@ def load_others(
                 progress.advance(done)
 
     for other in others:
-        progress.stage(f"loading the index of {other.name}")
+        progress.stage(Message("loading the index of {name}", name=other.name))
         other.fill(index, read)
 
 
@@ -56,13 +57,15 @@ def load_index(
 
     A stop that is asked for ends it with KeyboardInterrupt.
     """
-    progress.stage("loading the index")
+    progress.stage(Message("loading the index"))
     why_not = snapshots.load(index)
     if why_not is None:
         progress.advance(index.live)
         return
     if why_not:
-        progress.stage(f"reading the index from the target; its snapshot: {why_not}")
+        progress.stage(
+            Message("reading the index from the target; its snapshot: {why}", why=why_not)
+        )
     read_index(target, snapshots, index, progress, stop)
 
 

@@ -24,6 +24,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 from dedup_job.job.index_loading import load_index, load_others
 from dedup_job.job.protocols import FollowedSource, Other, Preparing, Snapshots, Source, Target
+from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Progress
 from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
@@ -314,8 +315,12 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
     decided = after.counts.scanned - before.counts.scanned
     if decided != len(batch.documents):
         raise DedupError(
-            f"{len(batch.documents)} documents were read and {decided} decided, which is a "
-            "fault of dedup; please report it. Nothing of this batch was written."
+            Message(
+                "{read} documents were read and {decided} decided, which is a fault of dedup; "
+                "please report it. Nothing of this batch was written.",
+                read=len(batch.documents),
+                decided=decided,
+            )
         )
 
 

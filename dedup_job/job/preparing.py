@@ -12,11 +12,13 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
+from dedup_job.messages import Message
 from dedup_job.runs.run import Machine
 from dedup_job.runs.stages import Stage, Stopwatch
 
 _TOO_LARGE = Quarantined(
-    Reason.TOO_LARGE, "with the fields that dedup adds the document is larger than 16 MiB"
+    Reason.TOO_LARGE,
+    Message("with the fields that dedup adds the document is larger than 16 MiB"),
 )
 
 

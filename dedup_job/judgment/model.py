@@ -28,6 +28,7 @@ from dedup_job import _core
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
 from dedup_job.judgment.guards import GUARDS
+from dedup_job.messages import Message
 
 FORMAT: Final = "judge of dedup"
 VERSION: Final = 1
@@ -82,9 +83,9 @@ def load_model(path: Path | None) -> Model:
     ConfigurationError says what is wrong with it.
     """
     if path is None:
-        return model_of(shipped_model(), "that ships")
+        return model_of(shipped_model(), Message("that ships"))
     if path.is_file() and path.stat().st_size > MOST_BYTES:
-        _refuse(path, f"it is larger than {MOST_BYTES:,} bytes")
+        _refuse(path, Message("it is larger than {most:,} bytes", most=MOST_BYTES))
     return model_of(read_text(path), path)
 
 
@@ -93,24 +94,30 @@ def model_of(text: str, path: Path | str) -> Model:
     try:
         document = json.loads(text, parse_constant=_no_number)
     except (ValueError, RecursionError):
-        _refuse(path, "it is no JSON, or cut off")
+        _refuse(path, Message("it is no JSON, or cut off"))
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        _refuse(path, "it is no model of the judge")
+        _refuse(path, Message("it is no model of the judge"))
     if document.get("version") != VERSION:
         _refuse(
-            path, f"it is of version {document.get('version')!s:.20}, not {VERSION}: train anew"
+            path,
+            Message(
+                "it is of version {version:.20}, not {expected}: train anew",
+                version=str(document.get("version")),
+                expected=VERSION,
+            ),
         )
     if document.get("features") != feature_names():
-        _refuse(path, "it weighs other features than this version of dedup: train anew")
+        _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
     arrays = _arrays(document, "trees", _NODES, path)
     arrays |= _arrays(document, "calibration", _CALIBRATION, path)
     left_out = _arrays(document, "left_out", _LEFT_OUT, path)
     for values in left_out.values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
-            _refuse(path, "what it left out does not ascend from 0 to 1")
+            _refuse(path, Message("what it left out does not ascend from 0 to 1"))
     off, known = document.get("guards_off", []), [guard.name for guard in GUARDS]
     if not isinstance(off, list) or not all(name in known for name in off):
-        _refuse(path, f"its guards_off are no list of guards: {', '.join(known)}")
+        names = ", ".join(known)
+        _refuse(path, Message("its guards_off are no list of guards: {names}", names=names))
     try:
         return Model(_core.Model(**arrays), **left_out, guards_off=tuple(off))
     except ValueError as e:
@@ -141,15 +148,16 @@ def _arrays(
 ) -> dict[str, Any]:
     values = document.get(part)
     if not isinstance(values, dict) or not all(isinstance(values.get(k), list) for k in kinds):
-        _refuse(path, f"its {part} lack a list of {', '.join(kinds)}")
+        names = ", ".join(kinds)
+        _refuse(path, Message("its {part} lack a list of {names}", part=part, names=names))
     for name, kind in kinds.items():
         types = (int,) if kind is np.int32 else (int, float)
         if not all(type(value) in types for value in values[name]):
-            _refuse(path, f"{part}.{name} holds what is no number")
+            _refuse(path, Message("{name} holds what is no number", name=f"{part}.{name}"))
     try:
         return {name: np.array(values[name], dtype=kind) for name, kind in kinds.items()}
     except OverflowError:
-        _refuse(path, f"a number of its {part} is too large")
+        _refuse(path, Message("a number of its {part} is too large", part=part))
 
 
 def _no_number(name: str) -> NoReturn:
@@ -157,4 +165,5 @@ def _no_number(name: str) -> NoReturn:
 
 
 def _refuse(path: Path | str, why: str) -> NoReturn:
-    raise ConfigurationError([f"the model {path} cannot be used: {why}"]) from None
+    wrong = Message("the model {file} cannot be used: {why}", file=path, why=why)
+    raise ConfigurationError([wrong]) from None

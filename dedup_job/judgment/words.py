@@ -12,10 +12,12 @@ from typing import Final
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
+from dedup_job.messages import Message
 
 LONGEST: Final = 16  # characters of a user's word
 _SHOWN = 10
 _SYNONYMS, _FUNCTION_WORDS = "synonyms", "function words"
+_OTHER_SECTION = Message("expected [synonyms] or [function words]")
 _Lines = dict[str, list[tuple[str, ...]]]
 
 
@@ -60,22 +62,31 @@ def _spaced(word: str) -> str:
 
 def _parsed(text: str, name: str) -> _Lines:
     lines: _Lines = defaultdict(list)
-    section, problems = _SYNONYMS, []
+    section, problems = _SYNONYMS, list[str]()
     for number, line in enumerate(text.splitlines(), 1):
         written = line.partition("#")[0].strip()
         if written.startswith("[") and written.endswith("]"):
             section = written[1:-1].strip().lower()
             known = section in (_SYNONYMS, _FUNCTION_WORDS)
-            problem = "" if known else f"expected [{_SYNONYMS}] or [{_FUNCTION_WORDS}]"
+            problem = "" if known else _OTHER_SECTION
         else:
             words = tuple(_spaced(word.lower()) for word in written.split())
             problem = _problem(section, words)
             if words and not problem:
                 lines[section].append(words)
         if problem:
-            problems.append(f"{name}, line {number}: {line[:60]!r}, {problem}")
+            problems.append(
+                Message(
+                    "{file}, line {line}: {text!r}, {problem}",
+                    file=name,
+                    line=number,
+                    text=line[:60],
+                    problem=problem,
+                )
+            )
     if len(problems) > _SHOWN:
-        problems = [*problems[:_SHOWN], f"... and {len(problems) - _SHOWN:,} lines more"]
+        more = Message("... and {number:,} lines more", number=len(problems) - _SHOWN)
+        problems = [*problems[:_SHOWN], more]
     if problems:
         raise ConfigurationError(problems)
     return lines
@@ -86,7 +97,7 @@ def _problem(section: str, words: tuple[str, ...]) -> str:
     if not words or section not in (_SYNONYMS, _FUNCTION_WORDS):
         return ""  # a section that is not known is named once, by its header
     if any(len(word) > LONGEST for word in words):
-        return f"expected words of at most {LONGEST} characters"
+        return Message("expected words of at most {most} characters", most=LONGEST)
     if section == _SYNONYMS and len(set(words)) == 1:
-        return "expected two words or more that mean the same"
+        return Message("expected two words or more that mean the same")
     return ""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+from dedup_job.messages import Message
 from dedup_job.runs.run import Run, Status
 
 _COUNTS = ("scanned", "kept", "duplicates", "skipped", "quarantined")
+_WORDS = {
+    str(Status.DONE): Message("done"),
+    str(Status.STOPPED): Message("stopped"),
+    str(Status.FAILED): Message("failed"),
+}
 log = logging.getLogger("dedup")
 
 
@@ -45,4 +51,9 @@ class End:
             "message": self.message or None,
         }
         level = logging.ERROR if self.error and self.status == Status.FAILED else logging.INFO
-        log.log(level, "%s", self.status, extra={"event": "run_ended", "values": values})
+        log.log(
+            level,
+            "%s",
+            _WORDS.get(self.status, self.status),
+            extra={"event": "run_ended", "values": values},
+        )

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
+from dedup_job.messages import Message
 from dedup_job.monitoring.ending import End
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Moment
@@ -67,8 +68,14 @@ class MetricsFile:
         for name, decision, there, value in _samples(self._file):
             if there != target:
                 raise UsageError(
-                    f"{OPTION} {self._file} holds the metrics of the target {there}: name a file "
-                    f"of its own for {target}, or remove it."
+                    Message(
+                        "{option} {file} holds the metrics of the target {other}: name a file of "
+                        "its own for {target}, or remove it.",
+                        option=OPTION,
+                        file=self._file,
+                        other=there,
+                        target=target,
+                    )
                 )
             if not name.startswith("dedup_run_"):
                 self._former[name, decision] = value
@@ -99,10 +106,7 @@ class MetricsFile:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                log.warning(
-                    "%s %s cannot be written: %s. The run goes on; what the file tells may be old.",
-                    *(OPTION, self._file, e.strerror),
-                )
+                log.warning("%s", _not_written(self._file, e.strerror))
             self._failed = True
 
     def _values(self) -> Values:
@@ -133,6 +137,16 @@ class MetricsFile:
             if now.total is not None:
                 told["dedup_run_expected_documents"] = now.total
         return values | {(name, ""): value for name, value in told.items()}
+
+
+def _not_written(file: Path, why: object) -> Message:
+    return Message(
+        "{option} {file} cannot be written: {why}. The run goes on; what the file tells may be "
+        "old.",
+        option=OPTION,
+        file=file,
+        why=why,
+    )
 
 
 def _by_decision(name: str, counts: Counts) -> Values:

@@ -20,6 +20,7 @@ from urllib.parse import SplitResult, urlsplit
 from dedup_job import __version__
 from dedup_job.errors import UsageError
 from dedup_job.files import read_text
+from dedup_job.messages import Message
 from dedup_job.monitoring.ending import End
 
 VARIABLE, OPTION = "DEDUP_PING", "--ping-file"
@@ -59,7 +60,7 @@ class Pings:
 
     def _send(self, last: str, body: dict[str, Any]) -> None:
         """Send a request from a thread that is left behind after 5 s, wherever it hangs."""
-        why = [f"no answer within {MOST_SECONDS:g} s"]
+        why: list[str] = [Message("no answer within {seconds:g} s", seconds=MOST_SECONDS)]
         data = json.dumps(body, ensure_ascii=False).encode()
 
         def send() -> None:
@@ -69,7 +70,7 @@ class Pings:
         thread.start()
         thread.join(MOST_SECONDS)
         if why[0]:
-            log.warning("the ping to %s failed: %s. The run is as it was.", self.shown, why[0])
+            log.warning("%s", _failed(self.shown, why[0]))
 
     def _problem(self, last: str, data: bytes) -> str:
         """Send a request; return why it failed, "" where it did not."""
@@ -81,11 +82,17 @@ class Pings:
                 answer.read(1)
         except HTTPError as e:
             with e:
-                return f"the answer is {e.code}"
+                return Message("the answer is {code}", code=e.code)
         except (OSError, http.client.HTTPException, ValueError) as e:
             reason = e.reason if isinstance(e, URLError) else e  # its text may name the URL
             return (isinstance(reason, OSError) and reason.strerror) or type(reason).__name__
         return ""
+
+
+def _failed(address: str, why: str) -> Message:
+    return Message(
+        "the ping to {address} failed: {why}. The run is as it was.", address=address, why=why
+    )
 
 
 def pings(file: Path | None, *, dry_run: bool) -> Pings | None:
@@ -95,8 +102,12 @@ def pings(file: Path | None, *, dry_run: bool) -> Pings | None:
     """
     if file is not None and ":/" in str(file):
         raise UsageError(
-            f"{OPTION} is a URL, which other users of this machine could read. Put it into the "
-            f"environment ({VARIABLE}) or into a file, and name the file."
+            Message(
+                "{option} is a URL, which other users of this machine could read. Put it into the "
+                "environment ({variable}) or into a file, and name the file.",
+                option=OPTION,
+                variable=VARIABLE,
+            )
         )
     where, text = VARIABLE, os.environ.get(VARIABLE, "")
     if file is not None:
@@ -114,7 +125,13 @@ def _parsed(text: str, where: str) -> SplitResult:
     except ValueError:
         plain = False
     if not plain or url.scheme not in ("http", "https") or not url.hostname:
-        raise UsageError(f"{where} holds no URL: expected one line, https://host/path.")
+        raise UsageError(
+            Message("{where} holds no URL: expected one line, https://host/path.", where=where)
+        )
     if url.username is not None:
-        raise UsageError(f"{where} holds a URL with a user name, which a ping does not send.")
+        raise UsageError(
+            Message(
+                "{where} holds a URL with a user name, which a ping does not send.", where=where
+            )
+        )
     return url

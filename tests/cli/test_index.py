@@ -99,7 +99,7 @@ def test_what_an_index_of_a_size_needs_is_told_by_its_parts() -> None:
     for way in ("50000000", "50_000_000", "5e7"):
         assert needs(way, DEDUP_INDEX__DISTANCE="2") == told
     assert told["kept documents"] == "50,000,000"
-    assert told["layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
+    assert told["index layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
     assert told["ids"] == "13 bytes each"
     assert told["minhash"] == "190 bytes each"
     assert told["in memory"] == "13.08 GB, 262 bytes each"
@@ -147,7 +147,7 @@ def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
     told = kept.info()
     assert told["snapshot"] == str(kept.file)
     assert told["documents"] == told["its documents"] == "30"
-    assert told["layout"] == "distance 3: 2 blocks of 12 bits, radius 1, 1"
+    assert told["index layout"] == "distance 3: 2 blocks of 12 bits, radius 1, 1"
     assert re.fullmatch(r"\d+\.\d MB", told["size on disk"])
     assert told["used by the next run"] == "yes"
 

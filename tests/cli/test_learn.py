@@ -126,7 +126,7 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
     assert "It is calibrated only: it learns from 20 labels of each kind" in output
     decided.source.delete_many({"_id": "n0"})
     decided.target.delete_many({"_id": "n0"})
-    assert "1 label says same, none different" in str(refused(decided, "--yes"))
+    assert "1 label of same, none of different" in str(refused(decided, "--yes"))
 
 
 def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -> None:
@@ -153,7 +153,7 @@ def test_without_labels_it_says_how_to_get_some(decided: Db) -> None:
 def test_labels_of_one_class_teach_nothing(decided: Db, label: str, none: str) -> None:
     error = refused(decided, "--pairs", file_of([{**r, "label": label} for r in problems(9)]))
     assert error.code == 2
-    assert f"9 labels say {'same' if label == 'S' else 'different'}, none {none}" in str(error)
+    assert f"9 labels of {'same' if label == 'S' else 'different'}, none of {none}" in str(error)
     assert not Path("target.model.json").exists()
 
 

@@ -221,7 +221,7 @@ def test_an_id_with_several_readings_is_refused(made: Db) -> None:
     run_again(made)
     error = refused(made, "restore", "424242", "--requeue")
     assert isinstance(error, UsageError)
-    assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}' or '"424242"'.""")
+    assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}', '"424242"'.""")
     command(made, "restore", '"424242"', "--requeue")
     assert made[LEDGER].find_one({"_id": "424242"}) is None
     command(made, "restore", '{"$numberInt":"424242"}', "--requeue")

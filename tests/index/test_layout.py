@@ -107,7 +107,7 @@ def test_radii_that_are_too_small_for_the_distance_are_refused(radii, most):
 def test_a_layout_says_itself_in_words():
     assert str(layout_of(3, 10**7)) == "2 blocks of 19 bits, radius 1, 1"
     mixed = Layout(2, (Block(0, 16, 0), Block(16, 12, 1), Block(32, 16, 0)))
-    assert str(mixed) == "3 blocks of 16 and 12 bits, radius 0, 1, 0"
+    assert str(mixed) == "3 blocks of 16, 12 bits, radius 0, 1, 0"
 
 
 @pytest.mark.parametrize(("bits", "radius", "probes"), [(16, 0, 1), (16, 2, 137), (8, 7, 255)])
