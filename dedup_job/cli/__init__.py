@@ -72,7 +72,7 @@ class LazyCommands(Guarded):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return a command; UsageError where it has another name now, or where there is none."""
         if args[0] in COMMANDS and not ctx.resilient_parsing:
-            raise UsageError(COMMANDS[args[0]])
+            raise UsageError(Message(COMMANDS[args[0]]))
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
@@ -189,7 +189,8 @@ def _leave(code: int) -> NoReturn:
     objects for cycles and waits for the driver's threads, which sleep for half a second at a time.
     """
     if error := output_error():
-        sys.stderr.write(f"error: the output could not be written: {error.strerror}\n")
+        said = Message("error: the output could not be written: {why}", why=error.strerror)
+        sys.stderr.write(f"{localized(said)}\n")
         code = code or 1
     sys.stderr.flush()
     os._exit(code)
