@@ -209,7 +209,7 @@ def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None
     names = _NAMES if what is What.REFUSED else _DROPPED
     for number, one in enumerate(found, 1):
         console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
-        named = {"_id": one.id, Message("of"): one.of, Message("against"): one.against}
+        named = {"_id": one.id, "of": one.of, "against": one.against}
         console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
         if one.of:
             _show_pair((one.text, one.other), names, console)
