@@ -16,18 +16,42 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from typer import Context
+from typer.main import get_command
 
+from dedup_job.cli import app
+from dedup_job.cli.usage import DEFAULT
+from dedup_job.documents import Reason
+from dedup_job.fingerprint.fingerprinter import Route
+from dedup_job.judgment.differences import PLACES, DifferenceKind
+from dedup_job.judgment.features import MEANINGS
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.names import NAMES
+from dedup_job.renamed import COMMANDS, OPTIONS
+from dedup_job.runs.check import Check
+from dedup_job.runs.run import Status
+from dedup_job.runs.status import RunState
+from dedup_job.settings import Origin
 from scripts import make_docs
 
 ROOT = Path(__file__).parent.parent
 CATALOGUE = ROOT / "dedup_job" / "locale" / "zh" / "LC_MESSAGES" / "dedup.po"
 COMPILED = CATALOGUE.with_suffix(".mo")
 _KEYWORDS = {"Message": "{}", "counted": "{{number:,}} {}|{{number:,}} {}s"}
+_DECISIONS = ("kept", "dropped", "duplicate", "skipped", "quarantined")
+_OF_TYPER = (
+    *("default: {default}", "required", "(dynamic)", "Show this message and exit."),
+    "Install completion for the current shell.",
+    "Install completion for the specified shell.",
+    "Show completion for the current shell, to copy it or customize the installation.",
+    "Show completion for the specified shell, to copy it or customize the installation.",
+)
 _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 
 
@@ -42,6 +66,37 @@ def sentences() -> Iterator[tuple[str, str]]:
                 yield form.format(said), f"dedup_job/{file}"
     for said in make_docs.sentences():
         yield said, "scripts/make_docs.py"
+    for said in help_texts():
+        yield said, "dedup_job/cli"
+    for said in words():
+        yield said, "scripts/make_catalogue.py"
+
+
+def help_texts(command: Any = None) -> Iterator[str]:
+    """Yield each paragraph of --help, each option's help, and each default that is a phrase."""
+    command = command or get_command(app)
+    context = Context(command)
+    yield from (" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    if command.epilog:
+        yield command.epilog
+    for parameter in command.get_params(context):
+        told = " ".join((getattr(parameter, "help", None) or "").split())
+        yield DEFAULT.sub("", told)
+        yield from (default for default in DEFAULT.findall(told) if " " in default)
+    if hasattr(command, "list_commands"):
+        for name, told in command.summaries(context):
+            yield told
+            yield from help_texts(command.get_command(context, name))
+
+
+def words() -> Iterator[str]:
+    """Yield what is shown though no call names it: values of enums, names, texts of tables."""
+    for values in (Check, DifferenceKind, Origin, Reason, Route, RunState, Status):
+        yield from map(str, values)
+    yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PLACES)
+    yield from MEANINGS.values()
+    yield from (guard.why for guard in GUARDS)
+    yield from (*COMMANDS.values(), *OPTIONS.values(), *_OF_TYPER)
 
 
 def updated() -> Catalog:

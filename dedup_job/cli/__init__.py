@@ -94,7 +94,7 @@ class LazyCommands(Guarded):
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [
-            Completion(name, told)
+            Completion(name, localized(Message(told)))
             for name, told in self.summaries(ctx)
             if name.startswith(incomplete)
         ]
@@ -102,7 +102,7 @@ class LazyCommands(Guarded):
     def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """Yield the list without loading the commands."""
         for name, (_, told) in _COMMANDS.items():
-            yield name, localized(told)
+            yield name, told
 
 
 _LOOK: dict[str, Any] = {
