@@ -30,10 +30,8 @@ from dedup_job.cli.usage import DEFAULT
 from dedup_job.documents import Reason
 from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment.differences import PLACES, DifferenceKind
-from dedup_job.judgment.features import MEANINGS
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.names import NAMES
-from dedup_job.renamed import COMMANDS, OPTIONS
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import RunState
@@ -94,9 +92,8 @@ def words() -> Iterator[str]:
     for values in (Check, DifferenceKind, Origin, Reason, Route, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PLACES)
-    yield from MEANINGS.values()
     yield from (guard.why for guard in GUARDS)
-    yield from (*COMMANDS.values(), *OPTIONS.values(), *_OF_TYPER)
+    yield from _OF_TYPER
 
 
 def updated() -> Catalog:
@@ -127,7 +124,7 @@ def problems(catalog: Catalog) -> Iterator[str]:
 
 
 def _is_sentence(message: Message) -> bool:
-    return bool(message.id)
+    return bool(str(message.id).strip())
 
 
 def as_bytes(catalog: Catalog, file: Path) -> bytes:

@@ -72,7 +72,7 @@ class LazyCommands(Guarded):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return a command; UsageError where it has another name now, or where there is none."""
         if args[0] in COMMANDS and not ctx.resilient_parsing:
-            raise UsageError(Message(COMMANDS[args[0]]))
+            raise UsageError(COMMANDS[args[0]])
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002

@@ -191,11 +191,11 @@ class Guarded(Group):
                 problem = e.__cause__.errors()[0]
                 given, why = short(problem["input"]), problem["msg"].removeprefix("Value error, ")
                 known = given in why or has_password(str(problem["input"]))
-                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
+                e.message = why if known else f"{why}, not {given}"
             raise
         except Exception as e:  # the library does not export that of an unknown option
             if instead := OPTIONS.get(getattr(e, "option_name", None) or ""):
-                raise UsageError(Message(instead)) from None
+                raise UsageError(instead) from None
             raise
 
 

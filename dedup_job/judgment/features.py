@@ -8,48 +8,60 @@ from typing import Final
 
 from dedup_job.messages import Message
 
-MEANINGS: Final[Mapping[str, str]] = MappingProxyType(
+_MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
     {
-        "pieces": "places of the question that differ: {value}",
-        "forms": "places that differ only in notation or light words: {value}",
-        "begin": "words at the beginning that are equal: {value}",
-        "edge_share": "whole clauses that only one text has: {value:.0%} of the question",
-        "inserted_max": "weight of the rarest word that is inserted: {value}",
-        "replaced": "places where words are replaced: {value}",
-        "replaced_min": "weight of the words that are replaced, of the lighter side: {value}",
-        "replaced_share": "words that are replaced: {value:.0%} of the question",
-        "unlike": "words replaced by ones that neither look nor sound alike: {value}",
-        "unlike_max": "weight of the rarest word that is replaced by an unlike one: {value}",
-        "unlike_min": "weight of the words replaced by unlike ones, of the lighter side: {value}",
-        "unlike_ratio": "characters in common where words are replaced: {value:.0%}",
-        "contained": "words replaced by a part of them: {value}",
-        "alike": "words replaced by ones that look or sound alike: {value}",
-        "slips": "slips that leave no word of the dictionary: {value}",
-        "moved": "clauses that stand elsewhere: {value:.0%} of the question",
-        "moved_within": "weight of the words that stand elsewhere: {value}",
-        "length": "characters of the question: {value}",
-        "all_shared": "words that both texts have: {value:.1%} by weight",
-        "letters_min": "characters that one text has and the other lacks, of the fewer: {value}",
-        "letters_max": "characters that one text has and the other lacks, of the more: {value}",
-        "han": "Chinese characters: {value:.0%} of the question",
-        "notation": "numbers, letters and signs: {value:.0%} of the question",
-        "numbers": "numbers in common: {value}",
-        "choices_any": "choices: there are some",
-        "choices_equal": "choices that are equal: {value:.0%}",
-        "choices_mean": "how alike the choices are: {value:.0%}",
-        "choices_least": "how alike the two least alike choices are: {value:.0%}",
-        "choices_second": "how alike the next two choices are: {value:.0%}",
-        "choices_bad": "choices without a counterpart: {value}",
-        "choices_unmatched": "choices without a counterpart: {value:.0%}",
-        "choices_order": "order of the choices: another one",
-        "choices_weight": "weight of the choices that are equal: {value}",
-        "choices_length": "characters of a choice: {value}",
-        "choices_apart": "characters by which the choices differ: {value}",
-        "choices_letters_min": "characters of the choices that one text lacks, of the fewer: "
-        "{value}",
-        "choices_letters_max": "characters of the choices that one text lacks, of the more: "
-        "{value}",
-        "choices_alike": "choices that differ by a slip: {value}",
+        "pieces": Message("places of the question that differ: {value}"),
+        "forms": Message("places that differ only in notation or light words: {value}"),
+        "begin": Message("words at the beginning that are equal: {value}"),
+        "edge_share": Message("whole clauses that only one text has: {value:.0%} of the question"),
+        "inserted_max": Message("weight of the rarest word that is inserted: {value}"),
+        "replaced": Message("places where words are replaced: {value}"),
+        "replaced_min": Message(
+            "weight of the words that are replaced, of the lighter side: {value}"
+        ),
+        "replaced_share": Message("words that are replaced: {value:.0%} of the question"),
+        "unlike": Message("words replaced by ones that neither look nor sound alike: {value}"),
+        "unlike_max": Message(
+            "weight of the rarest word that is replaced by an unlike one: {value}"
+        ),
+        "unlike_min": Message(
+            "weight of the words replaced by unlike ones, of the lighter side: {value}"
+        ),
+        "unlike_ratio": Message("characters in common where words are replaced: {value:.0%}"),
+        "contained": Message("words replaced by a part of them: {value}"),
+        "alike": Message("words replaced by ones that look or sound alike: {value}"),
+        "slips": Message("slips that leave no word of the dictionary: {value}"),
+        "moved": Message("clauses that stand elsewhere: {value:.0%} of the question"),
+        "moved_within": Message("weight of the words that stand elsewhere: {value}"),
+        "length": Message("characters of the question: {value}"),
+        "all_shared": Message("words that both texts have: {value:.1%} by weight"),
+        "letters_min": Message(
+            "characters that one text has and the other lacks, of the fewer: {value}"
+        ),
+        "letters_max": Message(
+            "characters that one text has and the other lacks, of the more: {value}"
+        ),
+        "han": Message("Chinese characters: {value:.0%} of the question"),
+        "notation": Message("numbers, letters and signs: {value:.0%} of the question"),
+        "numbers": Message("numbers in common: {value}"),
+        "choices_any": Message("choices: there are some"),
+        "choices_equal": Message("choices that are equal: {value:.0%}"),
+        "choices_mean": Message("how alike the choices are: {value:.0%}"),
+        "choices_least": Message("how alike the two least alike choices are: {value:.0%}"),
+        "choices_second": Message("how alike the next two choices are: {value:.0%}"),
+        "choices_bad": Message("choices without a counterpart: {value}"),
+        "choices_unmatched": Message("choices without a counterpart: {value:.0%}"),
+        "choices_order": Message("order of the choices: another one"),
+        "choices_weight": Message("weight of the choices that are equal: {value}"),
+        "choices_length": Message("characters of a choice: {value}"),
+        "choices_apart": Message("characters by which the choices differ: {value}"),
+        "choices_letters_min": Message(
+            "characters of the choices that one text lacks, of the fewer: {value}"
+        ),
+        "choices_letters_max": Message(
+            "characters of the choices that one text lacks, of the more: {value}"
+        ),
+        "choices_alike": Message("choices that differ by a slip: {value}"),
     }
 )
 _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
@@ -63,11 +75,11 @@ _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
 _CONTEXT: Final = frozenset(("begin", "length", "han", "notation", "choices_any", "choices_length"))
 
 
-def in_words(name: str, features: Mapping[str, float]) -> Message | None:
-    """Return what a feature says of a pair, None where that is nothing of its own."""
+def in_words(name: str, features: Mapping[str, float]) -> str:
+    """Return what a feature says of a pair, "" where that is nothing of its own."""
     if name in _CONTEXT or (name.startswith("choices_") and not features["choices_any"]):
-        return None
+        return ""
     if not features[_OF.get(name, name)] and name in _OF:
-        return None
-    meaning, value = MEANINGS[name], features[name]
+        return ""
+    meaning, value = _MEANINGS[name], features[name]
     return Message(meaning, value=value if "%" in meaning else f"{value:.3g}")

@@ -18,7 +18,6 @@ from dedup_job.judgment.features import in_words
 from dedup_job.judgment.form_tables import form_tables
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import Model, feature_names, load_model
-from dedup_job.messages import Message
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
 RULES: Final = 3
@@ -82,12 +81,12 @@ class Weighed:
     features: dict[str, float]
     weights: dict[str, float]
 
-    def reasons(self, sign: int) -> list[Message]:
+    def reasons(self, sign: int) -> list[str]:
         """Return in words the features that weigh most for the pair (1) or against it (-1)."""
         own = [name for name, weight in self.weights.items() if sign * weight > _LEAST_WEIGHT]
         own.sort(key=lambda name: -sign * self.weights[name])
         said = (in_words(name, self.features) for name in own)
-        return [*filter(None, said)][:_NAMED]
+        return [reason for reason in said if reason][:_NAMED]
 
 
 class Judge:
