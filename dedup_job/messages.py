@@ -17,6 +17,7 @@ from typing import Any
 LANGUAGES = ("en", "zh")
 FOLDER = str(files("dedup_job").joinpath("locale"))
 _DOMAIN = "dedup"
+_BETWEEN = {" ": "", ", ": "，", "; ": "；"}  # of parts that are joined, in Chinese
 _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one decides
 
 
@@ -46,7 +47,8 @@ def _message(template: str, values: Mapping[str, object]) -> Message:
 def joined(parts: Iterable[str], separator: str = " ") -> Message:
     """Return messages as one."""
     values = {f"part{number}": part for number, part in enumerate(parts)}
-    return Message(separator.join(f"{{{name}}}" for name in values), **values)
+    template = "{between}".join(f"{{{name}}}" for name in values)
+    return Message(template, between=Message(separator), **values)
 
 
 def counted(number: int, what: str) -> Message:
@@ -69,6 +71,8 @@ def in_language(text: Any, language: str) -> str:
     """Return a message in a language, anything else as `str` has it; language: `en` or `zh`."""
     if not isinstance(text, Message) or language == "en":
         return str(text)
+    if text in _BETWEEN:
+        return _BETWEEN[text]
     template = catalogue(language).gettext(text.template) if text.template else ""
     if not text.values:
         return template
@@ -76,7 +80,7 @@ def in_language(text: Any, language: str) -> str:
         name: in_language(value, language) if isinstance(value, str) else value
         for name, value in text.values.items()
     }
-    return template.format(**values).replace("。 ", "。")  # sentences that were joined
+    return template.format(**values)
 
 
 @cache

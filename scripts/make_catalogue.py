@@ -16,13 +16,27 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from pydantic_core._pydantic_core import list_all_errors
+from typer import Context
+from typer.main import get_command
 
+from dedup_job.cli import app
+from dedup_job.cli.usage import DEFAULT
+from dedup_job.documents import Reason
+from dedup_job.fingerprint.fingerprinter import Route
+from dedup_job.judgment.differences import PLACES, DifferenceKind
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.names import NAMES
+from dedup_job.runs.check import Check
+from dedup_job.runs.run import Status
+from dedup_job.runs.status import RunState
+from dedup_job.settings import Origin
 from dedup_job.settings_input import template_of
 from scripts import make_docs
 
@@ -36,6 +50,14 @@ _WRONG_VALUES = {  # errors of pydantic that the types of our settings and optio
     *("string_type", "string_unicode", "enum", "literal_error", "tuple_type", "model_type"),
     *("greater_than", "greater_than_equal", "less_than", "less_than_equal", "invalid_key"),
 }
+_DECISIONS = ("kept", "dropped", "duplicate", "skipped", "quarantined")
+_OF_TYPER = (
+    *("default: {default}", "required", "(dynamic)", "Show this message and exit."),
+    "Install completion for the current shell.",
+    "Install completion for the specified shell.",
+    "Show completion for the current shell, to copy it or customize the installation.",
+    "Show completion for the specified shell, to copy it or customize the installation.",
+)
 _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 
 
@@ -53,6 +75,36 @@ def sentences() -> Iterator[tuple[str, str]]:
     for one in list_all_errors():
         if one["type"] in _WRONG_VALUES:
             yield template_of(one["type"], one["example_context"] or {}), "pydantic"
+    for said in help_texts():
+        yield said, "dedup_job/cli"
+    for said in words():
+        yield said, "scripts/make_catalogue.py"
+
+
+def help_texts(command: Any = None) -> Iterator[str]:
+    """Yield each paragraph of --help, each option's help, and each default that is a phrase."""
+    command = command or get_command(app)
+    context = Context(command)
+    yield from (" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    if command.epilog:
+        yield command.epilog
+    for parameter in command.get_params(context):
+        told = " ".join((getattr(parameter, "help", None) or "").split())
+        yield DEFAULT.sub("", told)
+        yield from (default for default in DEFAULT.findall(told) if " " in default)
+    if hasattr(command, "list_commands"):
+        for name, told in command.summaries(context):
+            yield told
+            yield from help_texts(command.get_command(context, name))
+
+
+def words() -> Iterator[str]:
+    """Yield what is shown though no call names it: values of enums, names, texts of tables."""
+    for values in (Check, DifferenceKind, Origin, Reason, Route, RunState, Status):
+        yield from map(str, values)
+    yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PLACES)
+    yield from (guard.why for guard in GUARDS)
+    yield from _OF_TYPER
 
 
 def updated() -> Catalog:
@@ -83,7 +135,7 @@ def problems(catalog: Catalog) -> Iterator[str]:
 
 
 def _is_sentence(message: Message) -> bool:
-    return bool(message.id)
+    return bool(str(message.id).strip())
 
 
 def as_bytes(catalog: Catalog, file: Path) -> bytes:

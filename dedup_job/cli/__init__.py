@@ -95,7 +95,7 @@ class LazyCommands(Guarded):
         if incomplete.startswith("-"):
             return super().shell_complete(ctx, incomplete)
         return [
-            Completion(name, told)
+            Completion(name, localized(Message(told)))
             for name, told in self.summaries(ctx)
             if name.startswith(incomplete)
         ]
@@ -103,7 +103,7 @@ class LazyCommands(Guarded):
     def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:  # noqa: ARG002
         """Yield the list without loading the commands."""
         for name, (_, told) in _COMMANDS.items():
-            yield name, localized(told)
+            yield name, told
 
 
 _LOOK: dict[str, Any] = {
@@ -190,7 +190,8 @@ def _leave(code: int) -> NoReturn:
     objects for cycles and waits for the driver's threads, which sleep for half a second at a time.
     """
     if error := output_error():
-        sys.stderr.write(f"error: the output could not be written: {error.strerror}\n")
+        said = Message("error: the output could not be written: {why}", why=error.strerror)
+        sys.stderr.write(f"{localized(said)}\n")
         code = code or 1
     sys.stderr.flush()
     os._exit(code)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Column
+from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.files import check_writable
+from dedup_job.messages import Message, joined
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
 from dedup_job.runs.check import Checked, Finding
@@ -46,7 +47,9 @@ def check(
     error. Nothing is written.
     """
     if all_ and sample is not None:
-        raise UsageError("--sample and --all exclude each other: how many texts are meant?")
+        raise UsageError(
+            Message("--sample and --all exclude each other: how many texts are meant?")
+        )
     size = _SAMPLE if sample is None else sample
     check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
@@ -61,29 +64,54 @@ def check(
 
 def _tell(found: Checked, report: Path | None) -> None:
     output = console()
-    table = new_table(Column("looked for", no_wrap=True), *figures("examined", "found"), "")
-    for one in found.findings:
-        verdict = "WRONG" if one.is_error else "note" if one.found else "good"
-        table.add_row(str(one.check), f"{one.examined:,}", f"{one.found:,}", verdict)
-    output.table(table)
+    output.table(_table(found.findings))
     for one in found.findings:
         if one.first:  # in lines of their own: they may be long
             more = ", …" if one.found > len(one.first) else ""
-            output.say(f"\n{one.check}: {', '.join(one.first)}{more}")
+            check, first = Message(str(one.check)), f"{', '.join(one.first)}{more}"
+            output.say()
+            output.say(Message("{check}: {first}", check=check, first=first))
     if notes := [one for one in found.findings if one.found and not one.is_error]:
-        output.say(f"\n{_advice(found, notes)}")
+        output.say()
+        output.say(_advice(found, notes))
     if report is not None:  # last: the file may not be to be written
-        save(report, as_json(found.as_json()), "the report")
+        save(report, as_json(found.as_json()), Message("the report"))
     if found.errors:
         raise StateMismatch(
-            f"{found.target} is not what its runs wrote from {found.source}:\n"
-            + _advice(found, found.errors)
+            Message(
+                "{target} is not what its runs wrote from {source}:\n{advice}",
+                target=found.target,
+                source=found.source,
+                advice=_advice(found, found.errors),
+            )
         )
-    output.say(f"\n{found.target} is good. ({found.seconds:,.1f} s)")
+    output.say()
+    seconds = found.seconds
+    output.say(
+        Message("{target} is good. ({seconds:,.1f} s)", target=found.target, seconds=seconds)
+    )
 
 
-def _advice(found: Checked, findings: Sequence[Finding]) -> str:
-    return "\n".join(
-        f"  - {finding.check}: {finding.found:,}. {finding.advice(found.target)}"
-        for finding in findings
+def _table(findings: Sequence[Finding]) -> Table:
+    counts = figures(Message("examined"), Message("found"))
+    table = new_table(Column(Message("looked for"), no_wrap=True), *counts, "")
+    good, note, wrong = Message("good"), Message("note"), Message("WRONG")
+    for one in findings:
+        verdict = wrong if one.is_error else note if one.found else good
+        table.add_row(Message(str(one.check)), f"{one.examined:,}", f"{one.found:,}", verdict)
+    return table
+
+
+def _advice(found: Checked, findings: Sequence[Finding]) -> Message:
+    return joined(
+        (
+            Message(
+                "  - {check}: {found:,}. {advice}",
+                check=Message(str(finding.check)),
+                found=finding.found,
+                advice=finding.advice(found.target),
+            )
+            for finding in findings
+        ),
+        "\n",
     )

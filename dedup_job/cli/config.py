@@ -16,7 +16,7 @@ from dedup_job.cli.console import console, save
 from dedup_job.cli.options import Given, group, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable
-from dedup_job.messages import Message
+from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password
 from dedup_job.report.output import Output, new_table
 
@@ -32,13 +32,13 @@ _MIN_MEANING = 32  # columns in which a sentence is still read
 def show(*, options: Given) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
     table = new_table(
-        "setting",
-        Column("value", overflow="fold"),
-        "from",
-        Column("meaning", overflow="fold", min_width=_MIN_MEANING),
+        Message("setting"),
+        Column(Message("value"), overflow="fold"),
+        Message("from"),
+        Column(Message("meaning"), overflow="fold", min_width=_MIN_MEANING),
     )
-    for row in options.loaded().rows():
-        table.add_row(*row)
+    for name, value, origin, meaning in options.loaded().rows():
+        table.add_row(name, value, Message(origin), Message(meaning))
     console().table(table)
 
 
@@ -54,7 +54,7 @@ def validate(
     from dedup_job.settings import load
 
     check_files(load(file=config).settings)
-    typer.echo(f"{config}: good")
+    typer.echo(localized(Message("{config}: good", config=config)))
 
 
 @with_options("field", "config")

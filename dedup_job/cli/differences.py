@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.table import Column, Table
 from rich.text import Text
 
+from dedup_job.messages import Message, localized
 from dedup_job.report.output import Output, new_table
 from dedup_job.report.pieces import Piece
 
@@ -70,19 +71,20 @@ def table_of_differences(
     names: tuple[str, str], rows: Iterable[tuple[object, object, object, object]]
 ) -> Table:
     """Return the table of kinds, parts of the text, and the words of the two texts."""
-    table = new_table("difference", "in", *(Column(name, overflow="fold") for name in names))
+    texts = (Column(name, overflow="fold") for name in names)
+    table = new_table(Message("difference"), Message("in"), *texts)
     for kind, place, *words in rows:
         sides = (visible(str(side)) for side in words)
         cut = (f"{side[:_MAX_WORDS]}…" if len(side) > _MAX_WORDS else side for side in sides)
-        table.add_row(str(kind), str(place), *map(Text, cut))
+        table.add_row(Message(str(kind)), Message(str(place)), *map(Text, cut))
     return table
 
 
-def legend(console: Output) -> str:
+def legend(console: Output) -> Message:
     """Say how differences are marked."""
     if _coloured(console):
-        return "red is in the first only, green in the second"
-    return "[-...-] is in the first only, {+...+} in the second"
+        return Message("Of the differences, red is in the first only, green in the second.")
+    return Message("Of the differences, [-...-] is in the first only, {+...+} in the second.")
 
 
 def visible(text: str) -> str:
@@ -148,4 +150,5 @@ def _clipped(text: str, ends: int) -> str:
     left = len(text) - 2 * ends
     if left <= _CHANGE // 2:
         return text
-    return f"{text[:ends]} … {left:,} characters … {text[-ends:]}"
+    said = localized(Message("… {number:,} characters …", number=left))
+    return f"{text[:ends]} {said} {text[-ends:]}"

@@ -11,7 +11,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_writable
-from dedup_job.printing import counted
+from dedup_job.messages import Message, counted
 
 
 @with_options(*OF_A_TARGET)
@@ -37,4 +37,5 @@ def export(
     names = [name.strip() for name in columns.split(",") if name.strip()]
     with working() as progress:
         count = commands.export.export_target(settings, target, out, names, progress)
-    console().say(f"{counted(count, 'document')} written to {out}")
+    many = counted(count, "document")
+    console().say(Message("{documents} written to {file}", documents=many, file=out))

@@ -15,12 +15,13 @@ from dedup_job.cli.run import QUARANTINED
 from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import Interrupted
 from dedup_job.files import check_writable
-from dedup_job.printing import as_json, counted
+from dedup_job.messages import Message, counted
+from dedup_job.printing import as_json
 from dedup_job.report.progress import above, shown_progress
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Status
 
-_NOTHING = "ended; nothing was written."
+_NOTHING = Message("ended; nothing was written.")
 
 
 @with_options("threads", "max_rate", "field", "config")
@@ -62,9 +63,17 @@ def file(
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
     show(outcome, console())
     if report is not None:
-        instead = " The same values are printed above."
-        save(report, as_json(outcome.as_json()), "the rows are written, but the report", instead)
-    if quarantined := outcome.counts.quarantined:
-        see = "add --ledger FILE.jsonl to see them" if ledger is None else f"see {ledger}"
-        console().say(f"{counted(quarantined, 'row')} could not be processed; {see}")
+        what = Message("the rows are written, but the report")
+        instead = Message("The same values are printed above.")
+        save(report, as_json(outcome.as_json()), what, instead)
+    if outcome.counts.quarantined:
+        console().say(_quarantined(counted(outcome.counts.quarantined, "row"), ledger))
         raise typer.Exit(QUARANTINED)
+
+
+def _quarantined(rows: str, ledger: Path | None) -> Message:
+    if ledger is None:
+        return Message(
+            "{rows} could not be processed; add --ledger FILE.jsonl to see them", rows=rows
+        )
+    return Message("{rows} could not be processed; see {file}", rows=rows, file=ledger)

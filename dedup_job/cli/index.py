@@ -10,6 +10,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, localized
 from dedup_job.report.output import whole
 
 
@@ -37,8 +38,10 @@ def index(
     """
     if target is None and (rebuild or documents is None):
         raise UsageError(
-            "no target is given: --target NS shows the snapshot of its index, --documents N what "
-            "an index of N kept documents needs."
+            Message(
+                "no target is given: --target NS shows the snapshot of its index, --documents N "
+                "what an index of N kept documents needs."
+            )
         )
     size = None if documents is None else _number(documents)
     settings = options.load()
@@ -46,14 +49,16 @@ def index(
         console().rows(commands.index.describe_needs(settings, size or 0))
         return
     if rebuild:
-        with working("ended; the target is as it was, and so is its former snapshot.") as progress:
+        ended = Message("ended; the target is as it was, and so is its former snapshot.")
+        with working(ended) as progress:
             made = commands.index.rebuild_snapshot(settings, target, progress)
-        typer.echo(f"{made.documents:,} documents in {made.seconds:,.1f} s: {made.file}")
+        said = Message("{documents:,} documents in {seconds:,.1f} s: {file}", **made._asdict())
+        typer.echo(localized(said))
         if size is None:
             return
     with working() as progress:
         rows = commands.index.describe_snapshot(settings, target, progress, documents=size)
-    console().rows((name, whole(value)) for name, value in rows)
+    console().rows((name, whole(localized(value))) for name, value in rows)
 
 
 def _number(documents: str) -> int:
@@ -65,5 +70,8 @@ def _number(documents: str) -> int:
     except (ValueError, OverflowError):
         pass
     raise UsageError(
-        f"--documents {documents!r} is not a number of documents; expected 50000000 or 50e6."
+        Message(
+            "--documents {given!r} is not a number of documents; expected 50000000 or 50e6.",
+            given=documents,
+        )
     )

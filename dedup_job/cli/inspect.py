@@ -17,6 +17,7 @@ from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.guards import why_of
+from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from dedup_job.decision import DecisionSettings
     from dedup_job.decision.pair import PairView
     from dedup_job.judgment import Weighed
+    from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
 
 _STDIN = "-"
@@ -36,11 +38,11 @@ _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
-_DROPPED = ("the source's text, cleaned", "kept")  # the texts of `_id` and `of`
-_ASKED = ("first", "second")
+_DROPPED = (Message("the source's text, cleaned"), Message("kept"))  # of `_id` and `of`
+_ASKED = (Message("first"), Message("second"))
 _APART = {
-    "channels": "no candidate generator finds the pair",
-    "sketch": "too few equal bits of the sketches",
+    "channels": Message("no candidate generator finds the pair"),
+    "sketch": Message("too few equal bits of the sketches"),
 }
 
 _CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
@@ -106,7 +108,7 @@ def inspect(
     check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
-        raise UsageError("- is given twice, and standard input holds one text.")
+        raise UsageError(Message("- is given twice, and standard input holds one text."))
     ids = [word for word in words if target is not None and word != _STDIN]
     texts = [word for word in words if target is None or word == _STDIN] + (text or [])
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
@@ -129,9 +131,10 @@ def inspect(
 
 def _show(found: Inspected, console: Output, distance: int | None, *, full: bool) -> None:
     head = [row for item in found.items for row in _head(item)]
-    head += [("which gave way to", whole(one)) for one in found.later]
+    head += [(Message("which gave way to"), whole(localized(one))) for one in found.later]
     if found.target:
-        head.append(("target", f"{found.target}, made from {found.source}"))
+        made = {"target": found.target, "source": found.source}
+        head.append((Message("target"), Message("{target}, made from {source}", **made)))
     if head:
         console.rows(head)
         console.say()
@@ -143,9 +146,11 @@ def _show(found: Inspected, console: Output, distance: int | None, *, full: bool
         console.say()
         console.rows([*_fingerprints(seen), *_keywords(seen)])
         for line in (line for side in seen if full for line in _features(side)):
-            console.say(f"\n{line}")
+            console.say()
+            console.say(line)
     if found.pair is not None:
-        console.say(f"\n{_verdict(found, found.pair)}")
+        console.say()
+        console.say(_verdict(found, found.pair))
     if found.near is not None:
         console.say()
         _show_near(found, found.near, console, distance)
@@ -153,52 +158,71 @@ def _show(found: Inspected, console: Output, distance: int | None, *, full: bool
         console.say()
         _show_duplicates(found, found.dropped, console)
     console.say()
-    then = f", those of run {found.settings_of}" if found.settings_of else ""
-    console.say(f"settings{then}:")
+    of_run = Message("settings, those of run {run}:", run=found.settings_of)
+    console.say(of_run if found.settings_of else Message("settings:"))
     console.rows(_settings_lines(found.settings), indent=2)
 
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
     """Yield what is known of a decision, or what a run would decide of a text."""
-    decided = item.decided
     if item.key:
         yield "_id", whole(item.name)
     if item.also:
         others = ", ".join(map(for_shell, item.also))
-        yield "also decided", whole(f"{others}, quoted for a shell; write the one you mean")
-    is_kept = decided is not None and decided.decision == KEPT
-    if decided is not None:
-        told = KEPT if is_kept else f"{decided.decision}: {decided.reason}"
-        yield "decision" if item.key else f"{item.name}, a run decides", told
-        if decided.detail:
-            yield "detail", pairs.visible(decided.detail)
-        if decided.of and not is_kept:
-            yield "of", whole(decided.of)
-        if decided.against:
-            yield "against", whole(decided.against)
-        if decided.kept_by:
-            yield "was kept", whole(f"until that better copy came ({decided.kept_by})")
-        if decided.pair.richer:
-            yield "has more than it", pairs.visible(", ".join(decided.pair.richer))
+        told = Message("{ids}, quoted for a shell; write the one you mean", ids=others)
+        yield Message("also decided"), whole(localized(told))
+    if item.decided is not None:
+        yield from _decision(item, item.decided)
     if item.key:
-        yield "run", _run(item)
+        yield Message("run"), _run(item)
     if item.missing_candidates:
         names = ", ".join(item.missing_candidates)
-        yield "missing candidates", whole(f"gone from the target then: {names}")
-    if decided is not None and decided.of and is_kept:
-        apart = f"similarity {decided.pair.similarity}, kept apart by {decided.reason}"
-        yield "nearest then" if item.key else "nearest", whole(f"_id {decided.of}, {apart}")
+        told = Message("gone from the target then: {ids}", ids=names)
+        yield Message("missing candidates"), whole(localized(told))
+    if item.decided is not None and item.decided.of and item.decided.decision == KEPT:
+        then = Message("nearest then") if item.key else Message("nearest")
+        yield then, whole(localized(_nearest(item.decided)))
+
+
+def _decision(item: Item, decided: DecidedDocument) -> Iterator[tuple[str, str | Text]]:
+    is_kept, decision = decided.decision == KEPT, Message(decided.decision)
+    reason = Message(decided.reason)
+    told = Message("{decision}: {reason}", decision=decision, reason=reason)
+    name = Message("decision") if item.key else Message("{name}, a run decides", name=item.name)
+    yield name, decision if is_kept else told
+    if decided.detail:
+        yield Message("detail"), pairs.visible(localized(decided.detail))
+    if decided.of and not is_kept:
+        yield "of", whole(decided.of)
+    if decided.against:
+        yield "against", whole(decided.against)
+    if decided.kept_by:
+        until = Message("until that better copy came ({rule})", rule=decided.kept_by)
+        yield Message("was kept"), whole(localized(until))
+    if decided.pair.richer:
+        more = (Message(pairs.visible(name)) for name in decided.pair.richer)
+        yield Message("has more than it"), joined(more, ", ")
+
+
+def _nearest(decided: DecidedDocument) -> Message:
+    return Message(
+        "_id {id}, similarity {similarity}, kept apart by {what}",
+        id=decided.of,
+        similarity=decided.pair.similarity,
+        what=Message(decided.reason),
+    )
 
 
 def _run(item: Item) -> str:
     number = item.decided.run if item.decided else 0
     if not number:
-        return "not recorded in this form of the target"
+        return Message("not recorded in this form of the target")
     if item.run.get("status") == "restored":
-        return f"none: put back by hand, as number {number}"
+        return Message("none: put back by hand, as number {number}", number=number)
     if "started" not in item.run:
         return f"{number}"
-    return f"{number}, begun {item.run['started']:%Y-%m-%d %H:%M} UTC"
+    begun = item.run["started"]
+    return Message("{run}, begun {begun:%Y-%m-%d %H:%M} UTC", run=number, begun=begun)
 
 
 def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
@@ -207,10 +231,11 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
         if number:
             console.say()
         if side.why_not:
-            console.say(f"{side.name}: {side.why_not}")
+            console.say(Message("{name}: {why}", name=side.name, why=side.why_not))
         if side.text is not None:
-            of = f"text of {side.name}" if side.key else side.name
-            console.say(f"{of}: {_beginning(side.text, full=full)}")
+            of = Message("text of {name}", name=side.name) if side.key else side.name
+            text = _beginning(side.text, full=full)
+            console.say(Message("{name}: {text}", name=of, text=text))
     decided = found.items[0].decided
     if decided and decided.pair.differences:
         rows = ((one.kind, one.place, one.text, one.of) for one in decided.pair.differences)
@@ -221,15 +246,18 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
 def _beginning(text: str, *, full: bool) -> str:
     if full:
         return text
-    more = f" … {len(text) - _TEXT:,} characters more" if len(text) > _TEXT else ""
-    return f"{pairs.visible(text[:_TEXT])}{more}"
+    begins, more = pairs.visible(text[:_TEXT]), len(text) - _TEXT
+    if more <= 0:
+        return begins
+    return Message("{text} … {more:,} characters more", text=begins, more=more)
 
 
 def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool) -> None:
     one, other = found.sides
     names = _DROPPED if found.original else _ASKED
     if view.equal:
-        console.say(f"both texts, cleaned: {_beginning(other.text or '', full=full)}")
+        text = _beginning(other.text or "", full=full)
+        console.say(Message("both texts, cleaned: {text}", text=text))
     else:
         pieces = pieces_of(one.text or "", other.text or "")
         console.table(pairs.side_by_side(pieces, console, names, whole=full))
@@ -243,130 +271,194 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
 
 def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
     """Yield what is measured of a pair now, and of a duplicate what was measured then."""
-    decision, limit = found.settings.decision, found.settings.index.distance
-    if view.distance is None:
-        yield "distance", "none, a short text has no simhash"
-    else:
-        yield "distance", f"{view.distance} of 64 bits, candidates up to {limit}"
-    if decision.compares:
-        least = "" if decision.judges else f", least {view.required:.3f}"
-        yield "similarity", f"{view.similarity:.3f}{least}"
-    else:
-        yield "similarity", "not compared (decision.judge = none)"
+    yield Message("distance"), _distance(view, found.settings.index.distance)
+    yield Message("similarity"), _similarity(view, found.settings.decision)
     if view.agreement is not None:
-        yield "sketch", f"{view.agreement} of 128 bits equal, least {view.least_agreement}"
-    yield "found by", ", ".join(view.channels) or "none"
+        told = Message(
+            "{agreement} of 128 bits equal, least {least}",
+            agreement=view.agreement,
+            least=view.least_agreement,
+        )
+        yield Message("sketch"), told
+    yield Message("found by"), ", ".join(view.channels) or Message("none")
     if view.weighed is not None:
-        yield from _weighed(view.weighed, decision)
+        yield from _weighed(view.weighed, found.settings.decision)
     if found.original and (decided := found.items[0].decided):
-        then = decided.pair
-        by = f"found by {', '.join(then.found_by)}"
-        yield "then", f"distance {then.distance}, similarity {then.similarity}, {by}"
+        yield Message("then"), _measured_then(decided)
+
+
+def _distance(view: PairView, limit: int) -> Message:
+    if view.distance is None:
+        return Message("none, a short text has no simhash")
+    return Message(
+        "{distance} of 64 bits, candidates up to {limit}", distance=view.distance, limit=limit
+    )
+
+
+def _similarity(view: PairView, decision: DecisionSettings) -> str:
+    if not decision.compares:
+        return Message("not compared (decision.judge = none)")
+    if decision.judges:
+        return f"{view.similarity:.3f}"
+    return Message(
+        "{similarity:.3f}, least {least:.3f}", similarity=view.similarity, least=view.required
+    )
+
+
+def _measured_then(decided: DecidedDocument) -> Message:
+    then = decided.pair
+    return Message(
+        "distance {distance}, similarity {similarity}, found by {channels}",
+        distance=then.distance,
+        similarity=then.similarity,
+        channels=", ".join(then.found_by),
+    )
 
 
 def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
     """Yield what the judge makes of a pair: its probability, guards, the heaviest features."""
-    off = "" if decision.judges else " (the judge is off)"
-    yield "probability", f"{weighed.probability:.3f}, least {decision.confidence}{off}"
+    probability = {"probability": weighed.probability, "least": decision.confidence}
+    yield (
+        Message("probability"),
+        Message("{probability:.3f}, least {least}", **probability)
+        if decision.judges
+        else Message("{probability:.3f}, least {least} (the judge is off)", **probability),
+    )
     for guard in weighed.guards:
-        yield f"guard {guard}", why_of(guard)
-    for side, named in (("for", weighed.reasons(1)), ("against", weighed.reasons(-1))):
+        yield Message("guard {name}", name=guard), Message(why_of(guard))
+    sides = (
+        (Message("for"), weighed.reasons(1)),
+        (Message("against"), weighed.reasons(-1)),
+    )
+    for side, named in sides:
         if named:
-            yield side, "; ".join(named)
+            yield side, joined(named, "; ")
 
 
-def _verdict(found: Inspected, view: PairView) -> str:
+def _verdict(found: Inspected, view: PairView) -> Message:
     """Say whether a pair are duplicates now, and of a dropped document whether that changed."""
-    apart = _APART.get(view.refused_by or "", view.refused_by)
-    reason = "exact" if view.equal else "near"
-    verdict = f"not duplicates: {apart}" if apart else f"duplicates ({reason})"
+    reason, apart = "exact" if view.equal else "near", view.refused_by or ""
+    verdict = Message("duplicates ({reason})", reason=Message(reason))
+    if apart:
+        verdict = Message("not duplicates: {why}", why=_APART.get(apart, Message(apart)))
     if found.original is None:
-        return f"{verdict}."
+        return Message("{verdict}.", verdict=verdict)
     decided = found.items[0].decided
     if not apart and decided and decided.reason == reason:
-        return f"With today's texts: still {verdict}."
-    return (
-        f"With today's texts: {verdict}. The source document, the kept one, the settings of "
-        "cleaning or dedup changed since the run."
+        return Message("With today's texts: still {verdict}.", verdict=verdict)
+    return Message(
+        "With today's texts: {verdict}. The source document, the kept one, the settings of "
+        "cleaning or dedup changed since the run.",
+        verdict=verdict,
     )
 
 
 def _fingerprints(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
     for item in seen:
-        route = "" if item.why is None else f"from {item.why.route}"
-        if item.short:
-            route = "short: a hash of the text, found by minhash or as it is"
-        name = f"fingerprint of {item.name}" if len(seen) > 1 else "fingerprint"
-        yield name, f"{item.fingerprint}  {int(item.fingerprint, 16):064b}  ({route})"
+        value = f"{item.fingerprint}  {int(item.fingerprint, 16):064b}"
+        name = Message("fingerprint of {name}", name=item.name)
+        told = Message("{value}  ({route})", value=value, route=_route(item))
+        yield name if len(seen) > 1 else Message("fingerprint"), told
+
+
+def _route(item: Item) -> str:
+    if item.short:
+        return Message("short: a hash of the text, found by minhash or as it is")
+    return "" if item.why is None else Message("from {route}", route=Message(str(item.why.route)))
 
 
 def _keywords(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
     """Yield the keywords of a text, or those that both have and those that one has."""
     mine, *others = (dict(item.why.features) if item.why else {} for item in seen)
     if not others:
-        yield "keywords", _words_of([*mine])
+        yield Message("keywords"), _words_of([*mine])
         return
     (other,) = others
-    yield "keywords of both", _words_of([word for word in mine if word in other])
-    yield f"only of {seen[0].name}", _words_of([word for word in mine if word not in other])
-    yield f"only of {seen[1].name}", _words_of([word for word in other if word not in mine])
+    yield Message("keywords of both"), _words_of([word for word in mine if word in other])
+    for item, own, its in ((seen[0], mine, other), (seen[1], other, mine)):
+        words = [word for word in own if word not in its]
+        yield Message("only of {name}", name=item.name), _words_of(words)
 
 
-def _words_of(words: Sequence[str]) -> str:
+def _words_of(words: Sequence[str]) -> Message:
     """List keywords, the first ones of many."""
     if not words:
-        return "none"
-    more = f" and {len(words) - _WORDS:,} more" if len(words) > _WORDS else ""
-    return f"{len(words):,}: {pairs.visible(' / '.join(words[:_WORDS]))}{more}"
+        return Message("none")
+    number, listed = len(words), pairs.visible(" / ".join(words[:_WORDS]))
+    if number <= _WORDS:
+        return Message("{number:,}: {words}", number=number, words=listed)
+    return Message(
+        "{number:,}: {words} and {more:,} more", number=number, words=listed, more=number - _WORDS
+    )
 
 
-def _features(item: Item) -> Iterator[str]:
+def _features(item: Item) -> Iterator[Message]:
     """Yield lines of all tokens, and of all keywords with their weights."""
     if item.why is not None:
-        yield f"tokens of {item.name}: {' / '.join(item.why.tokens)}"
-        weighed = (f"{word} {weight:.4g}" for word, weight in item.why.features)
-        yield f"keywords of {item.name} with their weights: {' / '.join(weighed)}"
+        tokens = " / ".join(item.why.tokens)
+        yield Message("tokens of {name}: {tokens}", name=item.name, tokens=tokens)
+        words = " / ".join(f"{word} {weight:.4g}" for word, weight in item.why.features)
+        yield Message("keywords of {name} with their weights: {words}", name=item.name, words=words)
 
 
 def _show_near(
     found: Inspected, near: Sequence[Near], console: Output, distance: int | None
 ) -> None:
-    settings = found.settings.index
-    shown = f", {len(near):,} shown" if len(near) < found.found else ""
-    generators = ", ".join(settings.candidate_generators)
-    how = f"candidates ({generators}; distance up to {settings.distance})"
-    how = how if distance is None else f"within distance {distance}"
-    kept = f"{'other ' if found.items[0].key else ''}kept documents"
-    console.say(f"{how}: {found.found:,} of {found.among:,} {kept}{shown}.")
+    console.say(_found(found, near, distance))
     if not near:
-        console.say("" if distance is not None else "`--max-distance 7` looks further.")
+        further = Message("`--max-distance 7` looks further.")
+        console.say(further if distance is None else "")
         return
-    console.say(f"Of the differences, {pairs.legend(console)}.\n")
+    console.say(pairs.legend(console))
+    console.say()
     console.table(_table_of_near(found, near, console))
     if found.dropped is not None and any(one.view.refused_by is None for one in near):
+        console.say()
         console.say(
-            "\nWhere nothing keeps them apart, the one kept later would now be a duplicate: a "
-            "text, the settings or dedup changed since, or there were more candidates than "
-            "decision.most_candidates."
+            Message(
+                "Where nothing keeps them apart, the one kept later would now be a duplicate: a "
+                "text, the settings or dedup changed since, or there were more candidates than "
+                "decision.most_candidates."
+            )
         )
+
+
+def _found(found: Inspected, near: Sequence[Near], distance: int | None) -> Message:
+    """Say how many kept documents are near, and how they were looked for."""
+    settings = found.settings.index
+    how = Message(
+        "candidates ({generators}; distance up to {distance})",
+        generators=", ".join(settings.candidate_generators),
+        distance=settings.distance,
+    )
+    if distance is not None:
+        how = Message("within distance {distance}", distance=distance)
+    kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
+    counts = {"how": how, "found": found.found, "among": found.among, "kept": kept}
+    if len(near) == found.found:
+        return Message("{how}: {found:,} of {among:,} {kept}.", **counts)
+    return Message(
+        "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.", **counts, shown=len(near)
+    )
 
 
 def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
     """Return the table: what is least where similarity decides, and who was kept before whom."""
-    least = () if found.settings.decision.judges else ("least",)
-    kept = ("kept",) if any(one.before is not None for one in near) else ()
-    texts = Column("differences", overflow="fold", min_width=40, max_width=60)
-    names = (*kept, "found by", "kept apart by", "_id")
-    table = new_table(*figures("similarity", *least, "distance"), *names, texts)
+    least = () if found.settings.decision.judges else (Message("least"),)
+    kept = (Message("kept"),) if any(one.before is not None for one in near) else ()
+    texts = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)
+    names = (*kept, Message("found by"), Message("kept apart by"), "_id")
+    numbers = figures(Message("similarity"), *least, Message("distance"))
+    table = new_table(*numbers, *names, texts)
     for one in near:
         view = one.view
         table.add_row(
             f"{view.similarity:.3f}",
             *(f"{view.required:.3f}" for _ in least),
             "-" if view.distance is None else f"{view.distance}",
-            *("before" if one.before else "later" for _ in kept),
+            *(Message("before") if one.before else Message("later") for _ in kept),
             ", ".join(view.channels) or "-",
-            view.refused_by or "nothing",
+            Message(view.refused_by or "nothing"),
             one.id,
             pairs.marked_line(pieces_of(found.items[0].text or "", one.text), console, 160),
         )
@@ -374,21 +466,35 @@ def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> T
 
 
 def _show_duplicates(found: Inspected, dropped: int, console: Output) -> None:
+    console.say(_dropped(found, dropped))
     if not dropped:
-        console.say("No document was dropped for it.")
         return
-    shown = len(found.duplicates)
-    first = f", the first {shown:,} here" if shown < dropped else ""
-    were = "document was" if dropped == 1 else "documents were"
-    console.say(f"{dropped:,} {were} dropped for it{first}:\n")
-    table = new_table(Column("_id", no_wrap=True), "reason", *figures("similarity", "run"))
+    console.say()
+    numbers = figures(Message("similarity"), Message("run"))
+    table = new_table(Column("_id", no_wrap=True), Message("reason"), *numbers)
     for one in found.duplicates:
         similarity = "" if one.pair.similarity is None else f"{one.pair.similarity:.3f}"
-        table.add_row(one.id, one.reason, similarity, str(one.run))
+        table.add_row(one.id, Message(one.reason), similarity, str(one.run))
     console.table(table)
-    if first:
+    if len(found.duplicates) < dropped:
         line = command_line("list", "--what", "dropped", "--of", "ID", "--target", found.target)
-        console.say(f"\n`{line}` lists all.")
+        console.say()
+        console.say(Message("`{command}` lists all.", command=line))
+
+
+def _dropped(found: Inspected, dropped: int) -> Message:
+    documents, shown = counted(dropped, "document"), len(found.duplicates)
+    if not dropped:
+        return Message("No document was dropped for it.")
+    if dropped == 1:
+        return Message("{documents} was dropped for it:", documents=documents)
+    if shown == dropped:
+        return Message("{documents} were dropped for it:", documents=documents)
+    return Message(
+        "{documents} were dropped for it, the first {shown:,} here:",
+        documents=documents,
+        shown=shown,
+    )
 
 
 def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -403,4 +509,4 @@ def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
                 for name, value in values.items()
             )
             yield f"[{section}]", ", ".join(told)
-    yield "", "all others are the defaults, see dedup config show"
+    yield "", Message("all others are the defaults, see dedup config show")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,8 @@ from dedup_job import commands
 from dedup_job.cli.console import confirm, console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_writable, read_input
-from dedup_job.printing import command_line, counted
+from dedup_job.messages import Message, counted
+from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.asked_pairs import Share
 
@@ -66,80 +68,125 @@ def learn(
     settings = options.load()
     files = {name: read_input(name, _LARGEST) for name in pairs or ()}
     if not yes and (there := [str(file) for file in (model, config) if file.exists()]):
-        confirm(f"Replace {' and '.join(there)}?", "nothing was written")
+        confirm(_question(there), Message("nothing was written"))
     with working() as progress:
         lesson = commands.learn.learn_target(settings, target, files, progress)
-    save(model, lesson.file(), "the model")
-    save(config, lesson.settings_file(model.resolve()), "the settings")
+    save(model, lesson.file(), Message("the model"))
+    save(config, lesson.settings_file(model.resolve()), Message("the settings"))
     _tell(lesson, model, config, console())
 
 
+def _question(there: Sequence[str]) -> Message:
+    if len(there) == 1:
+        return Message("Replace {file}?", file=there[0])
+    return Message("Replace {model} and {settings}?", model=there[0], settings=there[1])
+
+
 def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
-    learnt = lesson.learnt
-    out.say(
-        f"{counted(lesson.same + lesson.different, 'labelled pair')} of {lesson.target}: "
-        f"{lesson.same:,} same, {lesson.different:,} different"
-    )
-    for number, what in (
-        (lesson.unsure, "unsure"),
-        (lesson.gone, "with a text that is gone, or with equal texts"),
-    ):
-        if number:
-            out.say(f"left out: {number:,} {what}")
-    if lesson.contradictions:
-        out.say(f"{counted(len(lesson.contradictions), 'label')} contradicted by a later one:")
-        for line in lesson.contradictions[:_NAMED]:
-            out.say(f"  {line}")
-        if len(lesson.contradictions) > _NAMED:
-            out.say(f"  ... and {len(lesson.contradictions) - _NAMED:,} more")
-    if learnt.off:
-        out.say(f"switched off, since the labels contradict it: {', '.join(learnt.off)}")
-    if learnt.refused:
-        names = ", ".join(f"{name} {number:,}" for name, number in learnt.refused.items())
-        out.say(f"labelled same, and kept apart by a guard all the same: {names}")
+    for line in (*_labels(lesson), *_guards(lesson)):
+        out.say(line)
     out.say()
     out.table(_joined(lesson))
-    out.say("The new model is judged by cross-validation: each part by a model of the others.")
+    for line in _new_model(lesson):
+        out.say(line)
+    out.say()
+    out.say(Message("{file}: the model", file=model))
+    out.say(Message("{file}: the settings of {target} with it", file=config, target=lesson.target))
+    out.say(
+        Message(
+            "A target holds what one model decided, so try it with a new one, and give --config "
+            "to each command\non that target:"
+        )
+    )
+    run = ("run", "--source", lesson.source, "--target", f"{lesson.target}_learnt")
+    out.say(f"  {command_line(*run, '--config', config, '--dry-run')}")
+
+
+def _labels(lesson: Lesson) -> Iterator[Message]:
+    """Yield how many labels there are, and which of them are left out."""
+    yield Message(
+        "{pairs} of {target}: {same:,} same, {different:,} different",
+        pairs=counted(lesson.same + lesson.different, "labelled pair"),
+        target=lesson.target,
+        same=lesson.same,
+        different=lesson.different,
+    )
+    if lesson.unsure:
+        yield Message("left out: {number:,} unsure", number=lesson.unsure)
+    if lesson.gone:
+        yield Message(
+            "left out: {number:,} with a text that is gone, or with equal texts",
+            number=lesson.gone,
+        )
+    if many := len(lesson.contradictions):
+        labels = counted(many, "label")
+        yield Message("{labels} contradicted by a later one:", labels=labels)
+        for line in lesson.contradictions[:_NAMED]:
+            yield Message("  {line}", line=line)
+        if many > _NAMED:
+            yield Message("  ... and {number:,} more", number=many - _NAMED)
+
+
+def _guards(lesson: Lesson) -> Iterator[Message]:
+    """Yield the guards that are switched off, and those that contradict labels and stay."""
+    learnt = lesson.learnt
+    if learnt.off:
+        yield Message(
+            "switched off, since the labels contradict it: {guards}", guards=", ".join(learnt.off)
+        )
+    if learnt.refused:
+        names = ", ".join(f"{name} {number:,}" for name, number in learnt.refused.items())
+        yield Message(
+            "labelled same, and kept apart by a guard all the same: {guards}", guards=names
+        )
+
+
+def _new_model(lesson: Lesson) -> Iterator[Message]:
+    """Yield how the new model was judged, and what it was made of."""
+    learnt = lesson.learnt
+    yield Message(
+        "The new model is judged by cross-validation: each part by a model of the others."
+    )
     if learnt.too_few:
-        needed = commands.learn.NEEDED
-        out.say(
-            f"It is calibrated only: it learns from {needed} labels of each kind or more that no "
-            "guard keeps\napart."
+        yield Message(
+            "It is calibrated only: it learns from {number} labels of each kind or more that no "
+            "guard keeps\napart.",
+            number=commands.learn.NEEDED,
         )
     elif not lesson.extra:
-        out.say('It is calibrated only. To let it learn: pip install "dedup-job[learn]"')
+        yield Message('It is calibrated only. To let it learn: pip install "dedup-job[learn]"')
     elif not learnt.grown:
-        out.say("It is calibrated only: to learn more did not help.")
+        yield Message("It is calibrated only: to learn more did not help.")
     if learnt.own.same.joined <= learnt.shipped.same.joined:
-        out.say(
+        yield Message(
             "The new model joins no more of the same than the one that ships: keep that one, or "
             "label\nmore pairs."
         )
-    out.say(f"\n{model}: the model\n{config}: the settings of {lesson.target} with it")
-    run = ("run", "--source", lesson.source, "--target", f"{lesson.target}_learnt")
-    out.say(
-        "A target holds what one model decided, so try it with a new one, and give --config to "
-        "each command\non that target:\n"
-        f"  {command_line(*run, '--config', config, '--dry-run')}"
-    )
 
 
 def _joined(lesson: Lesson) -> Table:
     learnt = lesson.learnt
-    table = new_table("joined at a confidence", *figures("", "of the same", "of the different"))
+    shares = figures("", Message("of the same"), Message("of the different"))
+    table = new_table(Message("joined at a confidence"), *shares)
     for name, one in (
-        ("the model that ships, now", learnt.shipped),
-        ("the same, by these labels", learnt.shipped_best),
-        ("the new model", learnt.own),
+        (Message("the model that ships, now"), learnt.shipped),
+        (Message("the same, by these labels"), learnt.shipped_best),
+        (Message("the new model"), learnt.own),
     ):
         table.add_row(name, f"{one.confidence:g}", *_shares(one))
     return table
 
 
-def _shares(one: Figures) -> list[str]:
-    found = [Share(*each) for each in (one.same, one.different)]
-    ends = [[f"{100 * end:.0f}" for end in share.interval] for share in found]
-    return [
-        f"{share.part:,} of {share.whole:,} ({low}-{high} %)"
-        for share, (low, high) in zip(found, ends, strict=True)
-    ]
+def _shares(one: Figures) -> list[Message]:
+    return [_share(Share(*each)) for each in (one.same, one.different)]
+
+
+def _share(share: Share) -> Message:
+    low, high = (100 * end for end in share.interval)
+    return Message(
+        "{part:,} of {whole:,} ({low:.0f}-{high:.0f} %)",
+        part=share.part,
+        whole=share.whole,
+        low=low,
+        high=high,
+    )

@@ -9,6 +9,7 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import asking, console, working
 from dedup_job.cli.options import CONNECTION, Given, Target, Yes, group, with_options
+from dedup_job.messages import Message, localized
 
 if TYPE_CHECKING:
     from dedup_job.mongo.maintenance.lease_admin import Lease
@@ -32,12 +33,25 @@ def break_(target: Target, yes: Yes = False, *, options: Given) -> None:
 
     Seldom needed: the lease of a dead process ends by itself.
     """
-    agree = asking(_question, "the lease is as it was", yes=yes)
-    with working("ended; the lease is as it was.") as progress:
+    agree = asking(_question, Message("the lease is as it was"), yes=yes)
+    with working(Message("ended; the lease is as it was.")) as progress:
         lease = commands.lease.break_lease(options.load(), target, agree, progress)
-    end = f"{lease.holder}, writes nothing more" if lease.holder else "there is nothing to break"
-    typer.echo(f"the lease of {lease.target} is free; {end}")
+    typer.echo(localized(_broken(lease)))
 
 
-def _question(lease: Lease) -> str:
-    return f"End the lease of {lease.target}, held by {lease.holder}?"
+def _broken(lease: Lease) -> Message:
+    if lease.holder is None:
+        return Message(
+            "the lease of {target} is free; there is nothing to break", target=lease.target
+        )
+    return Message(
+        "the lease of {target} is free; {holder}, writes nothing more",
+        target=lease.target,
+        holder=lease.holder,
+    )
+
+
+def _question(lease: Lease) -> Message:
+    return Message(
+        "End the lease of {target}, held by {holder}?", target=lease.target, holder=lease.holder
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,9 +17,11 @@ from dedup_job.cli.differences import legend, side_by_side, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.cli.streams import is_read
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import escaped_json
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
+from dedup_job.runs.decided import KEPT
 from dedup_job.runs.list_filter import ListFilter, What
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
-_NAMES = ("kept", "kept before")  # of _id and of
-_DROPPED = ("dropped", "kept")
+_NAMES = (Message("kept"), Message("kept before"))  # of _id and of
+_DROPPED = (Message("dropped"), Message("kept"))
 _TEXT = 600  # characters of a text that stands alone
 
 
@@ -122,12 +124,12 @@ def list_(
     if seed is not None:
         check_range("--seed", seed, 0, _MOST)
         if not random:
-            raise UsageError("--seed is for --random.")
+            raise UsageError(Message("--seed is for --random."))
     as_table = form is ListFormat.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form in (ListFormat.TABLE, ListFormat.IDS):
-        raise UsageError(f"--texts is for jsonl and csv, not for {form}.")
+        raise UsageError(Message("--texts is for jsonl and csv, not for {form}.", form=str(form)))
     settings, rows = options.load(), (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts)
     if as_table or random:
         with working() as progress:
@@ -202,11 +204,11 @@ def _cell(value: object) -> object:
 
 def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None:
     if not found:
-        console.say(_NONE.get(what, f"No document of {what}: the ledger holds no such row."))
+        console.say(_NONE.get(what) or _no_row(what))
         return
     names = _NAMES if what is What.REFUSED else _DROPPED
     for number, one in enumerate(found, 1):
-        console.say(visible(f"{number}. {_head(one)}"))
+        console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
         named = {"_id": one.id, "of": one.of, "against": one.against}
         console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
         if one.of:
@@ -214,36 +216,59 @@ def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None
             console.say()
         elif one.text is not None:
             console.say(f"  {visible(one.text[:_TEXT])}")
-    marks = f" Of the differences, {legend(console)}." if any(one.of for one in found) else ""
-    console.say(f"shown: {len(found):,}.{marks} `dedup inspect --target T ID` says more of one.")
+    shown = [Message("shown: {number:,}.", number=len(found))]
+    marks = [legend(console)] if any(one.of for one in found) else []
+    more = Message("`dedup inspect --target T ID` says more of one.")
+    console.say(joined([*shown, *marks, more]))
 
 
 _NONE = {
-    What.REFUSED: "No kept document was compared with another and kept apart.",
-    What.KEPT: "No document is kept.",
-    What.GROUPS: "No kept document has a duplicate.",
-    What.CHANGED: "No run found a changed text; only runs that follow the change stream do.",
-    What.DELETED: "No run found a deletion; only runs that follow the change stream do.",
+    What.REFUSED: Message("No kept document was compared with another and kept apart."),
+    What.KEPT: Message("No document is kept."),
+    What.GROUPS: Message("No kept document has a duplicate."),
+    What.CHANGED: Message(
+        "No run found a changed text; only runs that follow the change stream do."
+    ),
+    What.DELETED: Message("No run found a deletion; only runs that follow the change stream do."),
 }
 
 
-def _head(one: DecidedDocument) -> str:
+def _no_row(what: What) -> Message:
+    return Message("No document of {what}: the ledger holds no such row.", what=str(what))
+
+
+def _head(one: DecidedDocument) -> Message:
     if one.duplicates is not None:
-        return f"{one.duplicates:,} duplicate{'' if one.duplicates == 1 else 's'}"
-    if one.decision == "kept" and one.of:
-        return f"kept apart by {one.reason}{_measures(one)}"
-    if one.decision == "kept":
-        return f"kept by run {one.run}" if one.run else "kept"
+        return counted(one.duplicates, "duplicate")
+    if one.decision == KEPT:
+        return _head_of_kept(one)
     if not one.reason:
-        return f"{one.decision} in the source, found by run {one.run}"
-    share = one.pair.left_out
-    left_out = f", {share:.0%} of a text not compared" if share else ""
-    return f"{one.reason}{_measures(one)}{left_out}{f': {one.detail}' if one.detail else ''}"
+        return _head_of_changed(one)
+    parts = [Message(one.reason), *_measures(one)]
+    if share := one.pair.left_out:
+        parts.append(Message("{share:.0%} of a text not compared", share=share))
+    head = joined(parts, ", ")
+    return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
 
 
-def _measures(one: DecidedDocument) -> str:
-    named = {"probability": one.pair.probability, "similarity": one.pair.similarity}
-    return "".join(f", {name} {value:.3f}" for name, value in named.items() if value is not None)
+def _head_of_kept(one: DecidedDocument) -> Message:
+    if one.of:
+        apart = Message("kept apart by {what}", what=Message(one.reason))
+        return joined([apart, *_measures(one)], ", ")
+    return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
+
+
+def _head_of_changed(one: DecidedDocument) -> Message:
+    if one.decision == What.CHANGED:
+        return Message("changed in the source, found by run {run}", run=one.run)
+    return Message("deleted in the source, found by run {run}", run=one.run)
+
+
+def _measures(one: DecidedDocument) -> Iterator[Message]:
+    if one.pair.probability is not None:
+        yield Message("probability {value:.3f}", value=one.pair.probability)
+    if one.pair.similarity is not None:
+        yield Message("similarity {value:.3f}", value=one.pair.similarity)
 
 
 def _show_pair(
@@ -251,9 +276,10 @@ def _show_pair(
 ) -> None:
     text, other = texts
     if text is not None and text == other:
-        console.say(f"  both: {visible(text[:_TEXT])}")
+        console.say(Message("  both: {text}", text=visible(text[:_TEXT])))
     elif text is None or other is None:
         for name, one in zip(names, texts, strict=True):
-            console.say(f"  {name}: {'its text is gone' if one is None else visible(one[:_TEXT])}")
+            shown = Message("its text is gone") if one is None else visible(one[:_TEXT])
+            console.say(Message("  {name}: {text}", name=name, text=shown))
     else:
         console.table(side_by_side(pieces_of(text, other), console, names))

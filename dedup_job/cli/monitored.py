@@ -17,10 +17,10 @@ import typer
 from dedup_job.cli.signals import STOPPING, say_stopping
 from dedup_job.cli.streams import json_log
 from dedup_job.errors import DedupError
+from dedup_job.messages import Message, counted
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import MetricsFile
 from dedup_job.monitoring.pings import Pings, pings
-from dedup_job.printing import counted
 from dedup_job.report.progress import Log, above, shown_progress, told
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
@@ -92,13 +92,11 @@ class Monitored:
         """Tell of the end of a run while its process goes on; is_quiet: nothing came after it."""
         self.ended(end)
         if is_quiet:
-            told(f"nothing arrived since run {run.number}")
+            told(Message("nothing arrived since run {run}", run=run.number))
         elif self._as_json:
             end.log()
         else:
-            some, counts = counted(run.counts.scanned, "document"), run.counts
-            some = f"{some}, {counts.kept:,} kept, {counts.duplicates:,} duplicates"
-            told(f"run {run.number} is done: {some}")
+            told(_done(run))
 
     def warn(self, warning: str) -> None:
         """Tell of a warning."""
@@ -122,7 +120,7 @@ def monitored(
     as_json = form is LogFormat.JSON
     with json_log() if as_json else nullcontext():
         if dry_run and (metrics_file or ping_file):
-            log.info("a dry run writes no metrics and sends no pings")
+            log.info("%s", Message("a dry run writes no metrics and sends no pings"))
         run, since = Monitored(form, metrics, ping), time.monotonic()
 
         def end(error: BaseException | None = None) -> End:
@@ -142,6 +140,16 @@ def monitored(
                 raise
             raise typer.Exit(code) from e  # it was told
         end()
+
+
+def _done(run: Run) -> Message:
+    return Message(
+        "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+        run=run.number,
+        documents=counted(run.counts.scanned, "document"),
+        kept=run.counts.kept,
+        duplicates=run.counts.duplicates,
+    )
 
 
 def _end(error: BaseException | None, seconds: float, report: Run | None) -> End:

@@ -155,23 +155,26 @@ class Guarded(Group):
         words = [] if ctx.resilient_parsing else args  # a shell asks how a line may go on
         if sum(word.split("=")[0] == "--config" for word in words) > 1:
             raise UsageError(
-                "--config is given twice, and takes one file or one preset. Put the settings of "
-                "both into one file; `dedup config show --config NAME` prints those of a preset."
+                Message(
+                    "--config is given twice, and takes one file or one preset. Put the settings "
+                    "of both into one file; `dedup config show --config NAME` prints those of a "
+                    "preset."
+                )
             )
         for before, argument in pairwise(["", *words]):
-            option, value = before if before.startswith("--") else "an argument", argument
+            option = before if before.startswith("--") else Message("an argument")
+            value = argument
             if glued := _GLUED.match(argument):
                 option, value = glued.groups()
             if option in _FILES and not value:
                 raise UsageError(
-                    f"{option} is empty, expected a name. Is a variable of a script not set?"
+                    Message(
+                        "{option} is empty, expected a name. Is a variable of a script not set?",
+                        option=option,
+                    )
                 )
             if has_password(value) and (names_server(value) or option in _NAMES):
-                raise UsageError(
-                    f"{option} holds a password, or what may be one, which other users of this "
-                    "machine could read. Put the connection string into the environment "
-                    "(DEDUP_URI) or into a file (--uri-file)."
-                )
+                raise UsageError(_with_password(option))
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
@@ -196,6 +199,15 @@ class Guarded(Group):
             raise
 
 
+def _with_password(option: str) -> Message:
+    return Message(
+        "{option} holds a password, or what may be one, which other users of this machine could "
+        "read. Put the connection string into the environment (DEDUP_URI) or into a file "
+        "(--uri-file).",
+        option=option,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Given:
     """What was given on the command line of the settings that several commands share.
@@ -214,7 +226,9 @@ class Given:
         from dedup_job.settings import load  # here: --help should not wait for pydantic
 
         if self.values.get("uri") is not None and self.values.get("uri_file") is not None:
-            raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
+            raise UsageError(
+                Message("--uri and --uri-file exclude each other: which one is meant?")
+            )
         flags = {_SETTINGS[name][0]: value for name, value in self.values.items()}
         return load(flags, flags.pop("", None))
 
@@ -260,4 +274,12 @@ def _parameter(name: str) -> inspect.Parameter:
 def check_range(option: str, value: float, least: float, most: float) -> None:
     """Refuse a number out of range, nan as well, with UsageError."""
     if not least <= value <= most:
-        raise UsageError(f"{option} is {value:,}, expected {least:,} to {most:,}.")
+        raise UsageError(
+            Message(
+                "{option} is {value:,}, expected {least:,} to {most:,}.",
+                option=option,
+                value=value,
+                least=least,
+                most=most,
+            )
+        )

@@ -13,6 +13,7 @@ from dedup_job import commands
 from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_writable
+from dedup_job.messages import Message, localized
 
 if TYPE_CHECKING:
     from dedup_job.runs.survey import Survey
@@ -57,9 +58,11 @@ def report(
     settings = options.load()
     with working() as progress:
         survey = commands.survey.survey_target(settings, target, progress, seed=seed)
-        progress.stage("writing the page")
+        progress.stage(Message("writing the page"))
         write_page(survey, html, language)
-    typer.echo(f"{html}: {html.stat().st_size / 1e6:.2f} MB; open it in a browser.")
+    size = html.stat().st_size / 1e6
+    said = Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size)
+    typer.echo(localized(said))
 
 
 def write_page(survey: Survey, file: Path, language: Language | None = None) -> None:
@@ -67,7 +70,7 @@ def write_page(survey: Survey, file: Path, language: Language | None = None) -> 
     from dedup_job.pages.render import report_page  # here: --help should not wait for it
 
     page = report_page(survey, language or _language())
-    save(file, page, "the page", " Choose another --html FILE.")
+    save(file, page, Message("the page"), Message("Choose another --html FILE."))
 
 
 def _language() -> Language:

@@ -13,7 +13,8 @@ from dedup_job.cli.console import asking, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
-from dedup_job.printing import command_line, counted
+from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.printing import command_line
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
@@ -59,37 +60,72 @@ def restore(
     """
     settings = options.load()
     written = _ids(id_, ids)
-    if_ended = "ended at once. The same command goes on where it ended."
+    if_ended = Message("ended at once. The same command goes on where it ended.")
     with working(if_ended) as progress:
         found = commands.restore.restore(settings, target, written, progress, requeue=requeue)
     for line in _restored(found, requeue=requeue):
-        typer.echo(line)
+        typer.echo(localized(line))
 
 
 def _ids(id_: str | None, file: Path | None) -> list[str]:
     if (id_ is None) == (file is None):
-        raise UsageError("give an ID or --ids FILE: one of them.")
+        raise UsageError(Message("give an ID or --ids FILE: one of them."))
     if file is None:
         return [str(id_)]
     lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends
     if found := [line.strip() for line in lines if line.strip()]:
         return found
-    raise UsageError(f"--ids {file} holds no _id.")
+    raise UsageError(Message("--ids {file} holds no _id.", file=file))
 
 
-def _restored(found: Restored, *, requeue: bool) -> Iterator[str]:
+def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
     """Say what was restored, and how it is taken back."""
-    many, is_one = counted(found.documents, "document"), found.documents == 1
-    done = "requeued: to be decided by the next run" if requeue else f"kept now in {found.target}"
     if found.documents:
-        each = ", ".join(f"{number:,} {what}" for what, number in found.decisions.items())
-        yield f"{found.id if is_one else many} ({each}) {'is' if is_one else 'are'} {done}."
+        yield _done(found, requeue=requeue)
     if found.before:
-        yield f"restored before, when the same command was cut off: {found.before:,}."
+        yield Message(
+            "restored before, when the same command was cut off: {number:,}.", number=found.before
+        )
     for remark, number in found.remarks.items():
-        yield f"Of {counted(number, 'document')}: {remark}"
+        documents = counted(number, "document")
+        yield Message("Of {documents}: {remark}", documents=documents, remark=remark)
     undo = command_line("undo", found.number, "--target", found.target)
-    yield f"Recorded as number {found.number}; `{undo}` takes all of it back."
+    yield Message(
+        "Recorded as number {number}; `{undo}` takes all of it back.",
+        number=found.number,
+        undo=undo,
+    )
+
+
+def _done(found: Restored, *, requeue: bool) -> Message:
+    each = joined(
+        (
+            Message("{number:,} {what}", number=number, what=what)
+            for what, number in found.decisions.items()
+        ),
+        ", ",
+    )
+    if found.documents == 1:
+        if requeue:
+            return Message(
+                "{id} ({each}) is requeued: to be decided by the next run.", id=found.id, each=each
+            )
+        return Message(
+            "{id} ({each}) is kept now in {target}.", id=found.id, each=each, target=found.target
+        )
+    many = counted(found.documents, "document")
+    if requeue:
+        return Message(
+            "{documents} ({each}) are requeued: to be decided by the next run.",
+            documents=many,
+            each=each,
+        )
+    return Message(
+        "{documents} ({each}) are kept now in {target}.",
+        documents=many,
+        each=each,
+        target=found.target,
+    )
 
 
 @with_options(*OF_A_TARGET)
@@ -108,45 +144,92 @@ def undo(
     stays, since it may be the only copy. Also takes back what `dedup restore` did last.
     """
     settings = options.load()
-    agree = asking(_question, "nothing was written", yes=yes)
-    with working("ended at once. The same command or the next run finishes what began.") as bar:
+    agree = asking(_question, Message("nothing was written"), yes=yes)
+    ended = Message("ended at once. The same command or the next run finishes what began.")
+    with working(ended) as bar:
         found = commands.restore.undo_run(settings, target, run, agree, bar)
     for line in _undone(found):
-        typer.echo(line)
+        typer.echo(localized(line))
 
 
-def _undone(found: Undone) -> Iterator[str]:
+def _undone(found: Undone) -> Iterator[Message]:
     """Say what was taken back."""
-    documents, rows = counted(found.kept, "document"), counted(found.ledger, "row")
     if found.by_hand:
-        gone = f"{documents} left {found.target}, and " if found.kept else ""
-        again = f"{gone}{rows} {'stands' if found.ledger == 1 else 'stand'} in the ledger again."
-        yield f"number {found.run} is undone: {again}"
+        yield _undone_by_hand(found)
     else:
-        yield (
-            f"run {found.run} is undone: {documents} and {rows} of the ledger were taken back. The "
-            "next run decides them anew."
+        yield Message(
+            "run {run} is undone: {documents} and {rows} of the ledger were taken back. The next "
+            "run decides them anew.",
+            run=found.run,
+            documents=counted(found.kept, "document"),
+            rows=counted(found.ledger, "row"),
         )
         if found.back:
-            yield (
-                f"{counted(found.back, 'document')} of earlier runs, which it had replaced or "
-                "decided anew, stand as they did before it."
+            yield Message(
+                "{documents} of earlier runs, which it had replaced or decided anew, stand as they "
+                "did before it.",
+                documents=counted(found.back, "document"),
             )
     if found.left:
-        yield (
-            f"Left in {found.target}, since the source no longer holds them and these may be the "
-            f"only copies: {counted(found.left, 'document')}."
+        yield Message(
+            "Left in {target}, since the source no longer holds them and these may be the only "
+            "copies: {documents}.",
+            target=found.target,
+            documents=counted(found.left, "document"),
         )
 
 
-def _question(planned: Undone) -> str:
-    """Say what will leave the target and its ledger."""
-    begun = "Finish the undo of" if planned.begun else "Take back"
-    if planned.by_hand:
-        many = f"{counted(planned.ledger, 'document')} {planned.by_hand} by hand"
-        return f"{begun} number {planned.run} of {planned.target}, {many}?"
-    return (
-        f"{begun} run {planned.run} of {planned.target}? {counted(planned.kept, 'document')} leave "
-        f"the target, {counted(planned.ledger, 'row')} its ledger"
-        + (f", and {planned.back:,} of earlier runs stand again." if planned.back else ".")
+def _undone_by_hand(found: Undone) -> Message:
+    rows = counted(found.ledger, "row")
+    again = (
+        Message("{rows} stands in the ledger again.", rows=rows)
+        if found.ledger == 1
+        else Message("{rows} stand in the ledger again.", rows=rows)
     )
+    if not found.kept:
+        return Message("number {number} is undone: {again}", number=found.run, again=again)
+    return Message(
+        "number {number} is undone: {documents} left {target}, and {again}",
+        number=found.run,
+        documents=counted(found.kept, "document"),
+        target=found.target,
+        again=again,
+    )
+
+
+def _question(planned: Undone) -> Message:
+    """Say what will leave the target and its ledger."""
+    if planned.by_hand:
+        return _question_by_hand(planned)
+    documents, rows = counted(planned.kept, "document"), counted(planned.ledger, "row")
+    leave = (
+        Message(
+            "{documents} leave the target, {rows} its ledger, and {back:,} of earlier runs stand "
+            "again.",
+            documents=documents,
+            rows=rows,
+            back=planned.back,
+        )
+        if planned.back
+        else Message(
+            "{documents} leave the target, {rows} its ledger.", documents=documents, rows=rows
+        )
+    )
+    about: dict[str, object] = {"run": planned.run, "target": planned.target, "leave": leave}
+    if planned.begun:
+        return Message("Finish the undo of run {run} of {target}? {leave}", **about)
+    return Message("Take back run {run} of {target}? {leave}", **about)
+
+
+def _question_by_hand(planned: Undone) -> Message:
+    about: dict[str, object] = {
+        "number": planned.run,
+        "target": planned.target,
+        "documents": counted(planned.ledger, "document"),
+        "done": Message(planned.by_hand),
+    }
+    if planned.begun:
+        return Message(
+            "Finish the undo of number {number} of {target}, {documents} {done} by hand?", **about
+        )
+    return Message("Take back number {number} of {target}, {documents} {done} by hand?", **about)

@@ -20,6 +20,7 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, read_input
+from dedup_job.messages import Message, localized
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
@@ -67,10 +68,11 @@ def review(
     use = commands.review
     wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
     with server.bound(port) as own, ExitStack() as stack:
-        with working("ended; no answer was stored.") as progress:
+        with working(Message("ended; no answer was stored.")) as progress:
             review = use.open_review(settings, wanted, progress)
             opened = stack.enter_context(review)
-        ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
+        about = {"name": opened.name, "place": opened.stored_in}
+        ended = Message("ended; what {name} answered is stored in {place}.", **about)
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
             server.serve(opened, own, ready)
 
@@ -100,13 +102,14 @@ def export(
     if file is not None:
         check_writable("FILE", file)
     settings = options.load()
-    with working("ended; the file was not written.") as progress:
+    with working(Message("ended; the file was not written.")) as progress:
         lines = [f"{line}\n" for line in commands.labels.export_labels(settings, target, progress)]
     if file is None:
         typer.echo("".join(lines), nl=False)
         return
     save(file, "".join(lines), "FILE")
-    typer.echo(f"{len(lines):,} labels: {file}")
+    said = Message("{number:,} labels: {file}", number=len(lines), file=file)
+    typer.echo(localized(said))
 
 
 @app.command("import")
@@ -127,9 +130,10 @@ def import_(
     """
     text = read_input(file, _LARGEST)
     settings, own = options.load(), commands.review.own_name(name)
-    with working("ended; no label was stored.") as progress:
+    with working(Message("ended; no label was stored.")) as progress:
         count = commands.labels.import_labels(settings, target, text.split("\n"), own, progress)
-    typer.echo(f"{count:,} labels are new or later than those that were there")
+    said = Message("{number:,} labels are new or later than those that were there", number=count)
+    typer.echo(localized(said))
 
 
 def _server() -> Any:
@@ -140,7 +144,11 @@ def _server() -> Any:
         if (e.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
         raise UsageError(
-            f"dedup review needs {e.name}, which is not installed: pip install 'dedup-job[review]'"
+            Message(
+                "dedup review needs {name}, which is not installed: "
+                "pip install 'dedup-job[review]'",
+                name=e.name,
+            )
         ) from e
     return server
 
@@ -155,17 +163,26 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
     with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
 
         def ready(address: str) -> None:
-            typer.echo(f"{opened.target}, reviewed by {opened.name}: {address}")
-            typer.echo(f"Answers are stored at once in {opened.stored_in}. Ctrl-C ends the page.")
+            for line in _opened(opened, address):
+                typer.echo(localized(line))
             if no_browser:
                 return
             file = Path(folder) / "review.html"
             to = html.escape(address)
             file.write_text(f'<meta http-equiv="refresh" content="0; url={to}"><a href="{to}">{to}')
             if not _opened_in_browser(file.as_uri()):
-                typer.echo("No browser was found here: open the address in one.")
+                typer.echo(
+                    localized(Message("No browser was found here: open the address in one."))
+                )
 
         yield ready
+
+
+def _opened(opened: Any, address: str) -> Iterator[Message]:
+    about = {"target": opened.target, "name": opened.name, "address": address}
+    yield Message("{target}, reviewed by {name}: {address}", **about)
+    place = opened.stored_in
+    yield Message("Answers are stored at once in {place}. Ctrl-C ends the page.", place=place)
 
 
 def _opened_in_browser(address: str) -> bool:

@@ -11,11 +11,12 @@ from types import FrameType
 from typing import TYPE_CHECKING
 
 from dedup_job.errors import Interrupted
+from dedup_job.messages import Message, localized
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-STOPPING = "stopping after the batch in hand; once more to end at once"
+STOPPING = Message("stopping after the batch in hand; once more to end at once")
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _AGAIN_SECONDS = 0.05
 
@@ -79,7 +80,7 @@ class StopSignals:
 
 def say_stopping() -> None:
     """Say it on standard error, below a progress bar."""
-    sys.stderr.write(f"\n{STOPPING}\n")
+    sys.stderr.write(f"\n{localized(STOPPING)}\n")
 
 
 @contextmanager

@@ -163,4 +163,5 @@ def set_up_logs() -> None:
 def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_value is not None and ended.exc_type is not SystemExit:
         name = ended.thread.name if ended.thread is not None else "?"
-        log.warning("the thread %s ended", name, exc_info=ended.exc_value)
+        said = Message("the thread {name} ended", name=name)
+        log.warning("%s", said, exc_info=ended.exc_value)
