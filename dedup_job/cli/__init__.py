@@ -29,7 +29,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
     "export": ("export.export", "Write the unique documents of a target to a file."),
-    "demo": ("run.demo", "Make labelled documents, run on them, check the result."),
+    "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
     "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
     "list": (
         "listing.list_",

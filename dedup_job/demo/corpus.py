@@ -52,6 +52,8 @@ NEAR_COPY_FROM = 100  # shorter texts change too much by one character
 RETRIES = 40
 
 _NUMBER = re.compile(r"(?<![A-Za-z0-9_^{/.\\])\d+(?:\.\d+)?")
+_CHOICES = re.compile(r"A\. |①|甲：")  # what the first choice begins with
+_NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
 
 
 def due(kind: Kind | str) -> str:
@@ -193,11 +195,9 @@ def _copy(_rng: random.Random, source: _Draft) -> str:
 def _near_copy(rng: random.Random, source: _Draft) -> str | None:
     """Slip, change the width of punctuation or add a note, never where the meaning would change."""
     text = str(source.text)
-    # Only between two Chinese characters: numbers, formulas and tags stay whole.
-    inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
-    letters = [i for i in inner if _chinese(text[i]) and text[i] not in phrases.MEANINGFUL]
-    marks = [i for i in inner if text[i] in phrases.WIDTHS]
-    if sum(map(len, source.paragraphs)) < NEAR_COPY_FROM or not letters or not marks:
+    letters, marks = _letters_and_marks(text)
+    alike = [i for i in letters if text[i] in phrases.SLIPS]
+    if sum(map(len, source.paragraphs)) < NEAR_COPY_FROM or not alike or not marks:
         return None
     characters = list(text)
     match rng.choice(("drop", "exchange", "width", "note")):
@@ -205,8 +205,8 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
             for i in rng.sample(letters, min(rng.randint(1, 2), len(letters))):
                 characters[i] = ""
         case "exchange":
-            for i in rng.sample(letters, min(rng.randint(1, 2), len(letters))):
-                characters[i] = rng.choice([slip for slip in "的地得了着其该此" if slip != text[i]])
+            for i in rng.sample(alike, min(rng.randint(1, 2), len(alike))):
+                characters[i] = rng.choice(phrases.SLIPS[text[i]])
         case "width":
             for i in rng.sample(marks, min(rng.randint(1, 3), len(marks))):
                 characters[i] = phrases.WIDTHS[text[i]]
@@ -215,18 +215,33 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
     return "".join(characters)
 
 
+def _letters_and_marks(text: str) -> tuple[list[int], list[int]]:
+    """Return the places of characters that a slip may hit, and those of punctuation.
+
+    All stand between two Chinese characters: numbers, formulas and tags stay whole.
+    """
+    inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
+    names = {i for name in _NAME.finditer(text) for i in range(*name.span())}  # with a slip another
+    letters = [i for i in inner if _chinese(text[i]) and text[i] not in phrases.MEANINGFUL]
+    marks = [i for i in inner if text[i] in phrases.WIDTHS]
+    return [i for i in letters if i not in names], marks
+
+
 def _chinese(character: str) -> bool:
     return "\u4e00" <= character <= "\u9fff"
 
 
 def _number_changed(rng: random.Random, source: _Draft) -> str | None:
-    numbers = list(_NUMBER.finditer(str(source.text)))
+    """Change a number of the question; in a choice it would only make another distractor."""
+    text = str(source.text)
+    choices = _CHOICES.search(text)
+    numbers = list(_NUMBER.finditer(text, 0, choices.start() if choices else len(text)))
     if not numbers:
         return None
     number = rng.choice(numbers)
     first, rest = number[0][0], number[0][1:]
     digit = rng.choice([d for d in "123456789" if d != first])
-    return number.string[: number.start()] + digit + rest + number.string[number.end() :]
+    return text[: number.start()] + digit + rest + text[number.end() :]
 
 
 def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:

@@ -32,11 +32,16 @@ SENTENCES, CLAIMS, CLOSINGS = (_lines(_FILE[name]) for name in ("sentences", "cl
 OPPOSITES: Sequence[tuple[str, str]] = [(said, other) for said, other in _FILE["opposites"]]
 WIDTHS: Mapping[str, str] = _FILE["widths"]
 MEANINGFUL = frozenset(_FILE["meaningful"])
+SLIPS: Mapping[str, str] = {
+    said: group.replace(said, "") for group in _FILE["slips"] for said in group
+}
 EMPTY: Sequence[str] = _FILE["empty"]
 BLOCKS: Sequence[str] = _FILE["blocks"]
 WRAPS: Sequence[str] = _FILE["wraps"]
 EXTRAS: Sequence[str] = _FILE["extras"]
 NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, ["第一行", 2], {}, {"p": "题"}, b"\x89PNG")
+# What a space may be in HTML; the last one breaks lines after 60 characters.
+_SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\n  "))
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
 
 
@@ -74,10 +79,10 @@ def dress(rng: random.Random, paragraphs: Sequence[str]) -> str:
 
 def _inline(rng: random.Random, text: str) -> str:
     """Escape the text and wrap pieces of it in elements that do not break the line."""
-    blank = rng.choice((" ", "&nbsp;", "&#160;", "\n  "))
+    space, written = rng.choice(_SPACES)
     cuts = sorted(rng.sample(range(len(text) + 1), rng.choice((0, 2, 4))))
     pieces = [
-        html.escape(text[start:end], quote=rng.random() < 0.3).replace(" ", blank)
+        re.sub(space, written, html.escape(text[start:end], quote=rng.random() < 0.3))
         for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
     ]
     pieces[1::2] = [rng.choice(WRAPS).replace("{}", piece) for piece in pieces[1::2]]

@@ -46,7 +46,7 @@ def score(
     """Score a result; `dropped` maps an id to the kept one it duplicates, None if skipped."""
     kept = frozenset(kept_ids)
     documents = {document["_id"]: document for document in corpus}
-    ends = {number: _decision(number, kept, dropped) for number in documents}
+    ends = {number: ending(number, kept, dropped) for number in documents}
     planted = {number for number in documents if _is_planted(number, documents)}
     return Score(
         by_kind={kind: _row(kind, corpus, kept, dropped) for kind in Kind},
@@ -61,7 +61,8 @@ def score(
     )
 
 
-def _decision(number: int, kept: Collection[int], dropped: Mapping[int, int | None]) -> str:
+def ending(number: int, kept: Collection[int], dropped: Mapping[int, int | None]) -> str:
+    """Return what became of a document: kept, duplicate, skipped, lost or doubled."""
     match number in kept, number in dropped:
         case True, True:
             return "doubled"
@@ -99,7 +100,7 @@ def _row(
     dropped: Mapping[int, int | None],
 ) -> Row:
     numbers = [document["_id"] for document in corpus if document["kind"] == kind]
-    ends = Counter(_decision(number, kept, dropped) for number in numbers)
+    ends = Counter(ending(number, kept, dropped) for number in numbers)
     return Row(
         kind=kind,
         documents=len(numbers),

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymongo import MongoClient
 
+from dedup_job.demo import Compared
 from dedup_job.mongo.errors import translated
 
 DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
+
+
+class Outcome(NamedTuple):
+    """Target and ledger of the demonstration.
+
+    kept: ids; dropped: for each id the kept document that it duplicates, None where it was skipped;
+    compared: for each id, what a document was compared with.
+    """
+
+    kept: list[int]
+    dropped: dict[int, int | None]
+    compared: dict[int, Compared]
 
 
 def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
@@ -19,9 +32,17 @@ def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
         client[DATABASE][SOURCE].insert_many([dict(document) for document in corpus])
 
 
-def outcome(uri: str) -> tuple[list[int], dict[int, int | None]]:
-    """Return the kept ids, and for each dropped one the kept document that it duplicates."""
+def outcome(uri: str) -> Outcome:
+    """Return what the run made of the documents."""
+    kept: list[int] = []
+    dropped: dict[int, int | None] = {}
+    compared: dict[int, Compared] = {}
     with translated(), MongoClient[dict[str, Any]](uri) as client:
-        kept = [row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})]
-        ledger = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
-        return kept, {row["_id"]: row["of"] for row in ledger}
+        for row in client[DATABASE][TARGET].find({}, {"dedup.refused": 1}):
+            kept.append(row["_id"])
+            if refused := row.get("dedup", {}).get("refused"):
+                compared[row["_id"]] = Compared(refused["of"], refused["class"])
+        for row in client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1, "reason": 1}):
+            dropped[row["_id"]] = row["of"]
+            compared[row["_id"]] = Compared(row["of"], row["reason"])
+    return Outcome(kept, dropped, compared)

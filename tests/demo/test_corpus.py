@@ -15,11 +15,13 @@ from typing import Any
 import pytest
 
 from dedup_job.demo import SHARES, Kind, due, make_corpus
+from dedup_job.demo.phrases import SLIPS, WIDTHS, WORDS
 
 BLOCKS = {"p", "div", "br"}
 UNREAD = {"script", "style"}
 TAG = re.compile(r"</?[a-zA-Z]+[^<>]*>|<!--")
 NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+NAMES = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
 
 
 @pytest.fixture(scope="module")
@@ -221,6 +223,38 @@ def test_near_copies_stay_close_and_keep_every_number(corpus):
         assert len(clean(source)) >= 100
         assert similarity(text, source) >= 0.8
         assert NUMBERS.findall(text) == NUMBERS.findall(source)
+
+
+def test_what_is_mistyped_is_alike_and_in_no_name(corpus):
+    slips = 0
+    for text, source in pairs(corpus, Kind.NEAR_COPY):
+        if len(text) != len(source):
+            continue
+        for place, (typed, meant) in enumerate(zip(text, source, strict=True)):
+            if typed != meant and meant not in WIDTHS:
+                slips += 1
+                assert typed in SLIPS[meant]
+                assert not any(
+                    name.start() <= place < name.end() for name in NAMES.finditer(source)
+                )
+    assert slips > 100
+
+
+def test_underlined_words_stay_underlined_in_a_markup_copy(corpus):
+    assert all("<u>" not in text for text, _ in pairs(corpus, Kind.MARKUP_COPY))
+
+
+def test_lines_of_html_are_broken_as_an_editor_breaks_them(corpus):
+    broken = [text for text, _ in pairs(corpus, Kind.MARKUP_COPY) if "\n  " in text]
+    assert broken
+    assert all(len(line) > 20 for text in broken for line in text.split("\n  ")[1:-1])
+
+
+def test_another_number_is_asked_for_and_the_choices_stay(corpus):
+    for text, source in pairs(corpus, Kind.NUMBER_CHANGED):
+        choices = re.search(r"A\. |①|甲：", source)
+        if choices:
+            assert text[choices.start() :] == source[choices.start() :]
 
 
 def test_number_changed_differs_in_one_number_only(corpus):

@@ -87,7 +87,7 @@ def served(database: Db, *, target: str = "target", **wanted: Any) -> Iterator[P
 def reviewed(replica_set: str) -> Iterator[Db]:
     """Return a database with a source and a target made of it."""
     for database in fresh_database(replica_set):
-        database.source.insert_many(make_corpus(500, seed=3))
+        database.source.insert_many(make_corpus(2000, seed=3))
         run_here(database)
         yield database
 
