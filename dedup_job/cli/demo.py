@@ -17,27 +17,28 @@ from dedup_job.cli.run import tell
 from dedup_job.cli.signals import StopSignals
 from dedup_job.demo import Deviation, Kind, due
 from dedup_job.judgment import UNLIKELY
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.guards import GUARDS, why_of
+from dedup_job.messages import Message, joined, localized
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
 
 if TYPE_CHECKING:
     from dedup_job.demo import Score
 
-WHAT_IT_IS: Final[Mapping[Kind, str]] = {
-    Kind.ORIGINAL: "a text of its own",
-    Kind.EXACT_COPY: "the same text",
-    Kind.MARKUP_COPY: "the same text in other HTML",
-    Kind.NEAR_COPY: "a typo, a note, other commas",
-    Kind.NUMBER_CHANGED: "asks with another number",
-    Kind.POLARITY_CHANGED: "asks for the opposite",
-    Kind.SHORT: "8 characters at most",
-    Kind.SHORT_COPY: "the same short text",
-    Kind.EMPTY: "HTML or spaces without words",
-    Kind.MISSING: "the field is missing",
-    Kind.NOT_TEXT: "a number, a list, bytes ...",
+WHAT_IT_IS: Final[Mapping[Kind, Message]] = {
+    Kind.ORIGINAL: Message("a text of its own"),
+    Kind.EXACT_COPY: Message("the same text"),
+    Kind.MARKUP_COPY: Message("the same text in other HTML"),
+    Kind.NEAR_COPY: Message("a typo, a note, other commas"),
+    Kind.NUMBER_CHANGED: Message("asks with another number"),
+    Kind.POLARITY_CHANGED: Message("asks for the opposite"),
+    Kind.SHORT: Message("8 characters at most"),
+    Kind.SHORT_COPY: Message("the same short text"),
+    Kind.EMPTY: Message("HTML or spaces without words"),
+    Kind.MISSING: Message("the field is missing"),
+    Kind.NOT_TEXT: Message("a number, a list, bytes ..."),
 }
-_GUARDS: Final = {guard.name: guard.why for guard in GUARDS}
+_GUARDS: Final = frozenset(guard.name for guard in GUARDS)
 _MOST = 20  # characters of an example
 
 
@@ -60,11 +61,14 @@ def demo(
         done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
     tell(done.report, None, stop)
     show_result(out, done.score, done.deviations)
+    out.say()
     out.say(
-        "\nOn your own data (whole documents go to the target; the source is only read):\n"
-        "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
-        "  dedup run --source DATABASE.COLLECTION --target DATABASE.COLLECTION_unique "
-        "--field text --dry-run"
+        Message(
+            "On your own data (whole documents go to the target; the source is only read):\n"
+            "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
+            "  dedup run --source DATABASE.COLLECTION --target DATABASE.COLLECTION_unique "
+            "--field text --dry-run"
+        )
     )
     if done.score.lost or done.score.doubled:
         raise typer.Exit(1)
@@ -72,84 +76,124 @@ def demo(
 
 def show_result(out: Output, result: Score, deviations: Iterable[Deviation]) -> None:
     """Print a row for each kind, then why some documents are not as due."""
-    out.say(Text("\nWhat was planted, and what became of it", style="bold"))
+    out.say()
+    out.say(_title(Message("What was planted, and what became of it")))
     out.table(_planted(result))
     out.say(
-        f"planted duplicates found: {result.found:,} of {result.planted:,}\n"
-        f"innocents dropped: {result.innocents_dropped:,}\n"
-        f"documents lost: {result.lost:,}, both kept and dropped: {result.doubled:,}"
+        Message(
+            "planted duplicates found: {found:,} of {planted:,}\n"
+            "innocents dropped: {innocents:,}\n"
+            "documents lost: {lost:,}, both kept and dropped: {doubled:,}",
+            found=result.found,
+            planted=result.planted,
+            innocents=result.innocents_dropped,
+            lost=result.lost,
+            doubled=result.doubled,
+        )
     )
     if reasons := [*_reasons(deviations)]:
-        out.say(Text("\nNot as due, and why", style="bold"))
+        out.say()
+        out.say(_title(Message("Not as due, and why")))
         out.rows(reasons)
-        out.say("On your own data, `dedup inspect ID --target T` shows this for any document.")
+        out.say(
+            Message("On your own data, `dedup inspect ID --target T` shows why, of any document.")
+        )
+
+
+def _title(text: Message) -> Text:
+    return Text(localized(text), style="bold")
 
 
 def _planted(result: Score) -> Table:
-    table = new_table("kind", "what it is", *figures("documents"), "due", *figures("as due"))
+    kind, what, count = Message("kind"), Message("what it is"), Message("documents")
+    table = new_table(kind, what, *figures(count), Message("due"), *figures(Message("as due")))
     for row in result.rows():
-        kind, figure = row.kind, f"{row.documents:,}"
-        table.add_row(str(kind), WHAT_IT_IS[kind], figure, due(kind), f"{row.as_due:,}")
+        figure, right = f"{row.documents:,}", f"{row.as_due:,}"
+        table.add_row(str(row.kind), WHAT_IT_IS[row.kind], figure, due(row.kind), right)
     return table
 
 
-def _reasons(deviations: Iterable[Deviation]) -> Iterator[tuple[str, str]]:
+def _reasons(deviations: Iterable[Deviation]) -> Iterator[tuple[str, Message]]:
     """Yield a kind, and why so many of it are not as due with the first of them as an example."""
     for _, same in groupby(sorted(deviations, key=_group), key=_group):
         of_one_reason = [*same]
         first = of_one_reason[0]
-        why = _why(len(of_one_reason), first)
-        yield str(first.kind), "\n".join(filter(None, [why, _example(first)]))
+        said = [_why(len(of_one_reason), first), *_example(first)]
+        yield str(first.kind), joined(said, "\n")
 
 
 def _group(one: Deviation) -> tuple[int, str, str, bool, bool]:
     return [*Kind].index(one.kind), one.became, one.reason, not one.words, not one.other
 
 
-def _why(count: int, one: Deviation) -> str:
+def _why(count: int, one: Deviation) -> Message:
     match one.became, one.reason:
         case "kept", "":
-            return f"{count:,} kept: no kept document was found near."
+            return Message("{count:,} kept: no kept document was found near.", count=count)
         case "kept", reason if reason == UNLIKELY:
             return _unsure(count, one)
         case "kept", reason if reason in _GUARDS:
-            return f"{count:,} kept by the guard {reason}: {_GUARDS[reason]}"
+            why = why_of(reason)
+            return Message(
+                "{count:,} kept by the guard {guard}: {why}", count=count, guard=reason, why=why
+            )
         case "duplicate", "near":
-            return f"{count:,} dropped: judged the same as a kept document."
+            return Message("{count:,} dropped: judged the same as a kept document.", count=count)
         case "duplicate", "exact":
-            return f"{count:,} dropped: the texts are equal but for markup."
+            return Message("{count:,} dropped: the texts are equal but for markup.", count=count)
         case "lost", _:
-            return f"{count:,} lost: in neither target nor ledger."
+            return Message("{count:,} lost: in neither target nor ledger.", count=count)
         case "doubled", _:
-            return f"{count:,} both kept and dropped: in target and ledger."
+            return Message("{count:,} both kept and dropped: in target and ledger.", count=count)
         case became, reason:
-            return f"{count:,} {became}, with the reason {reason}."
+            return Message(
+                "{count:,} {became}, with the reason {reason}.",
+                count=count,
+                became=became,
+                reason=reason,
+            )
 
 
-def _unsure(count: int, one: Deviation) -> str:
+def _unsure(count: int, one: Deviation) -> Message:
     match bool(one.words), bool(one.other):
         case True, True:
-            return f"{count:,} kept: a word is replaced; the model is not sure that it is a slip."
+            return Message(
+                "{count:,} kept: a word is replaced; the model is not sure that it is a slip.",
+                count=count,
+            )
         case True, False:
-            return f"{count:,} kept: words are added; the model is not sure that they are a note."
+            return Message(
+                "{count:,} kept: words are added; the model is not sure that they are a note.",
+                count=count,
+            )
         case False, True:
-            return f"{count:,} kept: words are left out; the model is not sure that it is a slip."
+            return Message(
+                "{count:,} kept: words are left out; the model is not sure that it is a slip.",
+                count=count,
+            )
         case _:
-            return f"{count:,} kept: the model is not sure that both say the same."
+            return Message(
+                "{count:,} kept: the model is not sure that both say the same.", count=count
+            )
 
 
-def _example(one: Deviation) -> str:
-    """Return what differs in one document; nothing where no words do."""
-    words, other = _short(one.words), _short(one.other)
-    match bool(words), bool(other):
+def _example(one: Deviation) -> Iterator[Message]:
+    """Yield what differs in one document; nothing where no words do."""
+    values = {
+        "id": one.number,
+        "of": one.of,
+        "words": _short(one.words),
+        "other": _short(one.other),
+    }
+    match bool(one.words), bool(one.other):
         case True, True:
-            return f'Document {one.number} says "{words}" where document {one.of} says "{other}".'
+            yield Message(
+                'Document {id} says "{words}" where document {of} says "{other}".', **values
+            )
         case True, False:
-            return f'Document {one.number} has "{words}", which document {one.of} lacks.'
+            yield Message('Document {id} has "{words}", which document {of} lacks.', **values)
         case False, True:
-            return f'Document {one.number} lacks "{other}", which document {one.of} has.'
-        case _:
-            return ""
+            yield Message('Document {id} lacks "{other}", which document {of} has.', **values)
 
 
 def _short(text: str) -> str:
