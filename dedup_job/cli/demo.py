@@ -59,15 +59,15 @@ def demo(
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
         done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
-    tell(done.report, None, stop)
+    tell(done.report, None, stop, stays=False)
     show_result(out, done.score, done.deviations)
     out.say()
-    out.say(
+    out.paragraph(
         Message(
-            "On your own data (whole documents go to the target; the source is only read):\n"
+            "On your own data: `dedup run` shows what the server holds, and asks. The source is "
+            "only read.\n"
             "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
-            "  dedup run --source DATABASE.COLLECTION --target DATABASE.COLLECTION_unique "
-            "--field text --dry-run"
+            "  dedup run"
         )
     )
     if done.score.lost or done.score.doubled:
@@ -95,9 +95,6 @@ def show_result(out: Output, result: Score, deviations: Iterable[Deviation]) -> 
         out.say()
         out.say(_title(Message("Not as due, and why")))
         out.rows(reasons)
-        out.say(
-            Message("On your own data, `dedup inspect ID --target T` shows why, of any document.")
-        )
 
 
 def _title(text: Message) -> Text:

@@ -236,10 +236,16 @@ def tell(
     stop: StopSignals,
     *,
     profile: bool = False,
+    stays: bool = True,
     pages: Sequence[Callable[[Run], None]] = (),
 ) -> None:
-    """Print the report, write it to the file, make the pages, end with the exit code that fits."""
-    show(outcome, console(), profile=profile)  # first: the file may not be to be written
+    """Print the report, write it to the file, make the pages, end with the exit code that fits.
+
+    stays: the target is still there, so other commands can look at it.
+    """
+    show(
+        outcome, console(), profile=profile, stays=stays
+    )  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
         typer.echo(f"the report could not be printed: {error.strerror}", err=True)
     if file is not None:

@@ -20,10 +20,11 @@ _TELLING = 1.0  # seconds of a run from which its ceiling says something
 _SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
 
 
-def show(report: Run, console: Output, *, profile: bool = False) -> None:
+def show(report: Run, console: Output, *, profile: bool = False, stays: bool = True) -> None:
     """Print what a run did, in sentences and tables; profile: where the time went, too.
 
-    The last line says it all, for a mail or a log.
+    stays: the target is still there, for the commands that are named as next steps. The last line
+    says it all, for a mail or a log.
     """
     console.say()
     console.say(_heading(report))
@@ -40,10 +41,11 @@ def show(report: Run, console: Output, *, profile: bool = False) -> None:
         for sentence in _work(report):
             console.say(sentence)
         console.say()
-    for what, command in next_steps(report):
-        console.say(what)
-        console.say(f"  {command}")
-    console.say()
+    if steps := [*next_steps(report)] if stays else []:
+        for what, command in steps:
+            console.say(what)
+            console.say(f"  {command}")
+        console.say()
     (console.paragraph if console.is_terminal else console.say)(in_a_line(report))
 
 
