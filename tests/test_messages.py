@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import pickle
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from dedup_job.messages import Message, in_language, joined
+from dedup_job.messages import Message, chosen_language, in_language, joined
+from scripts import make_catalogue
+from tests.running import dedup
+
+PACKAGE = Path(__file__).parent.parent / "dedup_job"
+# what a person reads as it is: of the terminal, of errors that end a command, of questions
+SAID = {
+    *("UsageError", "StateMismatch", "DedupError", "DatabaseUnreachable", "LeaseHeld", "LeaseLost"),
+    *("Vanished", "Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"),
+}
+# callers in Python, other processes and the review page read these in English
+IN_ENGLISH = ("notebook.py", "cluster/driver.py", "cluster/errors.py", "review/answers.py")
 
 
 def test_sentences_are_joined_by_a_space_in_english_only():
@@ -33,3 +47,74 @@ def test_what_is_joined_comes_whole_from_another_process():
 
 def test_nothing_joined_is_nothing():
     assert in_language(joined([]), "zh") == ""
+
+
+def test_every_sentence_is_translated_and_keeps_its_fields() -> None:
+    assert [*make_catalogue.problems(make_catalogue.updated())] == []
+
+
+def test_the_catalogue_holds_the_sentences_of_today_and_is_compiled() -> None:
+    catalog = make_catalogue.updated()
+    for file in (make_catalogue.CATALOGUE, make_catalogue.COMPILED):
+        stale = file.read_bytes() != make_catalogue.as_bytes(catalog, file)
+        assert not stale, "run scripts/make_catalogue.py"
+
+
+def plain_sentences(file: Path) -> Iterator[str]:
+    """Yield what a file says to a person that is no Message: a text, or one with values in it."""
+    for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if not isinstance(call, ast.Call) or not call.args:
+            continue
+        name = getattr(call.func, "id", getattr(call.func, "attr", ""))
+        said = call.args[0]
+        parts = said.values if isinstance(said, ast.JoinedStr) else [said]
+        texts = [part.value for part in parts if isinstance(part, ast.Constant)]
+        if name in SAID and any(c.isalpha() for text in texts for c in str(text)):
+            yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(said)}"
+
+
+def test_whatever_a_person_reads_is_a_message() -> None:
+    files = (f for f in PACKAGE.rglob("*.py") if not str(f).endswith(IN_ENGLISH))
+    assert [line for file in files for line in plain_sentences(file)] == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LANGUAGE": "en_GB:zh"}, "en"),
+        ({"LANG": "en_US.UTF-8", "DEDUP_LANG": "zh"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "DEDUP_LANG": "en"}, "en"),
+        ({"DEDUP_LANG": "zh-Hans"}, "zh"),
+        ({"DEDUP_LANG": "fr"}, "en"),
+    ],
+)
+def test_the_first_variable_that_is_set_decides(monkeypatch, variables, language):
+    for name in ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    chosen_language.cache_clear()
+    try:
+        assert chosen_language() == language
+    finally:
+        monkeypatch.undo()
+        chosen_language.cache_clear()
+
+
+def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path) -> None:
+    assert "缺少 --target" in dedup("run", "--source", "d.a", DEDUP_LANG="zh").stderr
+    assert "用法：" in dedup("run", "--help", DEDUP_LANG="zh").stdout
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text('{"text": "水是生命之源。"}\n' * 2, encoding="utf-8")
+    out, report = str(tmp_path / "out.jsonl"), tmp_path / "report.json"
+    done = dedup("file", str(rows), out, "--report", str(report), DEDUP_LANG="zh")
+    assert "完全重复" in done.stdout
+    assert '"status": "done"' in report.read_text(encoding="utf-8")
+
+
+def test_where_the_output_cannot_hold_chinese_it_is_english() -> None:
+    said = dedup("run", "--source", "d.a", DEDUP_LANG="zh", PYTHONIOENCODING="ascii").stderr
+    assert "--target is missing" in said

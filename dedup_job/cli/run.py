@@ -22,7 +22,7 @@ from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_writable
-from dedup_job.messages import Message
+from dedup_job.messages import Message, localized
 from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
 from dedup_job.report.labels import label
@@ -179,7 +179,9 @@ def _run(
             return commands.run.run_job(settings, request, watch)
         except KeyboardInterrupt:
             raise Interrupted(
-                "ended at once. Nothing is lost: the same command goes on from the checkpoint.",
+                Message(
+                    "ended at once. Nothing is lost: the same command goes on from the checkpoint."
+                ),
                 stop.received or signal.SIGINT,
             ) from None
 
@@ -187,7 +189,7 @@ def _run(
 def _driver(settings: Settings, request: Request, address: str) -> Driver:
     """Start a run on a cluster; UsageError where Ray is not installed."""
     if find_spec("ray") is None:
-        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
+        raise UsageError(Message("--cluster needs Ray: pip install 'dedup-job[ray]'"))
     from dedup_job.cluster.driver import Driver  # here: few runs need it
 
     return Driver(settings, request, address)
@@ -215,7 +217,10 @@ def _write_page(
                 survey = commands.survey.survey_target(settings, target, progress)
         write_page(survey, file)
     except DedupError as e:
-        raise DedupError(f"the run is {outcome.status}, but {e}") from e
+        status = label(str(outcome.status))
+        raise DedupError(
+            Message("the run is {status}, but {why}", status=status, why=e.message)
+        ) from e
 
 
 def _write_summary(file: Path, settings: Settings, told: Monitored, outcome: Run) -> None:
@@ -226,8 +231,10 @@ def _write_summary(file: Path, settings: Settings, told: Monitored, outcome: Run
 
 
 def _agree(source: str, target: str) -> None:
-    question = f"Copy the unique documents of {source} to the new {target}?"
-    confirm(question, "nothing was written", default=True)
+    question = Message(
+        "Copy the unique documents of {source} to the new {target}?", source=source, target=target
+    )
+    confirm(question, Message("nothing was written"), default=True)
 
 
 def tell(
@@ -247,19 +254,33 @@ def tell(
         outcome, console(), profile=profile, stays=stays
     )  # first: the file may not be to be written
     if error := output_error():  # a full disk: the run itself is done
-        typer.echo(f"the report could not be printed: {error.strerror}", err=True)
+        lost = Message("the report could not be printed: {why}", why=error.strerror)
+        typer.echo(localized(lost), err=True)
     if file is not None:
         _write_report(outcome, file)
     for write in pages:
         write(outcome)
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
-        by = "Ctrl-C" if signum is signal.SIGINT else signum.name
-        of = "" if outcome.expected is None else f" of {outcome.expected:,}"
-        done = f"{outcome.checkpoint.counts.scanned:,}{of} documents"
-        raise Interrupted(f"Stopped by {by} after {done}. The same command continues.", signum)
+        raise Interrupted(_stopped(outcome, signum), signum)
     if code := _code(outcome):
         raise typer.Exit(code)
+
+
+def _stopped(outcome: Run, signum: signal.Signals) -> Message:
+    values = {
+        "by": "Ctrl-C" if signum is signal.SIGINT else signum.name,
+        "done": outcome.counts.scanned,
+    }
+    if outcome.expected is None:
+        return Message(
+            "Stopped by {by} after {done:,} documents. The same command continues.", **values
+        )
+    return Message(
+        "Stopped by {by} after {done:,} of {expected:,} documents. The same command continues.",
+        **values,
+        expected=outcome.expected,
+    )
 
 
 def _code(outcome: Run) -> int:

@@ -11,6 +11,7 @@ import io
 import os
 import re
 import shutil
+import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -70,7 +71,15 @@ def first_paragraph(told: str | None) -> str:
 
 
 def set_up_language() -> None:
-    """Let the library speak the language of the user where it asks for translations."""
+    """Let the library speak the language of the user where it asks for translations.
+
+    It is English where the output cannot hold Chinese characters.
+    """
+    try:
+        "中".encode(sys.stdout.encoding)
+    except UnicodeEncodeError:
+        os.environ["DEDUP_LANG"] = "en"
+        chosen_language.cache_clear()
     os.environ["LANGUAGE"] = chosen_language()
     gettext.bindtextdomain("dedup", FOLDER)
     gettext.textdomain("dedup")

@@ -10,6 +10,7 @@ import uvicorn
 
 from dedup_job.commands.review import Review
 from dedup_job.errors import UsageError
+from dedup_job.messages import Message
 from dedup_job.review.admission import HOST, Admission, Ticket
 from dedup_job.review.answers import review_app
 
@@ -27,9 +28,18 @@ def bound(port: int) -> socket.socket:
         own.close()
         if e.errno == errno.EADDRINUSE:
             raise UsageError(
-                f"port {port} is in use. Name another --port, or 0 for any that is free."
+                Message(
+                    "port {port} is in use. Name another --port, or 0 for any that is free.",
+                    port=port,
+                )
             ) from e
-        raise UsageError(f"port {port} cannot be opened: {e.strerror}. Name another --port.") from e
+        raise UsageError(
+            Message(
+                "port {port} cannot be opened: {why}. Name another --port.",
+                port=port,
+                why=e.strerror,
+            )
+        ) from e
     return own
 
 
