@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import pickle
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 
 from dedup_job.messages import Message, chosen_language, in_language, joined
 from scripts import make_catalogue
-from tests.running import dedup
+from tests.running import dedup, environment_for
 
 PACKAGE = Path(__file__).parent.parent / "dedup_job"
 # what a person reads as it is: of the terminal, of errors that end a command, of questions
@@ -116,5 +118,7 @@ def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path)
 
 
 def test_where_the_output_cannot_hold_chinese_it_is_english() -> None:
-    said = dedup("run", "--source", "d.a", DEDUP_LANG="zh", PYTHONIOENCODING="ascii").stderr
-    assert "--target is missing" in said
+    environment = environment_for(None, DEDUP_LANG="zh", PYTHONIOENCODING="ascii")
+    words = [sys.executable, "-m", "dedup_job", "run", "--source", "d.a"]
+    said = subprocess.run(words, env=environment, capture_output=True, check=False).stderr
+    assert b"--target is missing" in said
