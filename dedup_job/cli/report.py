@@ -66,10 +66,11 @@ def write_page(survey: Survey, file: Path, language: Language | None = None) -> 
     """Write the page of a survey; DedupError where the file cannot be written."""
     from dedup_job.pages.render import report_page  # here: --help should not wait for it
 
-    page = report_page(survey, language or _language())
+    page = report_page(survey, language or asked_language())
     save(file, page, "the page", " Choose another --html FILE.")
 
 
-def _language() -> Language:
-    spoken = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
-    return Language.ZH if (spoken or "").startswith("zh") else Language.EN
+def asked_language() -> str:
+    """Return the language of the environment if pages are written in it, else ""."""
+    spoken = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
+    return next((one for one in Language if spoken.startswith(one)), "")

@@ -17,6 +17,7 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
+from dedup_job.cli.report import asked_language
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, read_input
@@ -72,7 +73,7 @@ def review(
             opened = stack.enter_context(review)
         ended = f"ended; what {opened.name} answered is stored in {opened.stored_in}."
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
-            server.serve(opened, own, ready)
+            server.serve(opened, own, ready, asked_language())
 
 
 app = group("Export and import what people said of pairs in dedup review.")

@@ -105,8 +105,6 @@ class SurveyCollector:
             made=datetime.now(UTC),
             version=metadata.version("dedup-job"),
             counts=counts,
-            kept=counts.kept,
-            ledger=counts.scanned - counts.kept,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
             dial=about.dial,
@@ -116,7 +114,12 @@ class SurveyCollector:
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
             groups=[
-                Group(DecidedDocument(b"", id=c.shown, text=c.sample, duplicates=c.duplicates), ())
+                Group(
+                    DecidedDocument(
+                        b"", id=c.shown, text=c.sample, duplicates=c.duplicates, against=c.against
+                    ),
+                    (),
+                )
                 for c in report.clusters
             ],
             runs=[report],
