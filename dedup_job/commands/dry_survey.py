@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from dedup_job.columns import Batch, Decisions
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.mongo.bson.edit import place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
@@ -30,6 +30,7 @@ from dedup_job.runs.survey import (
 )
 
 _MAX_TEXT = 5000  # characters of a text that are held
+_GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
 
 
 class LowestPairs:
@@ -85,15 +86,24 @@ class SurveyCollector:
         """Take the decisions on a batch."""
         for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
+        given = [*decisions.replaced.values()]
+        for one, decision in zip(given, Decisions.of_replaced(given), strict=True):
+            self._take(Document(None, one.key, b"", _GONE), decision)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""
         near, refused = self._near.drawn(), self._refused.drawn()
         others = [pair for pairs in self._others.values() for pair in pairs]
-        pairs = {one.key: one for one in (*near.pairs, *refused.pairs, *others)}
-        of = texts(sorted({one.pair.of for one in pairs.values() if one.pair.of}))
+        pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
+        named = {one.pair.of for one in pairs.values()}
+        named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
+        held = texts(sorted(named - {b""}))
+
+        def text_of(key: bytes) -> str | None:
+            return held.get(key, "")[:_MAX_TEXT] or None
+
         found = {
-            key: replace(one, other=of.get(one.pair.of, "")[:_MAX_TEXT] or None)
+            key: replace(one, other=text_of(one.pair.of), text=one.text or text_of(key))
             for key, one in pairs.items()
         }
         counts, about = report.counts, report.about

@@ -68,10 +68,17 @@ class Drawn:
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
-        """Return the same with what is found by the key of each; what is not found is left out."""
-        parts = (self.extreme, self.random, self.by_class, self.left_out)
-        there = ([found[p.key] for p in part if p.key in found] for part in parts)
-        return Drawn(self.bins, *there, reasons=self.reasons)
+        """Return the same with what is found by the key of each; others are left out.
+
+        So are those of which something else was decided since.
+        """
+
+        def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
+            now = ((found.get(one.key), one.decision) for one in part)
+            return [one for one, decision in now if one and one.decision == decision]
+
+        parts = map(there, (self.extreme, self.random, self.by_class, self.left_out))
+        return Drawn(self.bins, *parts, reasons=self.reasons)
 
 
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
