@@ -29,7 +29,7 @@ from dedup_job.runs.survey import (
     Survey,
 )
 
-_MAX_TEXT = 5000  # characters of a text that are held
+_MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
 _GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
 
 
@@ -98,12 +98,8 @@ class SurveyCollector:
         named = {one.pair.of for one in pairs.values()}
         named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
         held = texts(sorted(named - {b""}))
-
-        def text_of(key: bytes) -> str | None:
-            return held.get(key, "")[:_MAX_TEXT] or None
-
         found = {
-            key: replace(one, other=text_of(one.pair.of), text=one.text or text_of(key))
+            key: replace(one, other=held.get(one.pair.of), text=one.text or held.get(key))
             for key, one in pairs.items()
         }
         counts, about = report.counts, report.about
@@ -161,6 +157,7 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         name, reason, pair = DUPLICATE, str(decision.reason), decision.pair
     else:
         name, reason, pair = type(decision).__name__.lower(), str(decision.reason), NO_PAIR
+    content = document.content
     return DecidedDocument(
         document.key,
         name,
@@ -169,6 +166,6 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         id=shown(document.key),
         of=shown(pair.of) if pair.of else "",
         against=place_of(pair.of) if pair.of else "",
-        text=document.content[:_MAX_TEXT] if isinstance(document.content, str) else None,
+        text=content if isinstance(content, str) and len(content) <= _MAX_TEXT else None,
         detail=getattr(decision, "detail", ""),
     )

@@ -114,6 +114,18 @@ def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(
         assert one.other
 
 
+def test_a_dry_run_shows_long_texts_whole(database: Db):
+    lines = [f"第{n}条 本条例第{n * 7}款的规定适用于第{n * 3}类情形。" for n in range(400)]
+    texts = ["\n".join([*lines, end]) for end in ("完。", "完毕。")]
+    database.source.insert_many([{"_id": n, "text": text} for n, text in enumerate(texts)])
+    settings = load({"connection.uri": uri_of(database), "connection.db": database.name}).settings
+    collector = SurveyCollector()
+    run_job(settings, Request("source", "t", dry_run=True, yes=True), Watch(collector=collector))
+    assert collector.survey is not None
+    (layer,) = collector.survey.first
+    assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]
+
+
 def figures(counts: Counts) -> dict[str, Any]:
     """Return the figures that a page shows."""
     names = ("kept", "exact", "near", "skipped", "quarantined", "refused", "against", "replaced")
