@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,6 +12,7 @@ from dedup_job import commands
 from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_writable
+from dedup_job.messages import asked_language
 
 if TYPE_CHECKING:
     from dedup_job.runs.survey import Survey
@@ -68,9 +68,3 @@ def write_page(survey: Survey, file: Path, language: Language | None = None) -> 
 
     page = report_page(survey, language or asked_language())
     save(file, page, "the page", " Choose another --html FILE.")
-
-
-def asked_language() -> str:
-    """Return the language of the environment if pages are written in it, else ""."""
-    spoken = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    return next((one for one in Language if spoken.startswith(one)), "")

@@ -17,10 +17,10 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
-from dedup_job.cli.report import asked_language
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, read_input
+from dedup_job.messages import asked_language
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
