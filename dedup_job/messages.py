@@ -91,6 +91,11 @@ def catalogue(language: str) -> gettext.NullTranslations:
 
 @cache
 def chosen_language() -> str:
-    """Return `zh` where DEDUP_LANG, or else the locale, begins with zh; else `en`."""
-    chosen = next(filter(None, map(os.environ.get, _VARIABLES)), "")
-    return "zh" if chosen.lower().startswith("zh") else "en"
+    """Return the language that was asked for, else `en`."""
+    return asked_language() or "en"
+
+
+def asked_language() -> str:
+    """Return `zh` or `en` where DEDUP_LANG, or else the locale, begins so; else ""."""
+    asked = next(filter(None, map(os.environ.get, _VARIABLES)), "").lower()
+    return next(filter(asked.startswith, LANGUAGES), "")

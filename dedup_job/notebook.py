@@ -10,8 +10,8 @@ from typing import Any
 from dedup_job.commands.in_memory import COLUMNS, Outcome
 from dedup_job.documents import Pair, Reason
 from dedup_job.errors import UsageError
+from dedup_job.messages import LANGUAGES
 from dedup_job.pages.cell import cell
-from dedup_job.pages.render import LANGUAGES
 from dedup_job.printing import counted, on_one_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument

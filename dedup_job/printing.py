@@ -1,7 +1,8 @@
 """What is printed, logged or written as JSON: no character of it commands a terminal.
 
 Texts, ids, names and messages of servers come from outside and may hold anything: sequences that
-move the cursor, marks that turn the direction of a line, separators that pass for its end.
+move the cursor, marks that turn the direction of a line, separators that pass for its end,
+characters for private use, to which each font gives a look of its own.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import shlex
 import unicodedata
 from typing import Any, TextIO, cast
 
-_OTHERS = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, formats, surrogates, line ends
-_SUSPECT = re.compile(r"[^\n\t\x20-\x7e\xa1-\xac\xae-\u05ff\u3000-\ud7ff]")  # all else is looked up
+_SUSPECT = re.compile(  # all else is printable, and most of what is printed
+    r"[^\n\t\x20-\x7e\xa1-\xac\xae-\u0377\u2010-\u2027\u3000-\u303f\u4e00-\u9fef\uff01-\uffbe]"
+)
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with `\x1b` for an escape and so on; line feeds and tabs stay."""
+    r"""Return a text with `\x1b` for an escape, `\ue000` for what is private, and so on.
+
+    Line feeds and tabs stay.
+    """
     return text if text.isprintable() else _SUSPECT.sub(_as_escape, text)
 
 
@@ -86,14 +91,17 @@ def plain(stream: TextIO) -> TextIO:
 
 def _as_escape(found: re.Match[str]) -> str:
     character = found[0]
-    if unicodedata.category(character) not in _OTHERS:
-        return character
-    return character.encode("unicode_escape").decode("ascii")
+    return character if _is_seen(character) else character.encode("unicode_escape").decode("ascii")
+
+
+def _is_seen(character: str) -> bool:
+    """Tell whether it is a sign or a space: no control, format, private use, nor unassigned."""
+    return character.isprintable() or unicodedata.category(character) == "Zs"
 
 
 def _as_json_escape(found: re.Match[str]) -> str:
     character = found[0]
-    if unicodedata.category(character) not in _OTHERS:
+    if _is_seen(character):
         return character
     units = character.encode("utf-16-be", "surrogatepass")  # json.dumps leaves U+007F as it is
     return "".join(f"\\u{units[i : i + 2].hex()}" for i in range(0, len(units), 2))

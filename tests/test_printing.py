@@ -14,15 +14,18 @@ from hypothesis import strategies as st
 
 from dedup_job.printing import as_json, escaped, escaping, on_one_line, plain
 
-COMMANDS = ("Cc", "Cf", "Cs", "Zl", "Zp")
-HOSTILE = "\x1b[31m\x1b]0;title\x07\x9b2J\x85\x7f\r\b\u061c\u200e\u202e\u2028\u2066\ufeff\ud83d"
+COMMANDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+HOSTILE = (  # the last one is in no text that a server holds
+    "\x1b[31m\x1b]0;title\x07\x9b2J\x85\x7f\r\b\u061c\u200e\u202e\u2028\u2066\ufeff"
+    "\ue000\uf8ff\U000f0000\U0010fffd\u0378\u3040\u3130\uffbf\ufdd0\uffff\ud83d"
+)
 ANY_TEXT = st.text(
-    st.one_of(st.characters(), st.sampled_from(HOSTILE), st.sampled_from("\ue000中"))
+    st.one_of(st.characters(), st.sampled_from(HOSTILE), st.sampled_from("\u2014\u3000中"))
 )
 
 
 def commands(text: str) -> list[str]:
-    """Return the characters that a terminal does not print but obeys, line feeds apart."""
+    """Return the characters that no terminal prints, or each in its own way, line feeds apart."""
     return [c for c in text if unicodedata.category(c) in COMMANDS and c not in "\n\t"]
 
 
@@ -41,6 +44,8 @@ def test_no_command_is_left_and_what_is_readable_stays(text: str) -> None:
         ("\x9b2J", r"\x9b2J"),
         ("\u202egnp.exe", r"\u202egnp.exe"),
         ("\udc80", r"\udc80"),
+        ("见\ue5e5图\U000f0001", r"见\ue5e5图\U000f0001"),
+        ("\u0378", r"\u0378"),
         ("第一行\n第二行\t完", "第一行\n第二行\t完"),
     ],
 )

@@ -120,16 +120,21 @@ def _rows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
     """Yield rows; each ends where a sentence ends that both texts have."""
     row: list[Piece] = []
     for piece in pieces:
-        parts = _SENTENCE.findall(piece.left) if piece.same else []
-        if not piece.same:
-            row.append(piece)
-        for part in filter(None, parts):
-            row.append(Piece(part, part, same=True))
-            if _ENDED.search(part):
+        for part in _sentences(piece) if piece.same else [piece]:
+            row.append(part)
+            if part.same and _ENDED.search(part.left):
                 yield row
                 row = []
     if row:
         yield row
+
+
+def _sentences(piece: Piece) -> Iterator[Piece]:
+    """Yield the sentences of what both have; in one piece where labels of choices end some."""
+    left, right = (_SENTENCE.findall(text)[:-1] for text in piece[:2])
+    if len(left) != len(right):
+        left, right = [piece.left], [piece.right]
+    return (Piece(*pair, same=True) for pair in zip(left, right, strict=True))
 
 
 def _shortened(piece: Piece) -> Piece:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +12,7 @@ from dedup_job import commands
 from dedup_job.cli.console import save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_writable
-from dedup_job.messages import Message, localized
+from dedup_job.messages import Message, asked_language, localized
 
 if TYPE_CHECKING:
     from dedup_job.runs.survey import Survey
@@ -69,10 +68,5 @@ def write_page(survey: Survey, file: Path, language: Language | None = None) -> 
     """Write the page of a survey; DedupError where the file cannot be written."""
     from dedup_job.pages.render import report_page  # here: --help should not wait for it
 
-    page = report_page(survey, language or _language())
+    page = report_page(survey, language or asked_language())
     save(file, page, Message("the page"), Message("Choose another --html FILE."))
-
-
-def _language() -> Language:
-    spoken = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG")
-    return Language.ZH if (spoken or "").startswith("zh") else Language.EN

@@ -20,7 +20,7 @@ from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_writable, read_input
-from dedup_job.messages import Message, localized
+from dedup_job.messages import Message, asked_language, localized
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
@@ -74,7 +74,7 @@ def review(
         about = {"name": opened.name, "place": opened.stored_in}
         ended = Message("ended; what {name} answered is stored in {place}.", **about)
         with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
-            server.serve(opened, own, ready)
+            server.serve(opened, own, ready, asked_language())
 
 
 app = group("Export and import what people said of pairs in dedup review.")

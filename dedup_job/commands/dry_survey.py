@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from dedup_job.columns import Batch, Decisions
-from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
 from dedup_job.mongo.bson.edit import place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
@@ -29,7 +29,8 @@ from dedup_job.runs.survey import (
     Survey,
 )
 
-_MAX_TEXT = 5000  # characters of a text that are held
+_MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end
+_GONE = Skipped(Reason.MISSING)  # for the text of a document that is no longer at hand
 
 
 class LowestPairs:
@@ -85,15 +86,20 @@ class SurveyCollector:
         """Take the decisions on a batch."""
         for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
+        given = [*decisions.replaced.values()]
+        for one, decision in zip(given, Decisions.of_replaced(given), strict=True):
+            self._take(Document(None, one.key, b"", _GONE), decision)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""
         near, refused = self._near.drawn(), self._refused.drawn()
         others = [pair for pairs in self._others.values() for pair in pairs]
-        pairs = {one.key: one for one in (*near.pairs, *refused.pairs, *others)}
-        of = texts(sorted({one.pair.of for one in pairs.values() if one.pair.of}))
+        pairs = {one.key: one for one in (*refused.pairs, *near.pairs, *others)}
+        named = {one.pair.of for one in pairs.values()}
+        named |= {one.key for one in pairs.values() if one.text is None and one.pair.of}
+        held = texts(sorted(named - {b""}))
         found = {
-            key: replace(one, other=of.get(one.pair.of, "")[:_MAX_TEXT] or None)
+            key: replace(one, other=held.get(one.pair.of), text=one.text or held.get(key))
             for key, one in pairs.items()
         }
         counts, about = report.counts, report.about
@@ -105,8 +111,6 @@ class SurveyCollector:
             made=datetime.now(UTC),
             version=metadata.version("dedup-job"),
             counts=counts,
-            kept=counts.kept,
-            ledger=counts.scanned - counts.kept,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
             dial=about.dial,
@@ -116,7 +120,12 @@ class SurveyCollector:
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
             groups=[
-                Group(DecidedDocument(b"", id=c.shown, text=c.sample, duplicates=c.duplicates), ())
+                Group(
+                    DecidedDocument(
+                        b"", id=c.shown, text=c.sample, duplicates=c.duplicates, against=c.against
+                    ),
+                    (),
+                )
                 for c in report.clusters
             ],
             runs=[report],
@@ -148,6 +157,7 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         name, reason, pair = DUPLICATE, str(decision.reason), decision.pair
     else:
         name, reason, pair = type(decision).__name__.lower(), str(decision.reason), NO_PAIR
+    content = document.content
     return DecidedDocument(
         document.key,
         name,
@@ -156,6 +166,6 @@ def decided_document(document: Document, decision: Decision) -> DecidedDocument:
         id=shown(document.key),
         of=shown(pair.of) if pair.of else "",
         against=place_of(pair.of) if pair.of else "",
-        text=document.content[:_MAX_TEXT] if isinstance(document.content, str) else None,
+        text=content if isinstance(content, str) and len(content) <= _MAX_TEXT else None,
         detail=getattr(decision, "detail", ""),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,13 +15,15 @@ from dedup_job.documents import Reason
 from dedup_job.judgment.model import load_model
 from dedup_job.messages import Message
 from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.maintenance.run_counts import held_counts
 from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.state.fields import BY_HAND, is_by_hand, recorded_run, with_checkpoint
+from dedup_job.mongo.state.fields import is_by_hand, recorded_run, with_checkpoint
+from dedup_job.mongo.state.pieces import undecided_again
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import Status
+from dedup_job.runs.run import Run, Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
@@ -34,6 +35,7 @@ _NO_TEXT = {
     Reason.TOO_LARGE: What.QUARANTINED,
     Reason.UNDECODABLE: What.QUARANTINED,
 }
+_OUT_OF_LEDGER = (Status.RESTORED, Status.REQUEUED)
 
 
 def survey_target(
@@ -61,11 +63,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         for row in rows
         if not is_by_hand(row)
     ]
-    counted = [line.counts for line in lines if line.status != Status.UNDONE]
-    by_hand: Counter[str] = Counter()
-    for row in rows:
-        if row["status"] in BY_HAND:
-            by_hand[row["status"]] += row.get("documents", 1)
+    counts = held_counts(on.target)
     last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
     decision = on.settings.decision
     return Survey(
@@ -73,12 +71,10 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         source=on.target.source.full_name,
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
-        counts=sum(counted, Counts()),
+        counts=counts,
+        adds_up=_add_up(counts, on, rows, lines),
+        restored=_documents(rows, Status.RESTORED),
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
-        kept=on.target.retry(on.target.documents.estimated_document_count),
-        ledger=on.target.retry(on.target.ledger.estimated_document_count),
-        restored=by_hand[str(Status.RESTORED)],
-        requeued=by_hand[str(Status.REQUEUED)],
         threshold=decision.confidence if decision.judges else decision.similarity,
         judged=decision.judges,
         dial=Dial.of(load_model(decision.model), decision.confidence) if decision.judges else None,
@@ -88,6 +84,27 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         settings=last.get("settings", {}),
         versions=last.get("versions", {}),
     )
+
+
+def _documents(rows: Sequence[Mapping[str, Any]], status: Status) -> int:
+    return sum(row.get("documents", 1) for row in rows if row["status"] == status)
+
+
+def _add_up(
+    counts: Counts, on: Opened, rows: Sequence[Mapping[str, Any]], lines: Sequence[Run]
+) -> bool:
+    """Tell whether runs, and what people did by hand, account for what the collections hold.
+
+    What a run that was taken back could not delete lies in either of them.
+    """
+    live = [line for line in lines if line.status != Status.UNDONE]
+    said = sum((line.counts for line in live), Counts())
+    kept, ledger = undecided_again(on.target.runs, [one.number for one in live], on.target.retry)
+    kept -= said.kept + _documents(rows, Status.RESTORED)
+    ledger -= said.scanned - said.kept - sum(_documents(rows, one) for one in _OUT_OF_LEDGER)
+    left = sum(row.get("left", 0) for row in rows if row["status"] == Status.UNDONE)
+    over = (counts.kept + kept, counts.scanned - counts.kept + ledger)
+    return sum(over) == left and (left > 0 or not any(over))
 
 
 def _with_pairs(survey: Survey, on: Opened) -> Survey:
@@ -111,6 +128,7 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
     ]
     return replace(
         survey,
+        counts=replace(survey.counts, refused=refused.reasons),
         near=near.changed(found),
         refused=refused.changed(found),
         others=others,

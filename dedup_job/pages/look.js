@@ -1,10 +1,12 @@
 "use strict";
-// What all pages have: light or dark, the language, and commands that are copied.
+// What all pages have: light or dark, the language, long texts, and commands that are copied.
 (() => {
   const root = document.documentElement;
   const dark = matchMedia("(prefers-color-scheme: dark)");
-  const remembered = (name) => { try { return sessionStorage.getItem(name); } catch { return null; } };
-  const remember = (name, value) => { try { sessionStorage.setItem(name, value); } catch { /* not for files */ } };
+  // Choices of this tab are remembered for this page, so that it stays as it is when it is loaded anew.
+  const named = (name) => `${name} ${location.pathname}`;
+  const remembered = (name) => { try { return sessionStorage.getItem(named(name)); } catch { return null; } };
+  const remember = (name, value) => { try { sessionStorage.setItem(named(name), value); } catch { /* not for files */ } };
 
   const showTheme = (theme) => { root.dataset.theme = theme; dispatchEvent(new Event("theme")); };
   const showLanguage = (language) => {
@@ -35,6 +37,20 @@
     setTimeout(() => button.lastChild.remove(), 1200);
   });
 
+  // A long text begins shortly before what differs; a folded one has no height before it is opened.
+  const toDifferences = (within) => {
+    for (const text of within.querySelectorAll(".text")) {
+      const mark = text.querySelector("del, ins");
+      const at = mark ? mark.offsetTop - text.offsetTop : 0;
+      if (at > text.clientHeight / 2) text.scrollTop = at - text.clientHeight / 4;
+    }
+  };
+  document.addEventListener("toggle", ({ target }) => toDifferences(target), true);
+  document.addEventListener("htmx:after:swap", () => toDifferences(document));
+  toDifferences(document);
+
   showTheme(remembered("theme") ?? (dark.matches ? "dark" : "light"));
-  if (remembered("language")) showLanguage(remembered("language"));
+  // The language that was asked for, else the one that the browser prefers, until the button is used.
+  const preferred = navigator.language.startsWith("zh") ? "zh" : "en";
+  showLanguage(remembered("language") ?? (root.dataset.language || preferred));
 })();

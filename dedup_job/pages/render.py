@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -12,51 +11,53 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from dedup_job.printing import command_line
+from dedup_job.messages import LANGUAGES, in_language
+from dedup_job.printing import command_line, escaped
+from dedup_job.report.labels import label
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.survey import Layer, Stratum, Survey
+from dedup_job.runs.survey import BINS, Layer, Stratum, Survey
 
-LANGUAGES: Final = ("en", "zh")
-HTML_LANGUAGE = {"en": "en", "zh": "zh-Hans"}
+HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 300  # characters of one change
 _CELL = 200  # characters of a value in a table
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]"
-)
+_LEAST, _ROOM = BINS // 2, BINS // 10  # bins: where most charts begin; those below a threshold
 
 
-def report_page(survey: Survey, language: str = "en") -> str:
+def report_page(survey: Survey, language: str = "") -> str:
     """Return the report of a target as one HTML file that loads nothing.
 
-    language: `en` or `zh`, shown first; the page can change it. Every text is escaped.
+    language: `en` or `zh`, what was asked for, "" for nothing: look.js says which one is shown.
+    Every text is escaped.
     """
-    return (
-        environment()
-        .get_template("report.html.j2")
-        .render(
-            survey=survey,
-            language=language,
-            charts=_charts(survey),
-        )
-    )
+    template = environment().get_template("report.html.j2")
+    return template.render(survey=survey, language=language, charts=_charts(survey))
 
 
 def words(key: str, **values: Any) -> Markup:
-    """Return a phrase of words.toml in all languages, marked so that the page shows one of them."""
-    section, _, name = key.partition(".")
-    forms = _words()[section].get(name)
-    if forms is None:  # a name that this version has no words for
-        return escape(name)
+    """Return a phrase in all languages, marked so that the page shows one of them.
+
+    key: section and name in words.toml; `label` is that of the names that rows hold.
+    """
     return Markup("").join(
-        Markup('<span lang="{}">{}</span>').format(
-            HTML_LANGUAGE[language], Markup(escape(form)).format(**values)
-        )
-        for language, form in zip(LANGUAGES, forms, strict=True)
+        Markup('<span lang="{}">{}</span>').format(language, Markup(escape(form)).format(**values))
+        for language, form in zip(HTML_LANGUAGE.values(), _forms(key), strict=True)
     )
+
+
+def plain(key: str, language: str, **values: Any) -> str:
+    """Return a phrase in one language, for places that hold no elements."""
+    return _forms(key)[LANGUAGES.index(language)].format(**values)
+
+
+def _forms(key: str) -> Sequence[str]:
+    section, _, name = key.partition(".")
+    if section == "label":
+        return [in_language(label(name), language) for language in LANGUAGES]
+    return _words()[section][name]
 
 
 @cache
@@ -84,11 +85,11 @@ def environment() -> Environment:
         percent="{:.2%}".format,
         percent1="{:.1%}".format,
         short=_short,
-        visible=visible,
+        visible=escaped,
     )
     environment.globals.update(
         w=words,
-        plain=_plain,
+        plain=plain,
         value=Markup('<b data-value="{}">…</b>').format,
         asset=lambda name: Markup(asset(name)),
         pieces=_pieces,
@@ -99,17 +100,6 @@ def environment() -> Environment:
         command_line=command_line,
     )
     return environment
-
-
-def _plain(key: str, language: str, **values: Any) -> str:
-    """Return a phrase in one language, for places that hold no elements."""
-    section, _, name = key.partition(".")
-    return _words()[section][name][LANGUAGES.index(language)].format(**values)
-
-
-def visible(text: str) -> str:
-    """Return a text with what a reader cannot see, and what reorders words, written as escapes."""
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
@@ -124,14 +114,17 @@ def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
 
 
 def _named(layer: Layer) -> Markup:
-    """Return the name of a layer as words."""
+    """Return the name of a layer as words that follow those of its stratum."""
+    if not layer.name:
+        return Markup()
     match layer.stratum:
         case Stratum.WITHOUT_TEXT:
-            return words(f"reason.{layer.name}")
-        case Stratum.CLASS | Stratum.KEPT_APART | Stratum.RICHER:
-            return words(f"class.{layer.name}")
+            name = words(f"label.{layer.name}")
+        case Stratum.SIZE:
+            name = escape(layer.name)
         case _:
-            return escape(layer.name)
+            name = words(f"label.{layer.name}")
+    return words("stratum.named", name=name)
 
 
 def _further(source: str, target: str) -> list[tuple[str, str]]:
@@ -157,17 +150,16 @@ def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
 
 
 def _shortened(found: Sequence[Piece], at: int) -> Piece:
-    piece = found[at]
-    if not piece.same:
-        return Piece(_short(piece.left, _CHANGE), _short(piece.right, _CHANGE), same=False)
-    first, last = at == 0, at == len(found) - 1
-    text = piece.left
-    if first and last:
-        text = _short(text, _SHOWN)
-    elif len(text) > 2 * _CONTEXT:
-        before = "" if first else text[:_CONTEXT]
-        text = f"{before} … {'' if last else text[-_CONTEXT:]}"
-    return Piece(text, text, same=True)
+    piece, first, last = found[at], at == 0, at == len(found) - 1
+
+    def shown(text: str) -> str:
+        if not piece.same or (first and last):
+            return _short(text, _SHOWN if piece.same else _CHANGE)
+        if len(text) <= 2 * _CONTEXT:
+            return text
+        return f"{'' if first else text[:_CONTEXT]} … {'' if last else text[-_CONTEXT:]}"
+
+    return Piece(shown(piece.left), shown(piece.right), piece.same)
 
 
 def _short(text: str, most: int = _SHOWN) -> str:
@@ -197,9 +189,13 @@ def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
     last = next((run for run in reversed(survey.runs) if run.series), None)
+    both = [sum(pair) for pair in zip(survey.near.bins, survey.refused.bins, strict=True)]
+    first = next((at for at, number in enumerate(both) if number), 0)
+    least = min(max(first, _LEAST), max(int((survey.threshold or 0) * BINS) - _ROOM, 0))
     return {
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
-        "threshold": survey.threshold,
+        "least": least / BINS,
+        "below": sum(both[:least]),
         "series": [list(point) for point in last.series] if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

@@ -39,7 +39,7 @@
 
   const drawSimilarities = () => {
     const { near, refused } = data.similarities;
-    const from = Math.max(0, near.findIndex((n, i) => n || refused[i]) - 2);
+    const from = Math.round(data.least * bins);
     const x = near.map((_, i) => (i + 0.5) / bins).slice(from);
     const bars = uPlot.paths.bars({ size: [0.9, Infinity] });
     const total = near.map((n, i) => n + refused[i]);

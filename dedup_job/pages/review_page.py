@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from markupsafe import Markup
 
-from dedup_job.pages.render import HTML_LANGUAGE, environment, visible, words
-from dedup_job.printing import command_line
+from dedup_job.pages.render import environment, words
+from dedup_job.printing import command_line, escaped
 from dedup_job.runs.asked_pairs import AskedPair, ReviewProgress
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
@@ -22,12 +22,11 @@ _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what 
 
 
 def empty_page(language: str) -> str:
-    """Return the page before it is filled; language: `en` or `zh`, shown first."""
-    template = environment().get_template("review.html.j2")
-    return template.render(language=language, html_language=HTML_LANGUAGE[language])
+    """Return the page before it is filled; language: see `render.report_page`."""
+    return environment().get_template("review.html.j2").render(language=language)
 
 
-def content_part(target: str, name: str, stored_in: str, panel: str, language: str) -> str:
+def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
     """Return what fills the page; name: who answers; panel: the part that changes."""
     template = environment().get_template("content.html.j2")
     return template.render(
@@ -37,7 +36,6 @@ def content_part(target: str, name: str, stored_in: str, panel: str, language: s
         panel=Markup(panel),
         largest=LARGEST,
         import_command=import_command(target, name),
-        language=language,
     )
 
 
@@ -51,7 +49,6 @@ def panel_part(
     progress: ReviewProgress,
     last: AskedPair | None,
     message: str,
-    language: str,
 ) -> str:
     """Return the part of the page that changes. Every text is escaped.
 
@@ -64,7 +61,6 @@ def panel_part(
         progress=progress,
         last=last,
         message=message,
-        language=language,
         most=_SHOWN,
     )
 
@@ -72,7 +68,7 @@ def panel_part(
 def failure_part(why: str) -> str:
     """Return what takes the place of the page's message where nothing was done."""
     told_so = Markup('<p id="message" class="notice" role="alert">{}</p>')
-    return told_so.format(visible(why))
+    return told_so.format(escaped(why))
 
 
 def told(key: str, **values: Any) -> Markup:

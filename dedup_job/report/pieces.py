@@ -5,67 +5,142 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
-from itertools import groupby
-from typing import NamedTuple
+from itertools import chain, groupby, zip_longest
+from typing import NamedTuple, TypeVar
 
 _TOKEN = re.compile(r"[A-Za-z]+|\d+(?:\.\d+)?|\s|.", re.DOTALL)  # a word, a number, a character
-_CLAUSE = re.compile(r"[^，,。.；;！!？?\n]*(?:[，,。.；;！!？?\n]+|$)")
-_WORD_AT_END = re.compile(r"[A-Za-z0-9.]+\Z")
-_MAX_CHARACTERS = (
-    10_000  # characters of both that are compared one by one; of longer texts clauses are
+_LABEL = re.compile(  # as src/judgment/choices.hpp finds them
+    r"(?:\A|(?<=[\s\u3400-\u9fff;；。.．?？!！,，)）\]】_、:：$]))"
+    r"(?:[(（\[]\s?)?([A-Ha-hＡ-Ｈａ-ｈ])\s?[.．、:：)）\]](?![A-Za-z]\s?[.．、])"
 )
+_SPACE = re.compile(r"\s*")
+_ENDS = frozenset("，,。.；;！!？?\n")  # of a clause
+_MAX_TOKENS = 10_000  # of both that are compared one by one; of longer texts clauses are
 _MANY = 2000
 _MAX_CLAUSES = 20_000
-_MAX_WORD = 40
 _NOISE = 4  # changed characters around one that both have by chance
+_T = TypeVar("_T")
 
 
 class Piece(NamedTuple):
-    """A stretch of two texts: the same in both, or what each has in its place."""
+    """A stretch of two texts: the same in both but for labels of choices, or what each has."""
 
     left: str
     right: str
     same: bool
 
 
+class _Label(str):
+    """The label of a choice with the space around it: no other label differs from it."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Label)
+
+    def __hash__(self) -> int:
+        return hash(_Label)
+
+
 def pieces_of(left: str, right: str) -> list[Piece]:
     """Return the pieces that the texts are made of; same and changed ones take turns.
 
     Words, numbers and other characters are compared, in long texts clauses and then the characters
-    of those that changed. What is longer still counts as changed in one piece.
+    of those that changed. What is longer still counts as changed in one piece. Labels of choices
+    count for nothing, as where the texts are judged.
     """
-    start = _word_begins(left, _common(left, right))
-    stop = _common(left[start:][::-1], right[start:][::-1])
-    stop = _word_begins(left[::-1], stop)
-    a, b = len(left) - stop, len(right) - stop
-    pieces = [
-        Piece(left[:start], left[:start], same=True),
-        *_compared(left[start:a], right[start:b]),
-        Piece(left[a:], left[a:], same=True),
-    ]
-    return list(_joined(_without_noise(list(_joined(pieces)))))
+    one, other = _tokens(left), _tokens(right)
+    start = _common(one, other)
+    stop = _common(one[start:][::-1], other[start:][::-1])
+    a, b = len(one) - stop, len(other) - stop
+    between = _compared(one[start:a], other[start:b])
+    pairs = [(one[:start], other[:start]), *between, (one[a:], other[b:])]
+    pieces = _joined(piece for pair in pairs for piece in _pieces(*pair))
+    return list(_joined(_without_noise(list(pieces))))
 
 
-def _compared(left: str, right: str) -> Iterator[Piece]:
-    """Compare what lies between the beginning and the end that both have."""
-    if len(left) + len(right) <= _MAX_CHARACTERS:
-        yield from _aligned(_TOKEN.findall(left), _TOKEN.findall(right))
-        return
-    clauses, others = _CLAUSE.findall(left), _CLAUSE.findall(right)
-    if len(clauses) + len(others) > _MAX_CLAUSES:
-        yield Piece(left, right, same=False)
-        return
-    for piece in _joined(_aligned(clauses, others)):
-        if piece.same or len(piece.left) + len(piece.right) > _MAX_CHARACTERS:
-            yield piece
+def _tokens(text: str) -> list[str]:
+    """Return the words, numbers, characters and labels of a text."""
+    tokens, at = list[str](), 0
+    for begin, end in _labels(text):
+        tokens += _TOKEN.findall(text, at, begin)
+        tokens.append(_Label(text[begin:end]))
+        at = end
+    return tokens + _TOKEN.findall(text, at)
+
+
+def _labels(text: str) -> list[tuple[int, int]]:
+    """Return where the longest run of labels A, B, C and so on lies, with the space around each."""
+    runs: dict[int, list[re.Match[str]]] = {}  # by the label that they begin with
+    best: list[re.Match[str]] = []
+    for found in reversed(list(_LABEL.finditer(text))):
+        number = ord(found[1]) % 32  # 1 of A and a, also where they are wide
+        runs[number] = [found, *runs.get(number + 1, [])]
+        best = max(best, runs.get(1, []), key=len)
+    spans = [(len(text[: one.start()].rstrip()), _space_end(text, one.end())) for one in best]
+    return spans if len(spans) > 1 else []
+
+
+def _space_end(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    return found.end() if found else at
+
+
+def _pieces(left: Sequence[str], right: Sequence[str]) -> Iterator[Piece]:
+    """Yield the stretches of two rows of tokens, labels by themselves: they are the same."""
+    parts = zip_longest(_at_labels(left), _at_labels(right), fillvalue=list[str]())
+    for i, (one, other) in enumerate(parts):
+        yield Piece("".join(one), "".join(other), same=i % 2 == 1 or one == other)
+
+
+def _at_labels(tokens: Iterable[str]) -> list[list[str]]:
+    """Return tokens in parts: every second one is a label."""
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if isinstance(token, _Label):
+            parts += [token], []
         else:
-            yield from _aligned(_TOKEN.findall(piece.left), _TOKEN.findall(piece.right))
+            parts[-1].append(token)
+    return parts
 
 
-def _aligned(left: Sequence[str], right: Sequence[str]) -> Iterator[Piece]:
+def _compared(
+    left: Sequence[str], right: Sequence[str]
+) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    """Compare what lies between the beginning and the end that both have."""
+    if len(left) + len(right) <= _MAX_TOKENS:
+        yield from _aligned(left, right)
+        return
+    clauses, others = list(_clauses(left)), list(_clauses(right))
+    if len(clauses) + len(others) > _MAX_CLAUSES:
+        yield left, right
+        return
+    for pair in _aligned(clauses, others):
+        one, other = (list(chain.from_iterable(side)) for side in pair)
+        if one == other or len(one) + len(other) > _MAX_TOKENS:
+            yield one, other
+        else:
+            yield from _aligned(one, other)
+
+
+def _aligned(
+    left: Sequence[_T], right: Sequence[_T]
+) -> Iterator[tuple[Sequence[_T], Sequence[_T]]]:
     matcher = SequenceMatcher(None, left, right, autojunk=len(left) + len(right) > _MANY)
-    for kind, a, b, c, d in matcher.get_opcodes():
-        yield Piece("".join(left[a:b]), "".join(right[c:d]), same=kind == "equal")
+    for _, a, b, c, d in matcher.get_opcodes():
+        yield left[a:b], right[c:d]
+
+
+def _clauses(tokens: Iterable[str]) -> Iterator[tuple[str, ...]]:
+    """Yield clauses with what ends them."""
+    clause: list[str] = []
+    for token in tokens:
+        if clause and clause[-1] in _ENDS and token not in _ENDS:
+            yield tuple(clause)
+            clause = []
+        clause.append(token)
+    if clause:
+        yield tuple(clause)
 
 
 def _without_noise(pieces: Sequence[Piece]) -> Iterator[Piece]:
@@ -86,16 +161,10 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
         yield Piece(left, right, same)
 
 
-def _common(left: str, right: str) -> int:
-    """Return how many characters both begin with."""
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    """Return how many tokens both begin with."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if left[low:middle] == right[low:middle] else (low, middle - 1)
     return low
-
-
-def _word_begins(text: str, place: int) -> int:
-    """Return where the word or number begins that reaches up to a place."""
-    word = _WORD_AT_END.search(text, max(0, place - _MAX_WORD), place)
-    return place if word is None else word.start()

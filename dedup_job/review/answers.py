@@ -28,12 +28,16 @@ from dedup_job.pages.review_page import (
 from dedup_job.runs.asked_pairs import AskedPair, Label
 
 
-def review_app(review: Review) -> Starlette:
-    """Return the application; who may ask it is not its concern."""
+def review_app(review: Review, language: str) -> Starlette:
+    """Return the application; who may ask it is not its concern. language: that was asked for."""
     desk = _Desk(review)
+
+    def page(_: Request) -> Response:  # without anything of the target: it asks with the token
+        return HTMLResponse(empty_page(language))
+
     return Starlette(
         routes=[
-            Route("/", _page),
+            Route("/", page),
             Route("/content", desk.content),
             *(Route(path, desk.show) for path in ("/show", "/back", "/next")),
             Route("/export", desk.export),
@@ -61,21 +65,19 @@ class _Desk:
         review.check()
         key = request.query_params.get("at") or review.next_open()
         try:
-            panel = self._panel(request, key)
+            panel = self._panel(key)
         except UsageError:  # the address is of another review
-            panel = self._panel(request, review.next_open())
-        language = _language(request)
-        page = content_part(review.target, review.name, review.stored_in, panel, language)
-        return HTMLResponse(page)
+            panel = self._panel(review.next_open())
+        return HTMLResponse(content_part(review.target, review.name, review.stored_in, panel))
 
     def show(self, request: Request) -> Response:
         """Return a pair, the one before it, or the next without an answer."""
         review, at = self._review, request.query_params.get("pair")
         review.check()
         if request.url.path == "/show":  # the way back leads to the one that was shown
-            return self._shown(request, at, address="HX-Push-Url")
+            return self._shown(at, address="HX-Push-Url")
         return self._shown(
-            request, review.before(at) if request.url.path == "/back" else review.next_open(at)
+            review.before(at) if request.url.path == "/back" else review.next_open(at)
         )
 
     def export(self, _: Request) -> Response:
@@ -84,7 +86,7 @@ class _Desk:
         lines = "".join(f"{line}\n" for line in self._review.export())
         return Response(lines, media_type="application/jsonl")
 
-    def answer(self, request: Request, text: str) -> Response:
+    def answer(self, _: Request, text: str) -> Response:
         """Store an answer; return the next pair, and what had been decided of this one."""
         form = _form(text)
         key, said = _one(form, "pair"), _one(form, "label")
@@ -92,38 +94,35 @@ class _Desk:
             raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
         self._review.answer(key, Label(said))
         last = self._review.pair(key)
-        return self._shown(request, self._review.next_open(key), last=last)
+        return self._shown(self._review.next_open(key), last=last)
 
-    def restore(self, request: Request, text: str) -> Response:
+    def restore(self, _: Request, text: str) -> Response:
         """Put documents back."""
         form = _form(text)
         done = self._review.restore(form.get("pair", []))
         remarks = "".join(f" {remark}" for remark in done.remarks)
         message = told("done", count=done.documents, target=self._review.target) + remarks
-        return self._shown(request, _one(form, "at") or None, message=message)
+        return self._shown(_one(form, "at") or None, message=message)
 
     def import_(self, request: Request, text: str) -> Response:
         """Store the labels of a file."""
         count = self._review.import_lines(text.split("\n"))
         at = request.query_params.get("at") or None
-        return self._shown(request, at, message=told("imported", count=count))
+        return self._shown(at, message=told("imported", count=count))
 
-    def _panel(
-        self, request: Request, key: str | None, last: AskedPair | None = None, message: str = ""
-    ) -> str:
+    def _panel(self, key: str | None, last: AskedPair | None = None, message: str = "") -> str:
         asked = None if key is None else self._review.pair(key)
-        return panel_part(asked, self._review.progress(), last, message, _language(request))
+        return panel_part(asked, self._review.progress(), last, message)
 
     def _shown(
         self,
-        request: Request,
         key: str | None,
         *,
         last: AskedPair | None = None,
         message: str = "",
         address: str = "HX-Replace-Url",
     ) -> Response:
-        panel = self._panel(request, key, last, message)
+        panel = self._panel(key, last, message)
         return HTMLResponse(panel, headers={address: "/" if key is None else f"/?at={key}"})
 
 
@@ -197,16 +196,6 @@ def _form(text: str) -> Form:
 
 def _one(form: Form, name: str) -> str:
     return form.get(name, [""])[0]
-
-
-def _language(request: Request) -> str:
-    """Return the language to begin with: the first that the browser asks for."""
-    return "zh" if request.headers.get("accept-language", "").lower().startswith("zh") else "en"
-
-
-def _page(request: Request) -> Response:
-    """Return the page without anything of the target: it then asks for that with the token."""
-    return HTMLResponse(empty_page(_language(request)))
 
 
 def _static(request: Request) -> Response:

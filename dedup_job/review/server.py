@@ -43,17 +43,20 @@ def bound(port: int) -> socket.socket:
     return own
 
 
-def serve(review: Review, own: socket.socket, ready: Callable[[str], None]) -> None:
-    """Serve the page until a signal comes; `ready` is given its address, with the token."""
+def serve(review: Review, own: socket.socket, ready: Callable[[str], None], language: str) -> None:
+    """Serve the page until a signal comes; `ready` is given its address, with the token.
+
+    language: that was asked for, "" for none.
+    """
     ticket = Ticket(own.getsockname()[1])
     ready(ticket.address)
-    page_server(review, ticket).run(sockets=[own])
+    page_server(review, ticket, language).run(sockets=[own])
 
 
-def page_server(review: Review, ticket: Ticket) -> uvicorn.Server:
+def page_server(review: Review, ticket: Ticket, language: str = "") -> uvicorn.Server:
     """Return what serves the page to those who hold the ticket."""
     config = uvicorn.Config(
-        Admission(review_app(review), ticket),
+        Admission(review_app(review, language), ticket),
         log_config=None,
         access_log=False,  # a line would hold the token
         lifespan="off",

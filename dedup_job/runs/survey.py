@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from itertools import chain, zip_longest
-from typing import Any
+from itertools import chain, groupby, zip_longest
+from typing import Any, TypeVar
 
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.decided import KEPT, DecidedDocument
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import Run
 
@@ -21,6 +21,8 @@ BY_THRESHOLD = ("unlikely", "similarity")
 """What keeps pairs apart that another threshold may join; others are kept apart at any."""
 EXTREME, RANDOM, OTHERS = 12, 300, 4
 """How many are drawn for a page: of each end, at random, and of each reason without a pair."""
+FIRST = 10
+"""How many pairs a page shows before all others."""
 
 
 class Stratum(StrEnum):
@@ -45,6 +47,7 @@ class Drawn:
     extreme: those nearest to the other decision, the nearest first; random: others, in random
     order; by_class: one for each class of difference; left_out: those with the largest part left
     out of the comparison. Refused pairs are in `bins` and `extreme` if a threshold may join them.
+    reasons: how many there are of each reason, where the server counted.
     """
 
     bins: Sequence[int] = (0,) * BINS
@@ -52,6 +55,7 @@ class Drawn:
     random: Sequence[DecidedDocument] = ()
     by_class: Sequence[DecidedDocument] = ()
     left_out: Sequence[DecidedDocument] = ()
+    reasons: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
     def pairs(self) -> list[DecidedDocument]:
@@ -64,9 +68,17 @@ class Drawn:
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
-        """Return the same with what is found by the key of each; what is not found is left out."""
-        parts = (self.extreme, self.random, self.by_class, self.left_out)
-        return Drawn(self.bins, *([found[p.key] for p in part if p.key in found] for part in parts))
+        """Return the same with what is found by the key of each; others are left out.
+
+        So are those of which something else was decided since.
+        """
+
+        def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
+            now = ((found.get(one.key), one.decision) for one in part)
+            return [one for one, decision in now if one and one.decision == decision]
+
+        parts = map(there, (self.extreme, self.random, self.by_class, self.left_out))
+        return Drawn(self.bins, *parts, reasons=self.reasons)
 
 
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
@@ -79,8 +91,7 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocum
     sizes = [len({pair.keys for pair in d.to_label}) for d in (near, refused)]
     of_near = max(number - number // 2, number - sizes[1])
     of_refused = number - min(of_near, sizes[0])
-    turns = zip_longest(_some(near, of_near), _some(refused, of_refused))
-    return [pair for pair in chain.from_iterable(turns) if pair is not None]
+    return _by_turns(_some(near, of_near), _some(refused, of_refused))
 
 
 def _some(drawn: Drawn, number: int) -> list[DecidedDocument]:
@@ -98,6 +109,10 @@ class Layer:
     name: str
     pairs: Sequence[DecidedDocument]
 
+    def each(self) -> list[Layer]:
+        """Return a layer for each pair."""
+        return [replace(self, pairs=[one]) for one in self.pairs]
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -111,11 +126,11 @@ class Group:
 class Survey:
     """What a page says of a target.
 
-    counts: of all runs that were not taken back. kept, ledger: documents in the collections now.
-    restored, requeued: documents that a person put back, or had decided again. threshold: of the
-    similarity, or where the model decides (judged) of the probability. dial: what that means, if
-    its file says so. seed: of the samples. source_gone: nothing could be
-    read from the source. dry_run: nothing was written; kept and ledger are what they would be.
+    counts: of what target and ledger hold; of a dry run what they would hold more. adds_up: the
+    runs, and what people did by hand, account for all of it. restored: documents that a person put
+    back. threshold: of the similarity, or where the model decides (judged) of the probability.
+    dial: what that means, if its file says so. seed: of the samples. source_gone: nothing could be
+    read from the source. dry_run: nothing was written.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
     duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
     are before.
@@ -126,10 +141,8 @@ class Survey:
     made: datetime
     version: str
     counts: Counts
-    kept: int
-    ledger: int
+    adds_up: bool = True
     restored: int = 0
-    requeued: int = 0
     threshold: float | None = None
     judged: bool = False
     dial: Dial | None = None
@@ -146,15 +159,40 @@ class Survey:
     versions: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def adds_up(self) -> bool:
-        """Tell whether the collections hold what the runs counted."""
-        by_hand = self.restored + self.requeued
-        dropped = self.counts.scanned - self.counts.kept
-        return self.kept == self.counts.kept + self.restored and self.ledger == dropped - by_hand
+    def first(self) -> list[Layer]:
+        """The pairs that tell most, each once, with the stratum that it stands for.
+
+        Those are the one with the largest part left out, the nearest ones to the other decision on
+        both sides, one of each other kind, and more of the nearest.
+        """
+        of: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
+        for layer in self.layers:
+            of[layer.stratum] += layer.each()
+        nearest = _by_turns(of[Stratum.LEAST_SIMILAR], of[Stratum.MOST_SIMILAR])
+        kinds = _by_turns(of[Stratum.CLASS], of[Stratum.KEPT_APART], of[Stratum.RICHER])
+        chosen, shown = dict[tuple[bytes, bytes], Layer](), set[tuple[Stratum, str]]()
+        for one in [*of[Stratum.LEFT_OUT][:1], *nearest[:4], *kinds, *nearest[4:]]:
+            (pair,) = one.pairs
+            if pair.keys not in chosen and (one.stratum, one.name) not in shown:
+                chosen[pair.keys] = one
+                shown |= _kinds(pair)
+        return [*chosen.values()][:FIRST]
+
+    @property
+    def others_by_stratum(self) -> list[tuple[Stratum, list[Layer]]]:
+        """All pairs but the first ones, each once, by stratum."""
+        seen = {pair.keys for layer in self.first for pair in layer.pairs}
+        layers = []
+        for layer in self.layers:
+            pairs = [pair for pair in layer.pairs if pair.keys not in seen]
+            seen.update(pair.keys for pair in pairs)
+            if pairs:
+                layers.append(replace(layer, pairs=pairs))
+        return [(key, [*group]) for key, group in groupby(layers, key=lambda one: one.stratum)]
 
     @property
     def layers(self) -> list[Layer]:
-        """The pairs that are shown, by stratum, a few of each."""
+        """Pairs that may be shown, by stratum, a few of each; some are in several."""
         some = [*self.near.random, *self.near.by_class]
         apart = [*self.refused.random, *self.refused.by_class]
         exact = [one for one in self.others if one.reason == "exact"]
@@ -167,7 +205,7 @@ class Survey:
             (Stratum.KEPT_APART, _by(apart, lambda one: [one.reason])),
             (Stratum.RICHER, _by(some, lambda one: one.pair.richer)),
             (Stratum.SIZE, dict(sorted(_by(some, _size).items(), key=_first_number))),
-            (Stratum.RANDOM, {"": some[:_AT_RANDOM]}),
+            (Stratum.RANDOM, {"": self.near.random[-_AT_RANDOM:]}),
             (Stratum.EXACT, {"": exact[:_EACH]}),
             (Stratum.WITHOUT_TEXT, _by(without_text, lambda one: [one.reason])),
         ]
@@ -180,7 +218,22 @@ class Survey:
 
 
 _EACH, _AT_RANDOM = 3, 12  # of a stratum
+_Some = TypeVar("_Some")
 _SIZES = (30, 100, 300, 1000, 10_000)
+
+
+def _by_turns(*some: Sequence[_Some]) -> list[_Some]:
+    """Return the first of each, the second of each, and so on."""
+    turns = chain.from_iterable(zip_longest(*some))
+    return [one for one in turns if one is not None]
+
+
+def _kinds(one: DecidedDocument) -> set[tuple[Stratum, str]]:
+    """Return all that a pair is an example of."""
+    if one.decision == KEPT:
+        return {(Stratum.KEPT_APART, one.reason)}
+    differences = {(Stratum.CLASS, each.kind) for each in one.pair.differences}
+    return differences | {(Stratum.RICHER, name) for name in one.pair.richer}
 
 
 def _by(

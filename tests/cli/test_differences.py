@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import time
 from itertools import pairwise
 
@@ -11,11 +12,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from dedup_job.cli.differences import marked_line, side_by_side, visible
+from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
 from dedup_job.report.output import Output
 from dedup_job.report.pieces import Piece, pieces_of
+from tests.running import invoke
 
-TEXTS = st.text("ab是不了1.。\n 　", max_size=40)
+TEXTS = st.text("ABab是不了1.。)\n 　", max_size=40)
+LABELLED = [
+    ("题干？ A. 甲 B. 乙 C. 丙", "题干？\n(A)甲\n(B)乙\n(C)丙"),
+    ("题干？A、甲B、乙", "题干？\nＡ．甲\nＢ．乙"),
+    ("Pick one. A. cat B. dog", "Pick one. a) cat b) dog"),
+]
 
 
 def plain(width: int = 100) -> Output:
@@ -35,7 +42,8 @@ def test_the_pieces_make_up_both_texts_and_take_turns(left: str, right: str) -> 
     pieces = pieces_of(left, right)
     assert "".join(p.left for p in pieces) == left
     assert "".join(p.right for p in pieces) == right
-    assert all(p.left == p.right for p in pieces if p.same)
+    if not any(c in "ABab" for c in left + right):  # no labels
+        assert all(p.left == p.right for p in pieces if p.same)
     assert all(a.same != b.same for a, b in pairwise(pieces))
 
 
@@ -49,15 +57,60 @@ def test_a_number_and_a_word_are_changed_whole() -> None:
     assert [(p.left, p.right) for p in changed] == [("increases", "decreases"), ("3.5", "3.25")]
 
 
+@pytest.mark.parametrize(("left", "right"), LABELLED)
+def test_labels_of_choices_are_no_changes_as_they_are_none_to_the_judge(
+    left: str, right: str
+) -> None:
+    assert pieces_of(left, right) == [Piece(left, right, same=True)]
+    judged = json.loads(invoke("inspect", left, right, "--json").stdout)["pair"]
+    assert judged["weighed"]["probability"] == 1
+    assert {one["kind"] for one in judged["differences"]} == {"layout"}
+
+
+def test_the_words_of_choices_that_changed_places_are_marked_and_not_their_labels() -> None:
+    pieces = pieces_of("问？A. 甲 B. 乙", "问？A. 乙 B. 甲")
+    assert {p.left + p.right for p in pieces if not p.same} == {"乙"}
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ("富含维生素A. 的是", "富含维生素B. 的是"),
+        ("甲？ A. 一 B. 二 答案：A", "甲？ A. 一 B. 二 答案：B"),
+        ("已知点A.B.", "已知点B.A."),
+    ],
+)
+def test_a_letter_that_is_no_label_is_marked(left: str, right: str) -> None:
+    changed = [(p.left, p.right) for p in pieces_of(left, right) if not p.same]
+    assert any({"A", "B"} & {*left, *right} for left, right in changed)
+
+
+def test_labels_of_a_long_text_are_no_changes_either() -> None:
+    lines = "\n".join(f"第{n}行的字，" for n in range(3000))
+    choices = " A. 甲 B. 乙 C. 丙", "\n(A)甲\n(B)乙\n(C)丙"
+    pieces = pieces_of(f"起{lines}{choices[0]}？终", f"始{lines}{choices[1]}？末")
+    assert [(p.left, p.right) for p in pieces if not p.same] == [("起", "始"), ("终", "末")]
+
+
 def test_a_character_that_both_have_by_chance_is_no_island() -> None:
     pieces = pieces_of("甲乙丙的丁戊己", "子丑寅的卯辰巳")
     assert pieces == [Piece("甲乙丙的丁戊己", "子丑寅的卯辰巳", same=False)]
 
 
-def test_without_colours_marks_show_what_differs() -> None:
+@pytest.mark.parametrize(
+    "environment",
+    [{}, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, {"TTY_COMPATIBLE": "1", "TERM": "dumb"}],
+    ids=["pipe", "NO_COLOR", "dumb"],
+)
+def test_without_colours_marks_show_what_differs(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
+) -> None:
+    for name, value in {"TERM": "xterm", **environment}.items():
+        monkeypatch.setenv(name, value)
     output = printed("下列说法正确的是", "下列说法错误的是", plain())
     assert "下列说法[-正确-]的是" in output
     assert "下列说法{+错误+}的是" in output
+    assert legend(plain()) == "[-...-] is in the first only, {+...+} in the second"
 
 
 def test_on_a_terminal_colours_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,6 +129,12 @@ def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor() -> None
     assert "甲{+↵+}乙{+\\u3000+}" in output
     assert "\x1b" not in output
     assert visible("a\tb\nc\x1b") == "a b c\\x1b"
+
+
+def test_characters_for_private_use_are_written_out() -> None:
+    output = printed("甲\ue5e5乙\U000f0001", "甲丙乙\U000f0001\u0378", plain())
+    assert "甲[-\\ue5e5-]乙\\U000f0001" in output
+    assert "甲{+丙+}乙\\U000f0001{+\\u0378+}" in output
 
 
 def test_columns_of_chinese_align() -> None:

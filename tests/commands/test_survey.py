@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from dedup_job.commands.survey import survey_target
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.survey import Stratum, Survey
 from dedup_job.settings import load
 from tests.running import run_here, uri_of
@@ -75,6 +78,77 @@ def test_a_dry_run_counts_the_same_pairs(filled: Db):
     assert {one.reason for one in dry.refused.extreme} == {"unlikely"}
     assert (dry.threshold, dry.judged, dry.dial) == (found.threshold, True, found.dial)
     assert dry.dial is not None
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        {"output.keep": ["longest"], "run.batch_documents": 100},
+        {"source.against": ["other"]},
+    ],
+    ids=["keep", "against"],
+)
+def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(
+    database: Db, flags: dict[str, Any]
+):
+    made = make_corpus(800, seed=5)
+    database.source.insert_many(made[50:])
+    database.other.insert_many([row for row in made[:100] if isinstance(row.get("text"), str)])
+    settings = load({"connection.uri": uri_of(database), "connection.db": database.name, **flags})
+    collector = SurveyCollector()
+    request = Request("source", "target", dry_run=True, yes=True)
+    run_job(settings.settings, request, Watch(collector=collector))
+    run_job(settings.settings, replace(request, dry_run=False), Watch())
+    dry, found = collector.survey, survey_target(settings.settings, "target")
+    assert dry is not None
+    assert found.adds_up
+    assert figures(found.counts) == figures(dry.counts) == held(database)
+    assert (dry.near.bins, dry.refused.bins) == (found.near.bins, found.refused.bins)
+    assert found.counts.against or found.counts.replaced
+    groups = [group.kept for group in found.groups]
+    assert groups
+    for kept in groups:
+        assert database.target.count_documents({"_id": int(kept.id)}) == 1
+    for one in (*dry.near.extreme, *dry.refused.extreme):
+        assert one.text
+        assert one.other
+
+
+def test_a_dry_run_shows_long_texts_whole(database: Db):
+    lines = [f"第{n}条 本条例第{n * 7}款的规定适用于第{n * 3}类情形。" for n in range(400)]
+    texts = ["\n".join([*lines, end]) for end in ("完。", "完毕。")]
+    database.source.insert_many([{"_id": n, "text": text} for n, text in enumerate(texts)])
+    settings = load({"connection.uri": uri_of(database), "connection.db": database.name}).settings
+    collector = SurveyCollector()
+    run_job(settings, Request("source", "t", dry_run=True, yes=True), Watch(collector=collector))
+    assert collector.survey is not None
+    (layer,) = collector.survey.first
+    assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]
+
+
+def figures(counts: Counts) -> dict[str, Any]:
+    """Return the figures that a page shows."""
+    names = ("kept", "exact", "near", "skipped", "quarantined", "refused", "against", "replaced")
+    return {name: getattr(counts, name) for name in names} | {"reasons": dict(counts.reasons)}
+
+
+def held(database: Db) -> dict[str, Any]:
+    """Return the same figures, counted one by one."""
+    kept, ledger = [*database.target.find()], [*database["target.ledger"].find()]
+    refused = [row["dedup"]["refused"]["class"] for row in kept if "refused" in row["dedup"]]
+    no_text = [row for row in ledger if row["decision"] != "duplicate"]
+    return {
+        "kept": len(kept),
+        **{name: sum(row["reason"] == name for row in ledger) for name in ("exact", "near")},
+        **{
+            name: sum(row["decision"] == name for row in ledger)
+            for name in ("skipped", "quarantined")
+        },
+        "refused": Counter(refused),
+        "against": Counter(row["against"] for row in ledger if "against" in row),
+        "replaced": sum("kept_by" in row for row in ledger),
+        "reasons": Counter(row["reason"] for row in no_text),
+    }
 
 
 def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database: Db):

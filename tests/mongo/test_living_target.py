@@ -14,6 +14,7 @@ from pymongo.database import Database
 from dedup_job import deduplicate
 from dedup_job.commands.check import check_target
 from dedup_job.commands.restore import restore, undo_run
+from dedup_job.commands.survey import survey_target
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.runs.check import Check
@@ -183,6 +184,7 @@ class Living:
         )
         wrong = [one for one in found.findings if one.found and one.check not in NOTES]
         assert not wrong, (wrong, self.steps)
+        assert survey_target(self.settings(), f"{self.db.name}.target").adds_up, self.steps
         kept = {d["_id"]: d for d in self.db.target.find()}
         groups = dict[int, list[int]]()
         dropped = {d["_id"]: d for d in self.db["target.ledger"].find()}

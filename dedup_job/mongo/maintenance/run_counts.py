@@ -18,7 +18,7 @@ from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import object_at
-from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.reading import look_up, majority
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
@@ -198,6 +198,26 @@ def recorded(
         if rows[number].get("status") in BY_HAND:
             result[former["run"]].subtract(labels_of(former) or ())
     return result
+
+
+def held_counts(target: TargetReader) -> Counts:
+    """Return what target and ledger hold, counted by the server; of kept documents only how many.
+
+    A row that dedup does not write so counts as quarantined.
+    """
+    rows, kept = majority(target.ledger), majority(target.documents)
+    gave_way = {"$gt": ["$kept_by", None]}
+    by = {"d": "$decision", "r": "$reason", "a": "$against", "k": gave_way}
+    steps = [{"$group": {"_id": by, "n": {"$sum": 1}}}]
+    counts = Counts(kept=target.retry(kept.estimated_document_count))
+    for one in target.retry(lambda: list(rows.aggregate(steps, allowDiskUse=True))):
+        of, n = one["_id"], int(one["n"])
+        reason, place = str(of.get("r")), of.get("a")
+        name = reason if of.get("d") == "duplicate" else str(of.get("d"))
+        more = {name if name in _DECIDED[1:] else "quarantined": n, "replaced": n * of["k"]}
+        reasons = {} if of.get("d") == "duplicate" else {reason: n}
+        counts += Counts(**more, reasons=reasons, against={str(place): n} if place else {})
+    return counts
 
 
 def pieces_by_hand(target: TargetReader) -> list[dict[str, Any]]:

@@ -163,7 +163,9 @@ class Sampler:
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
-        return Drawn(bins, *([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN))
+        pairs = ([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN)
+        reasons = {str(one["_id"]): int(one["n"]) for one in found["reasons"]}
+        return Drawn(bins, *pairs, reasons=reasons)
 
     @property
     def _of_target(self) -> bool:
@@ -299,6 +301,7 @@ def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str,
     decided = {"$match": {"m": {"$type": "number"}}}
     return {
         "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
+        "reasons": [{"$group": {"_id": "$r", "n": {"$sum": 1}}}],
         "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "by_class": [

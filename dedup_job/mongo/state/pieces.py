@@ -103,6 +103,16 @@ def pieces_of_runs(
     return _read(runs, {"_id": {"$lte": piece_id(after + 1, 0)}}, retry)
 
 
+def undecided_again(
+    runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy
+) -> tuple[int, int]:
+    """Return how many documents and rows some runs took out that were decided, to decide anew."""
+    sizes = {name: {"$sum": {"$size": {"$ifNull": [f"${name}", []]}}} for name in (KEPT, ROWS)}
+    steps = [{"$match": {AGAIN: True, "of": {"$in": [*numbers]}}}, {"$group": {"_id": 1, **sizes}}]
+    found = retry(lambda: list(runs.aggregate(steps)))
+    return (int(found[0][KEPT]), int(found[0][ROWS])) if found else (0, 0)
+
+
 def _read(
     runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy
 ) -> Iterator[tuple[int, Piece]]:
