@@ -25,6 +25,7 @@ TAGS = r"<a id=\"([^\"]+)\">"
 PACKAGE = ROOT / "dedup_job"
 FOLDERS = "|".join(f.name for root in (ROOT, PACKAGE) for f in root.iterdir() if f.is_dir())
 PATH = re.compile(rf"(?<![\w./$~:-])(?:(?:{FOLDERS})/[\w./-]*\w|[\w-]+\.py\b)")
+STANDARD = {"/usr/sbin/sendmail"}  # the same on every machine, as the Linux Standard Base has it
 EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files, and the text says so
 
 
@@ -104,7 +105,8 @@ def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_page_holds_a_path_of_one_machine(page: Path) -> None:
-    assert re.findall(r"(?<![\w$.])/(?:home|root|tmp|work|usr|Users)/\S*", read(page)) == []
+    named = re.findall(r"(?<![\w$.])/(?:home|root|tmp|work|usr|Users)/\S*", read(page))
+    assert set(named) <= STANDARD
 
 
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
