@@ -184,7 +184,8 @@ class Living:
         )
         wrong = [one for one in found.findings if one.found and one.check not in NOTES]
         assert not wrong, (wrong, self.steps)
-        assert survey_target(self.settings(), f"{self.db.name}.target").adds_up, self.steps
+        if not len(self.steps) % 4:
+            assert survey_target(self.settings(), f"{self.db.name}.target").adds_up, self.steps
         kept = {d["_id"]: d for d in self.db.target.find()}
         groups = dict[int, list[int]]()
         dropped = {d["_id"]: d for d in self.db["target.ledger"].find()}

@@ -11,6 +11,7 @@ pytest.importorskip("websockets")
 
 from tests.review import devtools
 from tests.review.conftest import served
+from tests.running import run_here
 
 pytestmark = devtools.MARKS
 KEY = "document.querySelector('[data-pair]')?.dataset.pair"
@@ -122,6 +123,19 @@ def test_language_and_theme_are_switched_and_stay_at_the_next_answer(page, chrom
     assert tab.evaluate("document.documentElement.lang") == "zh-Hans"
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
     assert "相同" in tab.evaluate("document.querySelector('.answers').innerText")
+
+
+def test_a_long_pair_begins_at_what_differs(database, chromium):
+    lines = [f"第{n}条 本条例第{n * 7}款的规定适用于第{n * 3}类情形。" for n in range(150)]
+    ends = ("完。", "完毕。")
+    texts = [{"_id": n, "text": "\n".join([*lines, end])} for n, end in enumerate(ends)]
+    database.source.insert_many(texts)
+    run_here(database)
+    with served(database) as page:
+        tab = chromium.tab()
+        open_page(tab, page.ticket.address)
+        tops = "[...document.querySelectorAll('.text')].map(text => text.scrollTop)"
+        assert tab.wait_for(f"{tops}.every(Boolean) && {tops}.length") == 2
 
 
 def test_a_page_whose_server_ended_says_so(reviewed, chromium):
