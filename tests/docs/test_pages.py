@@ -135,6 +135,12 @@ def test_chinese_lines_are_joined_and_lists_are_not() -> None:
     assert joined == "保留的文档，`_id` 不变：\n\n- 一\n- 二\n\n```\nx\n```\n以及 a\nb"
 
 
+def test_a_block_of_code_keeps_its_chinese_lines() -> None:
+    text = "完成：\n\n```text\n第 1 次运行（完成）\n文档\n```\n\n完\n成\n"
+    joined = site_hooks.on_page_markdown(text)
+    assert joined == "完成：\n\n```text\n第 1 次运行（完成）\n文档\n```\n\n完成\n"
+
+
 def test_short_code_is_marked_to_stay_whole() -> None:
     html = site_hooks.on_page_content("<code>--limit</code> <code>" + "x" * 50 + "</code>")
     assert html == '<code class="whole">--limit</code> <code>' + "x" * 50 + "</code>"
