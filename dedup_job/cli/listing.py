@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,7 @@ from dedup_job.cli.streams import is_read
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import escaped_json
+from dedup_job.report.labels import label, measures
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 from dedup_job.runs.decided import KEPT
@@ -244,7 +245,7 @@ def _head(one: DecidedDocument) -> Message:
         return _head_of_kept(one)
     if not one.reason:
         return _head_of_changed(one)
-    parts = [Message(one.reason), *_measures(one)]
+    parts = [Message(one.reason), *measures(one.pair)]
     if share := one.pair.left_out:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")
@@ -253,8 +254,8 @@ def _head(one: DecidedDocument) -> Message:
 
 def _head_of_kept(one: DecidedDocument) -> Message:
     if one.of:
-        apart = Message("kept apart by {what}", what=Message(one.reason))
-        return joined([apart, *_measures(one)], ", ")
+        apart = Message("kept apart: {what}", what=label(one.reason))
+        return joined([apart, *measures(one.pair)], ", ")
     return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
 
 
@@ -262,13 +263,6 @@ def _head_of_changed(one: DecidedDocument) -> Message:
     if one.decision == What.CHANGED:
         return Message("changed in the source, found by run {run}", run=one.run)
     return Message("deleted in the source, found by run {run}", run=one.run)
-
-
-def _measures(one: DecidedDocument) -> Iterator[Message]:
-    if one.pair.probability is not None:
-        yield Message("probability {value:.3f}", value=one.pair.probability)
-    if one.pair.similarity is not None:
-        yield Message("similarity {value:.3f}", value=one.pair.similarity)
 
 
 def _show_pair(

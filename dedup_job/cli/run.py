@@ -216,6 +216,7 @@ def _write_page(
                 target = outcome.about.target
                 survey = commands.survey.survey_target(settings, target, progress)
         write_page(survey, file)
+        console().say(Message("{file}: open it in a browser.", file=file))
     except DedupError as e:
         status = label(str(outcome.status))
         raise DedupError(

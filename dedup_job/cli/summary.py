@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dedup_job import commands
 from dedup_job.cli.console import save
-from dedup_job.cli.differences import marked_line
+from dedup_job.cli.differences import legend, marked_line
 from dedup_job.messages import Message, chosen_language, joined
 from dedup_job.printing import on_one_line
-from dedup_job.report.labels import label
+from dedup_job.report.labels import label, measures
 from dedup_job.report.output import Output
 from dedup_job.report.pieces import pieces_of
 from dedup_job.report.terminal import in_a_line, next_steps, remarks
@@ -64,6 +63,9 @@ def _as_text(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:
         for one in found:
             _say_pair(one, out)
         out.say()
+    if pairs:
+        out.paragraph(legend(out))
+        out.say()
     for what, command in next_steps(run):
         out.say(what)
         out.say(f"  {command}")
@@ -72,11 +74,7 @@ def _as_text(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:
 
 def _say_pair(one: DecidedDocument, out: Output) -> None:
     """Print the ids of a pair, how alike it is, and what differs on a line."""
-    measures: Iterable[Message] = (
-        Message("{id} and {of}", id=on_one_line(one.id), of=on_one_line(one.of)),
-        *(Message("probability {p:.3f}", p=p) for p in [one.pair.probability] if p is not None),
-        *(Message("similarity {s:.3f}", s=s) for s in [one.pair.similarity] if s is not None),
-    )
-    out.say(joined(["- ", joined(measures, ", ")], ""))
+    ids = Message("{id} and {of}", id=on_one_line(one.id), of=on_one_line(one.of))
+    out.say(joined(["- ", joined([ids, *measures(one.pair)], ", ")], ""))
     if one.text is not None and one.other is not None:
-        out.rows([("", marked_line(pieces_of(one.other, one.text), out, _WIDTH))])
+        out.rows([("", marked_line(pieces_of(one.text, one.other), out, _WIDTH))])

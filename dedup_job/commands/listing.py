@@ -83,7 +83,7 @@ def _sampler(
 ) -> Iterator[Sampler]:
     wanted.check()
     with opened(settings, target, progress) as on:
-        progress.stage(Message("looking for what is {what}", what=wanted.what))
+        progress.stage(Message("looking through the ledger"))
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
         clean_all = Cleaner(on.settings.cleaning).clean_all
         sampler = Sampler(on.target, clean_all, wanted, of_key, name=naming(on.target))

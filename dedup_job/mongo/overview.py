@@ -19,6 +19,7 @@ _SECONDS = 5.0  # for counting collections, of which a server may hold ten thous
 _SAMPLE = 100  # documents of a collection
 _SAMPLE_MILLISECONDS = 2000
 _SHOWN = 12  # collections with their fields
+_MOST = 0.5  # the share of documents above which a field comes before one that fewer have
 _RARE = 0.05  # the share of documents under which a field is not offered
 
 
@@ -81,7 +82,7 @@ def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
         for path, found in lengths.items()
         if any(found) and len(found) >= _RARE * len(documents)
     ]
-    return sorted(fields, key=lambda one: -one.share * one.characters)
+    return sorted(fields, key=lambda one: (one.share < _MOST, -one.share * one.characters))
 
 
 def _is_prose(text: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from math import floor
 from typing import Final
 
+from dedup_job.documents import Pair
 from dedup_job.messages import Message
 
 LABELS: Final[Mapping[str, Message]] = {
@@ -48,3 +50,14 @@ LABELS: Final[Mapping[str, Message]] = {
 def label(name: str) -> Message:
     """Return what a reader calls a name; a stage or a state stands for itself."""
     return LABELS.get(name) or Message(name)
+
+
+def measures(pair: Pair) -> Iterator[Message]:
+    """Yield how alike a pair is, as far as it is known.
+
+    A probability is cut off, not rounded: one below the threshold is not shown as at it.
+    """
+    if pair.probability is not None:
+        yield Message("probability {value:.3f}", value=floor(pair.probability * 1000) / 1000)
+    if pair.similarity is not None:
+        yield Message("similarity {value:.3f}", value=pair.similarity)

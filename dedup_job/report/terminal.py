@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from rich.table import Column, Table
 from rich.text import Text
 
-from dedup_job.messages import Message, joined, localized
+from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line, on_one_line
 from dedup_job.report.labels import label
 from dedup_job.report.output import Output, figures, new_table
@@ -154,20 +154,23 @@ def remarks(report: Run) -> Iterator[Message]:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if short := counts.short_kept + counts.short_duplicate:
         yield Message(
-            "{short:,} texts are too short to be compared: of these only equal ones are "
-            "duplicates ({dropped:,}).",
+            "Texts of a few words, which have no fingerprint and are found by their characters "
+            "alone: {short:,}, of these {dropped:,} dropped.",
             short=short,
             dropped=counts.short_duplicate,
         )
-    if counts.richer and not counts.replaced:
+    if counts.richer and not report.about.keeps:
         more = [
             Message("{name} {count:,}", name=label(n), count=c) for n, c in _most(counts.richer)
         ]
         yield Message(
-            "Dropped near duplicates with more than the kept copy, by what they have: {more}. "
-            "`--keep richest` keeps such a copy in the place of the other, in a new target.",
+            "Dropped near duplicates with more than the kept copy, by what they have: {more}.",
             more=joined(more, ", "),
         )
+        if {*counts.richer} & _RICHNESS:
+            yield Message(
+                "`--keep richest` keeps such a copy in the place of the other, in a new target."
+            )
     if counts.cut_documents:
         yield Message(
             "{characters:,} characters of {documents:,} documents were cut off at the markers of "
@@ -182,6 +185,7 @@ def remarks(report: Run) -> Iterator[Message]:
         yield Message("Stopped after a checkpoint: the same command goes on from there.")
 
 
+_RICHNESS = {"image", "choice", "answer", "explanation"}  # what the rule `richest` weighs
 _NOTHING_NEW = {
     False: Message("Nothing to decide: no new document in the source."),
     True: Message("Nothing to decide: no new document matches the query."),
@@ -219,23 +223,24 @@ def _most(named: Mapping[str, int]) -> list[tuple[str, int]]:
 
 _OUT_OF_DATE = {
     ("changed",): Message(
-        "Out of date: {changed:,} documents changed in the source since they were decided; "
+        "Out of date: since they were decided, the source has changed {changed}; "
         "`--on-change refresh` decides them anew."
     ),
     ("deleted",): Message(
-        "Out of date: {deleted:,} documents were deleted in the source since they were decided; "
+        "Out of date: since they were decided, the source has deleted {deleted}; "
         "`--on-delete remove` removes them."
     ),
     ("changed", "deleted"): Message(
-        "Out of date: {changed:,} documents changed in the source since they were decided, and "
-        "{deleted:,} were deleted; `--on-change refresh --on-delete remove` mends it."
+        "Out of date: since they were decided, the source has changed {changed} and deleted "
+        "{deleted}; `--on-change refresh --on-delete remove` mends it."
     ),
 }
 
 
 def _out_of_date(left: Mapping[str, int]) -> Message:
     """Say what the source changed and the target does not know, and what would mend it."""
-    return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **left)
+    told = {name: counted(number, "document") for name, number in left.items()}
+    return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **told)
 
 
 def _meaning(dial: Dial | None) -> Iterator[Message]:
@@ -278,23 +283,24 @@ def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
     if not report.number or about.dry_run:
         return
     to = ("--target", about.target)
+    these = ("--run", report.number, *to)
     if counts.quarantined:
         yield (
             Message(
-                "{number:,} documents could not be processed; see them with",
-                number=counts.quarantined,
+                "not processed: {documents}; see them with",
+                documents=counted(counts.quarantined, "document"),
             ),
-            command_line("list", "--what", "quarantined", *to),
+            command_line("list", "--what", "quarantined", *these),
         )
     if counts.near:
         yield (
             Message("what was dropped, the most doubtful first:"),
-            command_line("list", "--what", "near", *to),
+            command_line("list", "--what", "near", *these),
         )
     if counts.refused:
         yield (
             Message("what was nearly dropped:"),
-            command_line("list", "--what", "refused", *to),
+            command_line("list", "--what", "refused", *these),
         )
     if counts.scanned:
         yield Message("to take this run back:"), command_line("undo", report.number, *to)
@@ -317,7 +323,8 @@ def _machines(report: Run) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    names = ("threads", "busy", "processor", "us/doc", "locked", "docs/s", "MB/s")
+    named = (Message("threads"), Message("busy"), Message("processor"), "us/doc")
+    names = (*named, Message("locked"), "docs/s", "MB/s")
     table = new_table(Message("stage"), *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:

@@ -86,6 +86,11 @@ class About:
     dry_run: bool
     dial: Dial | None = None
 
+    @property
+    def keeps(self) -> bool:
+        """Tell whether rules say which copy stays."""
+        return bool(self.settings.get("output", {}).get("keep"))
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:

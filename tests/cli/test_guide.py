@@ -25,9 +25,10 @@ TEXT = "植物利用阳光把二氧化碳和水合成为有机物，同时释放
 @pytest.fixture
 def school(database: Db) -> Db:
     """Return a database with a question bank, a target that was made of it, and small things."""
+    longer = {"html": f"<p>{TEXT * 9}</p>"}  # which few have
+    other = {"url": "http://a.b/" * 9, "meta": {"note": "见上"}}
     rows = [
-        {"_id": i, "stem": f"{i}. {TEXT}", "url": f"http://a.b/{i}" * 9, "meta": {"note": "见上"}}
-        for i in range(40)
+        {"_id": i, "stem": f"{i}. {TEXT}", **other, **(longer if i < 9 else {})} for i in range(40)
     ]
     database.questions.insert_many(rows)
     database.small.insert_one({"stem": "x y"})
@@ -68,6 +69,7 @@ def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
     assert result.returncode == 2
     assert "questions" in result.stderr
     assert "stem (100%, " in result.stderr
+    assert "html (22%, " in result.stderr
     assert "meta.note (100%, 2)" in result.stderr
     assert (
         f"dedup run --source {school.name}.questions --target {school.name}.questions_unique "
@@ -90,6 +92,7 @@ def test_without_a_target_the_command_is_named(school: Db) -> None:
 def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
     code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
     assert (code, "dry run: 40 read" in said) == (0, True), said
+    assert "pairs.html: open it in a browser." in said
     assert (tmp_path / "pairs.html").exists()
     assert "questions_unique" not in school.list_collection_names()
 

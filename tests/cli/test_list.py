@@ -43,12 +43,13 @@ def test_it_shows_both_texts_with_what_keeps_them_apart_the_likeliest_first(fill
     assert stored[1]["of"] == 0
     output = command(filled, "list", "--what", "refused")
     assert output.index("1. kept apart") < output.index("2. kept apart")
-    assert f"kept apart by {stored[1]['class']}, similarity" in output  # a guard says no more
+    assert f"kept apart: {stored[1]['class']}, similarity" in output  # a guard says no more
     assert "[-360-]" in output.replace("\n", "")
     assert "shown: 2." in output
     (best,) = (one for one in stored.values() if one and "probability" in one)
     likely, alike = best["probability"], best["similarity"]
-    assert f"1. kept apart by {best['class']}, probability {likely:.3f}" in output
+    likely = int(likely * 1000) / 1000
+    assert f"1. kept apart: the model finds it {best['class']}, probability {likely:.3f}" in output
     assert f", similarity {alike:.3f}" in output
     assert "2. kept apart" not in command(filled, "list", "--what", "refused", "--limit", "1")
 

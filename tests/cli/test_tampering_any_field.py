@@ -90,6 +90,8 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
         for name in ("source.full_scan_every", "index.folder", "index.blocks")
     ),
     # absent it means the same
+    ("target.ledger", "group", "remove"),
+    (_RUNS, "rows.0.group", "remove"),
     (_STATE, "settings.decision.on_more_content", "remove"),
     (_STATE, "settings.output.text", "remove"),
     (_STATE, "undo", "remove"),

@@ -105,26 +105,27 @@ def test_the_last_line_says_it_all():
     assert shown(report(dry=True)).splitlines()[-1].startswith("dry run: 1,254,910 read")
 
 
-def test_texts_that_are_too_short_are_explained():
+def test_texts_of_a_few_words_are_explained():
     told = " ".join(shown(report()).split())
-    assert (
-        "17 texts are too short to be compared: of these only equal ones are duplicates (8)."
-        in told
-    )
+    assert "found by their characters alone: 17, of these 8 dropped." in told
     none = replace(COUNTS, short_kept=0, short_duplicate=0)
-    assert "too short" not in shown(report(none))
+    assert "a few words" not in shown(report(none))
 
 
 def test_what_a_dropped_copy_has_more_is_told_with_what_keeps_it():
-    richer = replace(COUNTS, richer={"image": 2, "sentence": 40})
-    told = " ".join(shown(report(richer)).split())
+    richer = report(replace(COUNTS, richer={"image": 2, "sentence": 40}))
+    told = " ".join(shown(richer).split())
     assert "by what they have: sentence 40, image 2. `--keep richest` keeps such a copy" in told
-    assert "richest" not in shown(report(replace(richer, replaced=3)))
+    no_rule_weighs_it = report(replace(COUNTS, richer={"sentence": 40}))
+    assert "sentence 40." in shown(no_rule_weighs_it)
+    assert "richest" not in shown(no_rule_weighs_it)
+    about = replace(richer.about, settings={"output": {"keep": ["longest"]}})
+    assert "by what they have" not in shown(replace(richer, about=about))
 
 
 def test_the_next_steps_are_commands_for_this_target():
     text = shown(report(target="题库.a b"))
-    for command in ("list --what near", "list --what refused", "undo 3"):
+    for command in ("list --what near --run 3", "list --what refused --run 3", "undo 3"):
         assert f"dedup {command} --target '题库.a b'" in text
     assert "undo" not in shown(report(dry=True))
 
@@ -220,10 +221,10 @@ def test_a_run_without_documents_has_no_shares():
 
 def test_quarantined_documents_can_be_found_by_what_is_said():
     text = shown(report(target="题库.a.b"))
-    assert "dedup list --what quarantined --target '题库.a.b'" in text
+    assert "dedup list --what quarantined --run 3 --target '题库.a.b'" in text
     without = replace(COUNTS, quarantined=0, reasons={})
-    assert "quarantined --target" not in shown(report(without))
-    assert "quarantined --target" not in shown(report(dry=True))
+    assert "--what quarantined" not in shown(report(without))
+    assert "--what quarantined" not in shown(report(dry=True))
 
 
 @pytest.mark.parametrize("name", ["db.a[1]", "db.[red]a", "db.a[/x]", "db.:smile:", "db.a\\[b]"])

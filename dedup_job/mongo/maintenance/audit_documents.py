@@ -11,6 +11,7 @@ import bson
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
+from dedup_job.columns import own_groups
 from dedup_job.documents import Duplicate, Reason, Skipped
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
@@ -26,6 +27,7 @@ from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.state.fields import BY_HAND, is_by_id, is_count, misfits
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.run import Status
 from dedup_job.text_fields import TextFields
@@ -382,7 +384,7 @@ class RowChecker:
         """
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
         itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
-        self.on.tally.add(Check.CONTRADICTS, len(duplicates), itself)
+        self.on.tally.add(Check.CONTRADICTS, len(duplicates), [*itself, *self._moved(duplicates)])
         # one that was decided anew since then is in another group, and may have another text
         own = [key for key in originals if not place_of(key)]
         groups = {} if self.on.is_settled else self.on.target.groups_of(own)
@@ -400,6 +402,21 @@ class RowChecker:
                 continue
             found.append(row)
         return found
+
+    def _moved(self, duplicates: Sequence[LedgerRow]) -> list[bytes]:
+        """Return those with another group than the one that their original founded.
+
+        A row without a group is in that of its original. Where copies have given way, or left, the
+        original may be in another one.
+        """
+        if not self.on.is_settled:
+            return []
+        groups = own_groups(strings_of([row.of for row in duplicates])).tolist()
+        return [
+            row.key
+            for row, group in zip(duplicates, groups, strict=True)
+            if not place_of(row.of) and row.values.get("group", group) != group
+        ]
 
     def _decide_again(self, proved: Sequence[LedgerRow]) -> None:
         """Find rows that do not say of their texts what would be said today."""
