@@ -35,6 +35,7 @@ _NO_TEXT = {
     Reason.TOO_LARGE: What.QUARANTINED,
     Reason.UNDECODABLE: What.QUARANTINED,
 }
+_SAID_BY_RUNS = ("refused", "cut_documents", "cut_characters")  # counts that no collection holds
 _OUT_OF_LEDGER = (Status.RESTORED, Status.REQUEUED)
 
 
@@ -63,7 +64,8 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         for row in rows
         if not is_by_hand(row)
     ]
-    counts = held_counts(on.target)
+    live = [line for line in lines if line.status != Status.UNDONE]
+    said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
     last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
     decision = on.settings.decision
     return Survey(
@@ -71,8 +73,8 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         source=on.target.source.full_name,
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
-        counts=counts,
-        adds_up=_add_up(counts, on, rows, lines),
+        counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
+        adds_up=_add_up(held, said, on, rows, live),
         restored=_documents(rows, Status.RESTORED),
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
         threshold=decision.confidence if decision.judges else decision.similarity,
@@ -91,14 +93,16 @@ def _documents(rows: Sequence[Mapping[str, Any]], status: Status) -> int:
 
 
 def _add_up(
-    counts: Counts, on: Opened, rows: Sequence[Mapping[str, Any]], lines: Sequence[Run]
+    counts: Counts,
+    said: Counts,
+    on: Opened,
+    rows: Sequence[Mapping[str, Any]],
+    live: Sequence[Run],
 ) -> bool:
     """Tell whether runs, and what people did by hand, account for what the collections hold.
 
     What a run that was taken back could not delete lies in either of them.
     """
-    live = [line for line in lines if line.status != Status.UNDONE]
-    said = sum((line.counts for line in live), Counts())
     kept, ledger = undecided_again(on.target.runs, [one.number for one in live], on.target.retry)
     kept -= said.kept + _documents(rows, Status.RESTORED)
     ledger -= said.scanned - said.kept - sum(_documents(rows, one) for one in _OUT_OF_LEDGER)

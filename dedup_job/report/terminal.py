@@ -173,10 +173,9 @@ def remarks(report: Run) -> Iterator[Message]:
             )
     if counts.cut_documents:
         yield Message(
-            "{characters:,} characters of {documents:,} documents were cut off at the markers of "
-            "cleaning.cut_at.",
-            characters=counts.cut_characters,
-            documents=counts.cut_documents,
+            "Cut off at the markers of cleaning.cut_at: {characters} of {documents}.",
+            characters=counted(counts.cut_characters, "character"),
+            documents=counted(counts.cut_documents, "document"),
         )
     yield from _limits(report)
     if left := {name: count for name, count in report.changed.items() if count}:

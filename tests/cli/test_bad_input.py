@@ -236,7 +236,7 @@ def test_quarantined_documents_end_with_3_and_the_report_counts_them(
     report = json.loads(file.read_text())
     assert report["counts"]["quarantined"] == 1
     assert report["counts"]["kept"] == 20
-    assert "undecodable" in result.stdout
+    assert "cannot be decoded" in result.stdout
 
 
 def test_names_without_a_database_are_refused(replica_set: str) -> None:

@@ -389,7 +389,7 @@ def test_the_report_counts_the_duplicates_of_each_collection(database):
         DEDUP_URI=uri_of(database),
     ).output
     name = f"{database.name}.other"
-    assert f"duplicates of {name}" in output
+    assert f"of documents of {name}" in output
     assert f"1 of {name}" in output
     (row,) = database["target.runs"].find()
     assert row["counts"]["against"] == {name: 1}

@@ -136,8 +136,8 @@ def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
     run_here(database)
     change(database)
     said = " ".join(command(database, "run", "--source", "source", "--yes").split())
-    told = "out of date: 2 changed and 1 deleted in the source since they were decided;"
-    assert f"{told} --on-change refresh --on-delete remove mends it." in said
+    told = "since they were decided, the source has changed 2 documents and deleted 1 document;"
+    assert f"{told} `--on-change refresh --on-delete remove` mends it." in said
 
 
 @pytest.mark.standalone

@@ -154,7 +154,7 @@ def test_a_profile_names_the_bottleneck():
         (report(replace(COUNTS, reasons={"not_text": 7})), "field is no text"),
         (
             report(replace(COUNTS, cut_documents=1234, cut_characters=56_789)),
-            "56,789 characters of 1,234 documents were cut off at the markers",
+            "cleaning.cut_at: 56,789 characters of 1,234 documents.",
         ),
         (report(known=1234), "decided by earlier runs 1,234"),
         (report(status=Status.STOPPED), "the same command goes on from there"),
