@@ -384,7 +384,8 @@ class RowChecker:
         """
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
         itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
-        self.on.tally.add(Check.CONTRADICTS, len(duplicates), [*itself, *self._moved(duplicates)])
+        there = [row for row in duplicates if row.of in originals]
+        self.on.tally.add(Check.CONTRADICTS, len(duplicates), [*itself, *self._moved(there)])
         # one that was decided anew since then is in another group, and may have another text
         own = [key for key in originals if not place_of(key)]
         groups = {} if self.on.is_settled else self.on.target.groups_of(own)
