@@ -140,7 +140,7 @@ def _read(
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
-    """Yield documents or rows in parts of which each fits into a piece."""
+    """Yield documents or rows, in parts that fit into a piece."""
     part: list[RawDocument] = []
     room = MOST_BYTES
     for row in rows:
