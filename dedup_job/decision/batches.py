@@ -146,7 +146,7 @@ def _replaced(
     verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
 ) -> list[tuple[int, Taken]]:
-    """Return which document takes the place of which, in turn; see `_enter_pairs`."""
+    """Return which documents replace others, in turn; see `_enter_pairs`."""
     rows = np.flatnonzero(outcome.replaced >= 0)
     others = outcome.replaced[rows]
     here = others >= found.held
