@@ -246,7 +246,7 @@ class NumberedTexts(NamedTuple):
         return cls(np.array(numbers, dtype=np.int64), pack([texts[number] for number in numbers]))
 
     def by_key(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        """Return the texts by their keys, whose rows the numbers are."""
+        """Return the texts by key; a number is the row of its key."""
         named = [keys[row] for row in self.numbers.tolist()]
         return dict(zip(named, self.texts.texts(), strict=True))
 

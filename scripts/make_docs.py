@@ -155,7 +155,8 @@ def _meaning(parameter: Any, *, inspects: bool = False) -> tuple[str, str]:
     if named:
         first, _, rest = named[1].partition("; ")
         of_target = inspects and rest.startswith("to inspect a target: ")
-        return text, rest.rpartition(": ")[2] if of_target else _code(first)
+        value = f"`{first}`" if rest else _code(first)
+        return text, rest.rpartition(": ")[2] if of_target else value
     if parameter.required:
         return text, "required"
     value = parameter.default

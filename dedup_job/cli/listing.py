@@ -71,8 +71,8 @@ def list_(
             help="dropped: all duplicates; near, exact: some of them; refused: kept documents that "
             "were nearly duplicates; kept: all of them; skipped, quarantined: documents that were "
             "not compared; groups: kept documents with their number of duplicates; changed, "
-            "deleted: documents whose text the source changed, or which it deleted, after they "
-            "were decided: runs that follow its change stream find them.",
+            "deleted: documents that were changed or deleted in the source after they were "
+            "decided; only runs that follow its change stream find them.",
         ),
     ],
     target: Target,

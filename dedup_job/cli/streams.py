@@ -2,8 +2,8 @@
 
 What a stream cannot take is dropped, and told at the end.
 
-A command may be started without some of them (`>&-`), on a full disk, or into a pipe whose reader
-has seen enough. What it does to a collection must not depend on that.
+A command may be started without some of them (`>&-`), on a full disk, or into a pipe that its
+reader has closed. What it does to a collection must not depend on that.
 """
 
 from __future__ import annotations

@@ -221,7 +221,7 @@ _SHOWN = 8
 
 
 class _Ids:
-    """The source, of which the driver reads ids alone."""
+    """The source as the driver reads it: ids alone."""
 
     def __init__(self, source: Source, size: int) -> None:
         self._source, self._size = source, size

@@ -49,7 +49,7 @@ class _Member:
 
 
 class Workforce:
-    """Gives work to the workers; a batch whose worker is lost is prepared by another one."""
+    """Gives work to the workers; if one is lost, another one prepares its batch."""
 
     def __init__(
         self,

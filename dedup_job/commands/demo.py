@@ -1,4 +1,4 @@
-"""A run on documents whose right answer is known, on a server of its own."""
+"""A run on documents with known right answers, on a server of its own."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from dedup_job.settings import Settings
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
 _DECISIONS = ("", DUPLICATE, KEPT)
-_TOGETHER = 500  # labels whose texts are read at once
+_TOGETHER = 500  # labels; their texts are read at once
 _NAMED = 10  # problems in a message
 LONGEST_NAME = 100
 
@@ -51,7 +51,7 @@ def import_labels(
 ) -> int:
     """Store labels from lines of JSON; return how many are new, or later than those there are.
 
-    name: whose labels these are, where a line does not say so. UsageError names lines that are not
+    name: the person who labelled, for lines without a name. UsageError names lines that are not
     labels; then none is stored.
     """
     with opened(settings, target, progress) as on:
@@ -95,7 +95,7 @@ def imported_rows(
 ) -> list[LabelRow]:
     """Return the labels of lines of JSON that are new, or later than those that are there.
 
-    name: whose they are, where a line does not say so.
+    name: the person who labelled, for lines without a name.
     """
     latest = {(*row.document.keys, row.name): row for row in there}
     fresh: dict[tuple[bytes, bytes, str], LabelRow] = {}
@@ -143,10 +143,10 @@ def _row_of(line: str, default: str | None) -> LabelRow:
     label = _LETTERS.get(said) if isinstance(said, str) else None
     if label is None:
         raise ValueError(Message("label is {label!r}, expected S, D or U", label=said))
-    whose = values.get("name") or default
-    if not isinstance(whose, str) or not 0 < len(whose) <= LONGEST_NAME or not whose.isprintable():
-        name = values.get("name")
-        raise ValueError(Message("name is {name!r}, expected whose label this is", name=name))
+    name = values.get("name") or default
+    if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
+        given = values.get("name")
+        raise ValueError(Message("name is {name!r}, expected who gave the label", name=given))
     similarity, decision = values.get("similarity"), values.get("decision", "")
     if decision not in _DECISIONS:
         raise ValueError(
@@ -160,7 +160,7 @@ def _row_of(line: str, default: str | None) -> LabelRow:
         key, str(decision), str(values.get("kind") or ""), Pair(of_key, 0, alike, ())
     )
     blind, when = values.get("blind") is True, _time_of(values.get("when"))
-    return LabelRow(document, whose, label, blind, when)
+    return LabelRow(document, name, label, blind, when)
 
 
 def _id_of(values: Mapping[str, Any], name: str) -> bytes:

@@ -33,8 +33,8 @@ _NOW = ("connection", "run", "abort_if")  # settings that decide nothing
 class Opened:
     """The target, its snapshot, and where to tell of progress.
 
-    database: that of names given without one; settings_of: the run whose settings these are, 0
-    where they were given.
+    database: that of names given without one; settings_of: the run that the settings come from,
+    0 where they were given.
     """
 
     settings: Settings

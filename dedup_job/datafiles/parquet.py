@@ -145,7 +145,7 @@ def _content(value: Any) -> Content:
 
 
 def _with_room(schema: Any, name: str) -> Any:
-    """Return a schema whose text may have as many values as it takes, where they are numbered."""
+    """Return a schema with room for as many values of the text as it takes, if numbered."""
     at = schema.get_field_index(name)
     if at < 0 or not pa.types.is_dictionary(schema.field(at).type):
         return schema

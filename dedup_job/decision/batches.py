@@ -146,7 +146,7 @@ def _replaced(
     verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
 ) -> list[tuple[int, Taken]]:
-    """Return what takes whose place, in turn; see `_enter_pairs`."""
+    """Return which documents replace others, in turn; see `_enter_pairs`."""
     rows = np.flatnonzero(outcome.replaced >= 0)
     others = outcome.replaced[rows]
     here = others >= found.held
@@ -274,7 +274,7 @@ def _missing(
 
 
 def _channels_of(columns: NDArray[np.uint32], channels: tuple[Channel, ...]) -> NDArray[np.uint8]:
-    """Return the channels whose columns a pair shares, as bits for CHANNELS."""
+    """Return the channels where the columns of a pair are equal, as bits for CHANNELS."""
     masks = dict.fromkeys(CHANNELS, 0) | {str(Channel.SIMHASH): BY_SIMHASH}
     for i, channel in enumerate(channels):
         masks[str(channel)] |= 1 << i

@@ -16,7 +16,7 @@ KEPT, TWIN, REPEATED, NEAR = 0, 1, 2, 3
 
 
 class OpenTexts(NamedTuple):
-    """The texts of which there is something to decide, of n in all.
+    """The texts that are not decided yet, of n in all.
 
     rows: int64 (m,), ascending; twins: int64 (n,), number of the kept document with the same text,
     or -1; alike: int64 (n,), the first row with the same text.

@@ -26,7 +26,7 @@ class Score:
     """How a result compares with the labels; all fields but the first count documents."""
 
     by_kind: Mapping[Kind, Row]
-    planted: int  # copies whose chain of `of` leads to a document that is due to be kept
+    planted: int  # copies of a document that is due to be kept, by the chain of `of`
     found: int  # ... that were dropped as duplicates
     innocents_dropped: int  # due to be kept, dropped as duplicates
     lost: int  # neither kept nor dropped

@@ -49,8 +49,8 @@ class Candidates(NamedTuple):
 class Found(NamedTuple):
     """What n texts find in an index.
 
-    candidates: in all channels, measured, of which enough bits are equal; held: whatever has a key
-    in common with them; twins: int64 (n,), how many have the same fingerprint.
+    candidates: in all channels, measured, with enough equal bits; held: whatever has a key in
+    common with them; twins: int64 (n,), how many have the same fingerprint.
     """
 
     candidates: Candidates

@@ -123,7 +123,7 @@ class Target(Protocol):
 
 
 class Other(Protocol):
-    """Another collection, whose documents count as kept already."""
+    """Another collection; its documents count as kept already."""
 
     @property
     def name(self) -> str:

@@ -54,7 +54,7 @@ GUARDS: Final = (
     Guard(
         "negation",
         "One denies what the other says.",
-        "一方否定另一方所说。",
+        "一方肯定，另一方否定。",
         ("Which of these is a mammal?", "Which of these is not a mammal?"),
         ("下列属于哺乳动物的是", "下列不属于哺乳动物的是"),
     ),
@@ -105,7 +105,7 @@ GUARDS: Final = (
     Guard(
         "choice_negation",
         "A choice denies what its counterpart says.",
-        "一个选项否定对应选项所说。",
+        "某个选项否定对应选项的内容。",
         (
             "What is true? A. Whales are fish B. Bats are birds C. Ants are insects",
             "What is true? A. Whales are not fish B. Bats are birds C. Ants are insects",
@@ -118,7 +118,7 @@ GUARDS: Final = (
     Guard(
         "choice_opposite",
         "A choice says the opposite of its counterpart.",
-        "一个选项与对应选项相反。",
+        "某个选项与对应选项意思相反。",
         (
             "What happens? A. The pressure increases B. Nothing C. It melts",
             "What happens? A. The pressure decreases B. Nothing C. It melts",

@@ -1,7 +1,7 @@
 """A model for one collection: the one that ships, and what labels of the collection say.
 
 The scores of the model that ships are calibrated anew. With enough labels, further trees are grown
-upon them. A guard whose pairs the labels mostly call the same is switched off. Both are done only
+upon them. A guard is switched off if the labels call most of its pairs the same. Both are done only
 where cross-validation shows that they help.
 """
 

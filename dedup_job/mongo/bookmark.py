@@ -99,9 +99,9 @@ def refused(name: str, wrong: str) -> StateMismatch:
     """Return the error for a bookmark that is not followed, with the way out."""
     return StateMismatch(
         Message(
-            "the bookmark in {name}, _id 'state', is not as dedup writes it: {wrong}. Someone "
-            "changed it, and a run that follows it may miss documents. Run once with --full-scan: "
-            "that compares all ids and discards this bookmark. Nothing was written.",
+            "the bookmark in {name}, _id 'state', was changed by something other "
+            "than dedup: {wrong}. A run that follows it may miss documents. Run once with "
+            "--full-scan: it compares all ids and discards this bookmark. Nothing was written.",
             name=name,
             wrong=wrong,
         )

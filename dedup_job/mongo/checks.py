@@ -135,7 +135,7 @@ def _of_the_target(other: Namespace, target: Namespace) -> Message:
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
     """Refuse a target that is the source, belongs to another target, or is no collection.
 
-    Also a new one whose name nobody would see to be another.
+    Also a new one with a name that looks like that of another.
     """
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
@@ -179,13 +179,14 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
 def _no_collection(target: Namespace, part: Namespace, kind: str) -> Message:
     if part == target:
         return Message(
-            "the target {target} is a {kind}. Name a --target whose parts are collections.",
+            "the target {target} is a {kind}. Name another --target: it and its parts must be "
+            "collections.",
             target=target,
             kind=kind,
         )
     return Message(
-        "{part}, which belongs to the target {target}, is a {kind}. Name a --target whose parts "
-        "are collections.",
+        "{part}, which belongs to the target {target}, is a {kind}. Name another --target: "
+        "it and its parts must be collections.",
         part=part,
         target=target,
         kind=kind,

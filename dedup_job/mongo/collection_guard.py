@@ -49,7 +49,7 @@ class CollectionGuard:
         self._retry = target.retry
         self._facts: dict[str, Facts] = {}
         self._unseen: set[str] = set()  # databases that the user may not look at now
-        self._told: set[str] = set()  # those of which that was said
+        self._told: set[str] = set()  # those that a message has named
         self._begun = Counts()  # of the run, before its present part
         self._rows_before = 0  # of the ledger, then
 

@@ -138,7 +138,7 @@ class Namespace:
 
 
 def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
-    """Return a client whose server answered, and the database that the URI names, if any.
+    """Return a client of a server that answered, and the database of the URI, if any.
 
     Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or as long
     as the URI's serverSelectionTimeoutMS says.

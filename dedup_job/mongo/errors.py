@@ -78,7 +78,7 @@ _SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
     ),
     166: (  # CommandNotSupportedOnView
         UsageError,
-        Message("{message}. Name a --target whose parts are collections."),
+        Message("{message}. Name another --target: it and its parts must be collections."),
     ),
     263: (  # OperationNotSupportedInTransaction, of a capped collection
         StateMismatch,
@@ -118,7 +118,7 @@ def _operation_failure(e: OperationFailure) -> DedupError:
         return StateMismatch(
             Message(
                 "{collection} has the unique index {index}, and holds {value} already. Drop that "
-                "index: dedup keeps all documents whose text is new. {again}",
+                "index: dedup keeps every document with a new text. {again}",
                 collection=collection,
                 index=index,
                 value=value[:_MAX_SHOWN],

@@ -15,7 +15,7 @@ from dedup_job.mongo.source_settings import texts_in
 from dedup_job.runs.offer import Offered, Overview, TextField
 
 _OWN = ("admin", "local", "config")  # databases of the server itself
-_SECONDS = 5.0  # for counting collections, of which a server may hold ten thousand
+_SECONDS = 5.0  # for counting collections; a server may hold ten thousand
 _SAMPLE = 100  # documents of a collection
 _SAMPLE_MILLISECONDS = 2000
 _SHOWN = 12  # collections with their fields

@@ -76,7 +76,7 @@ def pages(
     terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
     last: bytes | None = None
     ended = False
-    while not ended and last != _LARGEST:  # of which `min` may not be asked
+    while not ended and last != _LARGEST:  # `min` does not take the largest
         low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
         page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
         if ended and low:  # `min` leaves the largest out

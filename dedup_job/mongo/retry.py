@@ -1,7 +1,7 @@
 """Patience with a database that does not answer for a while: the same again, a little later.
 
-What is repeated may be done twice without harm: a read, a write of the same values, or a batch
-whose own checkpoint tells whether it was written already.
+What is repeated may be done twice without harm: a read, a write of the same values, or a batch,
+since its checkpoint tells whether it was written already.
 """
 
 from __future__ import annotations

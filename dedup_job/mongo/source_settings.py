@@ -54,7 +54,7 @@ class SourceSettings(BaseModel):
     against: tuple[str, ...] = Field(
         default=(),
         max_length=100,
-        description="other collections whose documents count as kept already; they are only read",
+        description="other collections, only read: their documents count as kept already",
     )
     full_scan_every: int = Field(
         default=30,

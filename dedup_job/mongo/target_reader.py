@@ -132,7 +132,7 @@ class TargetReader:
 
     @property
     def decided(self) -> list[AnyCollection]:
-        """Collections whose ids are decided."""
+        """Collections that hold the decided ids."""
         return [self.documents, self.ledger]
 
     @property

@@ -57,7 +57,7 @@ class TextColumn(NamedTuple):
         return packed_of(self.strings().take(rows))
 
     def replaced(self, others: Mapping[int, str]) -> TextColumn:
-        """Return the texts, of which some are others, by row."""
+        """Return the texts, some of them replaced, by row."""
         if not others:
             return self
         rows, count = np.array([*others], dtype=np.int64), len(self.offsets) - 1

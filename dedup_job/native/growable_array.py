@@ -16,7 +16,7 @@ _HUGE = 1 << 25
 
 
 class GrowableArray(Generic[T]):
-    """An array of rows of zeros, more of which can be had at the end.
+    """An array of rows of zeros that grows at its end.
 
     numpy would put it sixteen bytes behind a page, so that a row of 64 bytes is two cache lines,
     and would copy it to grow. Here the system moves its pages; those never touched take no memory.

@@ -64,7 +64,7 @@ class Output(Console):
                 yield Segment(escaped(segment.text), segment.style)
 
     def say(self, text: str | Text = "") -> None:
-        """Print a text whose lines only the terminal itself breaks, so that they can be copied."""
+        """Print a text with no line breaks added, so that it can be copied."""
         self.print(text, soft_wrap=True)
 
     def paragraph(self, text: str | Text) -> None:
@@ -122,7 +122,7 @@ def figures(*names: str) -> list[Column]:
 
 
 def whole(text: str) -> Text:
-    """Return a value for `rows` whose line is not broken: an `_id`, a command."""
+    """Return a value for `rows` that stays on one line: an `_id`, a command."""
     return Text(escaped(text), no_wrap=True)
 
 

@@ -17,7 +17,7 @@ from dedup_job.runs.run import Run, Status
 from dedup_job.runs.stages import Profile, Stage
 
 _TELLING = 1.0  # seconds of a run from which its ceiling says something
-_SAMPLE_WIDTH = 48  # columns of the terminal, of which a Chinese character takes two
+_SAMPLE_WIDTH = 48  # columns of the terminal; a Chinese character takes two
 
 
 def show(report: Run, console: Output, *, profile: bool = False, stays: bool = True) -> None:

@@ -104,7 +104,7 @@ class Profile:
 
     @property
     def bottleneck(self) -> tuple[str, float]:
-        """The stage that the others wait for, and how busy it was; the preparing two are one."""
+        """The slowest stage, and how busy it was; cleaning and fingerprinting count as one."""
         preparing = self.busy(Stage.CLEAN) + self.busy(Stage.FINGERPRINT)
         shares = {
             Message(str(Stage.READ)): self.busy(Stage.READ),

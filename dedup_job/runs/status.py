@@ -12,7 +12,7 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.printing import command_line, on_one_line
 from dedup_job.runs.run import Run, Status
 
-_RECENT = 5.0  # seconds of a run whose rate is that of now
+_RECENT = 5.0  # the last seconds of a run, for its rate of now
 
 
 class RunState(StrEnum):

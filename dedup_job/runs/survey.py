@@ -26,7 +26,7 @@ FIRST = 10
 
 
 class Stratum(StrEnum):
-    """A group of pairs of which a page shows a sample."""
+    """A group of pairs; a page shows a sample of each."""
 
     LEFT_OUT = "left_out"  # near duplicates with the largest part left out of the comparison
     LEAST_SIMILAR = "least_similar"  # near duplicates that were dropped
@@ -70,7 +70,7 @@ class Drawn:
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
         """Return the same with what is found by the key of each; others are left out.
 
-        So are those of which something else was decided since.
+        So are documents that were decided otherwise since.
         """
 
         def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:

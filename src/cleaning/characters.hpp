@@ -79,7 +79,7 @@ constexpr std::uint32_t ZERO_WIDTH_SPACE = 0x200B, BYTE_ORDER_MARK = 0xFEFF;
 
 inline std::uint32_t lower(std::uint32_t point) { return 'A' <= point && point <= 'Z' ? point + ('a' - 'A') : point; }
 
-// The next place from `at` on whose character is wanted, the end without one. Where it is not near, eight are asked
+// The next place from `at` on with a wanted character, the end without one. Where it is not near, eight are asked
 // at a time, without branches, which compilers turn into compares of several at once.
 template <class Wanted>
 Place find_if(Points text, Place at, Wanted is_wanted) {

@@ -7,7 +7,7 @@
 namespace dedup::cleaning {
 
 // What has become of a text: nothing; a clean one; one without markup, that may begin with style rules, or hold
-// some anywhere, and whose white space is not folded. Beside that, as bits: a second cleaning would find markup or
+// some anywhere, with white space not folded. Beside that, as bits: a second cleaning would find markup or
 // references; might find a style rule.
 enum Found : std::uint8_t {
     STAYS = 0,

@@ -25,7 +25,7 @@ public:
     References(const Characters& characters, const Vocabulary& vocabulary)
         : characters_(characters), vocabulary_(vocabulary) {}
 
-    // The reference whose `&` stands before `start`.
+    // The reference with its `&` before `start`.
     Reference read(Points text, Place start) const {
         if (start < std::ssize(text) && text[start] == '#') return numeric(text, start + 1);
         // named character reference state

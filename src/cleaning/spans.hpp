@@ -44,7 +44,7 @@ public:
     std::uint32_t top() const { return stack_.back().kind; }  // 0 where none is open
     bool is_pending() const { return pending_ != 0; }
 
-    // Opens the span whose mark stands here.
+    // Opens the span with its mark here.
     void open(Place j) {
         OpenSpan entry;
         entry.kind = text_[j];

@@ -57,7 +57,7 @@ public:
     // Where the last closing tag of an element begins, NONE without one.
     Place last_closing(int number) const { return last_closing_[number]; }
 
-    // The markup whose `<` stands at `j`, before another character: tag open state.
+    // The markup with its `<` at `j`, before another character: tag open state.
     Markup read(Place j) {
         const std::uint32_t after = text_[j + 1];
         if (after == '/' || characters_.is(after, LETTER)) return tag(j);

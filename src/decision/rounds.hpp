@@ -13,7 +13,7 @@ namespace dedup {
 enum class Verdict : std::uint8_t { unknown, joined, refused, void_ };  // void: the kept document is gone
 enum class State : std::uint8_t { kept, twin, repeated, near };
 
-// The texts of which there is something to decide, ascending. twins: of each text of the batch the kept one with
+// The texts that are not decided yet, ascending. twins: of each text of the batch the kept one with
 // the same text, below 0 if there is none; alike: the first of the batch with the same text. places: of each text
 // among all of the batch, the better copy last, or none where the first copy stays; beats: whether a text is a better
 // copy than its twin.

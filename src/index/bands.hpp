@@ -36,7 +36,7 @@ public:
     void insert(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t most_equal,
                 std::span<std::int64_t> dropped);
 
-    // Makes the buckets up to `stop`, whose heads are zero, of older ones. Two buckets need no more chunks than the
+    // Makes the buckets up to `stop` of older ones; their heads are zero. Two buckets need no more chunks than the
     // one did, and a chunk is free before its texts are put elsewhere, so `more` does not grow.
     void split(std::size_t stop);
 

@@ -152,7 +152,7 @@ private:
         if (blocks.empty() || blocks.size() > bits_of_all) refuse("there are no blocks, or too many");
         HammingLayout layout(distance);
         std::uint64_t taken = 0;
-        std::int64_t errors = -1;  // with so many there is still a block whose buckets find them
+        std::int64_t errors = -1;  // with so many, the buckets of one block still find them
         for (const auto& [offset, bits, radius] : blocks) {
             if (bits < 1 || bits > most_bits || offset < 0 || offset > bits_of_all - bits || radius < 0)
                 refuse("a block is not of 1 to 28 bits of 64");

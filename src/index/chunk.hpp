@@ -44,7 +44,7 @@ constexpr std::size_t CHUNK_HALF = 32;
 constexpr int FIRST_CHECK = 6;
 static_assert(sizeof(Chunk) == CHUNK_HALF + 2 * (FIRST_CHECK + Chunk::ENTRIES));
 
-// A bit for each entry with these check bits, of free entries, too, whose check bits are 0.
+// A bit for each entry with these check bits, of free entries, too: their check bits are 0.
 inline std::uint32_t equal_checks(const Chunk& chunk, std::uint16_t check) {
 #if defined(__SSE2__)
     const auto* half = reinterpret_cast<const __m128i*>(reinterpret_cast<const std::byte*>(&chunk) + CHUNK_HALF);

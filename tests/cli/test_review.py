@@ -174,7 +174,7 @@ def test_the_later_of_two_labels_of_a_pair_and_name_stays(decided: Db) -> None:
         ({"when": "soon"}, "when is 'soon'"),
         ({"decision": "maybe"}, "decision is 'maybe'"),
         ({"name": 7}, "name is 7"),
-        ({"name": "a\u0007"}, "name is 'a\\x07', expected whose label"),
+        ({"name": "a\u0007"}, "name is 'a\\x07', expected who gave the label"),
     ],
 )
 def test_a_line_that_is_no_label_is_named_and_none_is_stored(

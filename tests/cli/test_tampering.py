@@ -278,7 +278,7 @@ def kept_as_restored(database: Db) -> None:
 UNDO, RESTORE = ("undo", "2", "--yes"), ("restore", "late 216")
 RUN, CHECK = ("run", "--source", "source"), ("check", "--source", "source")
 BEHIND = "someone changed one of them, or put an older copy back"
-ODD = " is not as dedup writes it: "
+ODD = " by something other than dedup: "
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 LEASE = {"host": "h", "pid": 1, "machine": "m", "process_started": "x", "since": NOW}
 # What is done, which commands refuse it, and what they say. All that a row or a state may hold:
@@ -298,7 +298,7 @@ REFUSED = {
     "no status": (
         change(RUNS, {"$unset": {"status": ""}}, _id=2),
         (UNDO,),
-        f"row 2 of {{db}}.{RUNS}{ODD}status",
+        f"row 2 of {{db}}.{RUNS} was changed or added{ODD}status",
     ),
     "counts": (change(RUNS, {"$set": {"counts.kept": "x"}}, _id=1), (UNDO,), f"{ODD}counts"),
     "status": (

@@ -66,7 +66,7 @@ def refused(database: Data) -> str:
         del state["lease"], state["token"]
     assert after == before
     said = str(error)
-    assert f"the bookmark in {database.name}.target.state, _id 'state', is not as dedup" in said
+    assert f"the bookmark in {database.name}.target.state, _id 'state', was changed by" in said
     assert "--full-scan" in said
     return said
 

@@ -230,7 +230,7 @@ def test_the_page_says_what_the_confidence_means_in_both_languages():
     english = "decision.confidence 0.95: of 1,000 labelled pairs that the model had not seen and"
     assert english in page
     assert "5 are joined (95 % interval 3-10); of those that he would join, 41 % are" in page
-    assert "每 1000 对有 5 对被判为重复（95% 区间 3-10）" in page
+    assert "每 1,000 对有 5 对被判为重复（95% 区间 3-10）" in page
     assert 'max="0.99" step="0.01" value="0.95"' in page
     assert english not in plain
     assert "slightly below it" in plain

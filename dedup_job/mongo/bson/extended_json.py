@@ -1,7 +1,7 @@
 """Ids and filters as people write and read them: extended JSON.
 
 `bson.json_util` reads and writes it. Around it stands what that would lose: a name that stands
-twice in an object, of which it keeps the last; an ObjectId as its digits alone; ids that are not
+twice in an object, as it keeps the last; an ObjectId as its digits alone; ids that are not
 UTF-8; a UUID, which it writes as base64.
 """
 

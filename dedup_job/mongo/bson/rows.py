@@ -113,7 +113,7 @@ def unsigned(stored: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 where it is not said.
+    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 if not recorded.
 
     own: all that it adds, by name.
     """
@@ -296,7 +296,7 @@ class KeptRows:
         return self._cleaner.clean_packed(texts)
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
-        """Return a kept document's text and mark, None where they are not as dedup writes them."""
+        """Return a kept document's text and mark, None where dedup does not write such values."""
         text, mark = self.stored(row)
         return None if text is None else self.compared(pack([text])).text(0), mark
 

@@ -40,7 +40,7 @@ _ABSENT: Mapping[str, Any] = {"differences": [], "richer": [], "left_out": 0}
 
 @dataclass(frozen=True, slots=True)
 class KeptRow:
-    """A document of the target; None for a field that is not as dedup writes it.
+    """A document of the target; None for a field with a value that dedup does not write.
 
     wrong: names of fields that it should not have, or that do not fit.
     """

@@ -88,7 +88,7 @@ class Entry:
 
 
 def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
-    """Yield what is taken out in parts of which each fits into a commit."""
+    """Yield what is taken out, in parts that fit into a commit."""
     piece: list[TakenOut] = []
     room = MOST_BYTES
     for one in all_:

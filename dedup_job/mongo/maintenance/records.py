@@ -24,7 +24,7 @@ _PAGE = PageSize()
 
 @dataclass(frozen=True, slots=True)
 class KeptRecord:
-    """A document of the target: its text, and the run that kept it, 0 where that is not said.
+    """A document of the target: its text, and the run that kept it, 0 if not recorded.
 
     missing_originals: ids of candidates that were gone from the target then; refused: the nearest
     candidate that it was compared with: of, similarity, class.

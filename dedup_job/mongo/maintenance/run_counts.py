@@ -259,7 +259,7 @@ def count_differences(
     by_run: bool,
     unknown: tuple[str, ...] = (),
 ) -> Iterator[str]:
-    """Yield a line for each run whose documents and rows are not as many as it says.
+    """Yield a line for each run that counts other documents and rows than there are.
 
     by_run: False where kept documents do not tell their run; then they are counted together.
     unknown: beginnings of the labels that were not counted.

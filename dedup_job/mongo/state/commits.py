@@ -34,7 +34,7 @@ _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no 
 class Commits:
     """Commits of one holder of the lease, counted by the state's generation.
 
-    An attempt whose answer was lost is not guessed about: the state tells whether it took effect.
+    Where an answer was lost, nothing is guessed: the state tells whether the commit took effect.
     """
 
     def __init__(self, client: Client, state: State, retry: RetryPolicy) -> None:
@@ -85,7 +85,7 @@ class Commits:
         self._state.renew()
 
     def _end_left_open(self) -> None:
-        """End a transaction of whose end the server was not told; it would stay for a minute.
+        """End a transaction that the server still holds open; it would stay for a minute.
 
         The server ends it as soon as the same session begins the next one. Who only reads leaves
         that to the commit that is being tried again.

@@ -34,7 +34,7 @@ LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
 
 
 class AlreadyWritten(Exception):
-    """The batch was written by an attempt whose answer was lost."""
+    """An attempt wrote the batch, and its answer was lost."""
 
 
 class State:
@@ -124,7 +124,7 @@ class State:
             self._collection.update_one(self._own(), {"$set": {"lease": None}})
 
     def break_lease(self, token: int) -> bool:
-        """End the lease that bears this token, whose holder then writes nothing more.
+        """End the lease with this token; its holder then writes nothing more.
 
         Returns False where it changed hands meanwhile.
         """
@@ -163,8 +163,8 @@ class State:
     def verify(self, session: ClientSession, generation: int) -> None:
         """Raise, within a transaction, what keeps the batch after `generation` from being written.
 
-        LeaseLost if another run holds the lease; AlreadyWritten if the batch was written by an
-        attempt whose answer was lost; Unsettled while that cannot be known.
+        LeaseLost if another run holds the lease; AlreadyWritten if an attempt wrote the
+        batch and its answer was lost; Unsettled while that cannot be known.
         """
         self.check()
         if self._collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:

@@ -40,8 +40,8 @@ def check_state(state: Mapping[str, Any], name: str) -> None:
     if wrong := _outermost(misfits(StateFields, state)):
         raise StateMismatch(
             Message(
-                "{name} is not as dedup writes it: {wrong}. Someone changed it. Put it back as it "
-                "was, from a backup, or name another --target; nothing was written.",
+                "{name} was changed by something other than dedup: {wrong}. Restore it from a "
+                "backup, or name another --target; nothing was written.",
                 name=name,
                 wrong=", ".join(wrong),
             )
@@ -57,9 +57,8 @@ def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     if wrong := _outermost(misfits(model, row)):
         raise StateMismatch(
             Message(
-                "row {id!r} of {name} is not as dedup writes it: {wrong}. Someone changed it, or "
-                "added it. Put it back as it was, from a backup, or remove it if no run wrote it; "
-                "nothing was written.",
+                "row {id!r} of {name} was changed or added by something other than dedup: {wrong}. "
+                "Restore it from a backup, or remove it if no run wrote it; nothing was written.",
                 id=row.get("_id"),
                 name=name,
                 wrong=", ".join(wrong),

@@ -118,7 +118,7 @@ def _read(
 ) -> Iterator[tuple[int, Piece]]:
     """Yield pieces of runs, each with the number of its run; those of an entry by hand hold none.
 
-    Raises StateMismatch for one that dedup did not write so.
+    Raises StateMismatch for one that something other than dedup changed.
     """
     only = {**those, KEPT: {"$ne": None}}
     for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", -1)]):
@@ -130,8 +130,8 @@ def _read(
             except (KeyError, ValueError) as e:
                 raise StateMismatch(
                     Message(
-                        "{name} holds a piece of a run, _id {id}, that dedup did not write so: "
-                        "someone changed it. Put it back from a backup; nothing was written.",
+                        "{name} holds a piece of a run, _id {id}, that was changed by something "
+                        "other than dedup. Restore it from a backup; nothing was written.",
                         name=runs.full_name,
                         id=shown(found.key),
                     )
@@ -140,7 +140,7 @@ def _read(
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
-    """Yield documents or rows in parts of which each fits into a piece."""
+    """Yield documents or rows, in parts that fit into a piece."""
     part: list[RawDocument] = []
     room = MOST_BYTES
     for row in rows:
