@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import xxhash
 from numpy.typing import NDArray
@@ -105,6 +105,42 @@ def _raise_if(problems: Sequence[str]) -> None:
         raise ConfigurationError(problems)
 
 
+STOP_WORDS: Final = frozenset(
+    [
+        "all",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "can",
+        "for",
+        "from",
+        "has",
+        "have",
+        "if",
+        "in",
+        "is",
+        "it",
+        "not",
+        "of",
+        "on",
+        "one",
+        "or",
+        "that",
+        "the",
+        "then",
+        "this",
+        "to",
+        "we",
+        "which",
+        "with",
+        "you",
+    ]
+)
+"""Those of jieba.analyse; its import reads two more models and the weights, in a second."""
 FORMAT = 5
 _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
@@ -185,7 +221,6 @@ def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
 def _build(settings: FingerprintSettings) -> Lexicon:
     import jieba
     from jieba import finalseg
-    from jieba.analyse.tfidf import KeywordExtractor
 
     jieba.setLogLevel(logging.CRITICAL)
     tokenizer = jieba.Tokenizer()
@@ -201,7 +236,7 @@ def _build(settings: FingerprintSettings) -> Lexicon:
     finally:
         finalseg.Force_Split_Words.clear()
         finalseg.Force_Split_Words.update(former)
-    stop_words = set(KeywordExtractor.STOP_WORDS)
+    stop_words = set(STOP_WORDS)
     if settings.stop_words is not None:
         stop_words.update(read_stop_words(settings.stop_words))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)

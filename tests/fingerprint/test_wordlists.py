@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from jieba.analyse.tfidf import KeywordExtractor
 
 from dedup_job.errors import ConfigurationError
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.lexicon_cache import check_user_dictionary, read_idf, read_stop_words
+from dedup_job.fingerprint.lexicon_cache import (
+    STOP_WORDS,
+    check_user_dictionary,
+    read_idf,
+    read_stop_words,
+)
 
 READERS = [read_idf, read_stop_words, check_user_dictionary]
 
@@ -119,3 +125,7 @@ def test_a_byte_order_mark_is_no_part_of_the_first_word(file, reader, content):
 def test_a_user_dictionary_that_jieba_reads_otherwise_is_refused(file, content):
     """Jieba takes the word with the space, or all lines for one: it would never match."""
     assert "expected" in problems(check_user_dictionary, file, content)
+
+
+def test_the_stop_words_are_those_of_jieba():
+    assert KeywordExtractor.STOP_WORDS == STOP_WORDS
