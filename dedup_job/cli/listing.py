@@ -220,7 +220,7 @@ def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None
     shown = [Message("shown: {number:,}.", number=len(found))]
     marks = [legend(console)] if any(one.of for one in found) else []
     more = Message("`dedup inspect --target T ID` says more of one.")
-    console.say(joined([*shown, *marks, more]))
+    console.paragraph(joined([*shown, *marks, more]))
 
 
 _NONE = {

@@ -81,6 +81,9 @@ class Output(Console):
             self._blocks(table)
             return
         for column, width in zip(table.columns, widths, strict=True):
+            if column.overflow == "fold":
+                broken = (Text("\n").join(_lines(cell, width)) for cell in _cells(column))
+                column._cells = [*broken]  # the library breaks no Chinese
             column.width = width
             column.overflow = "fold" if column.overflow == "fold" else "ellipsis"
         self.print(table)

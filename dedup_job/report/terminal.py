@@ -94,7 +94,8 @@ def _heading(report: Run) -> Text:
 
 def _documents(report: Run) -> Table:
     counts = report.counts
-    table = new_table(Message("documents"), *figures(Message("count"), Message("share")))
+    names = Column(Message("documents"), overflow="fold")
+    table = new_table(names, *figures(Message("count"), Message("share")))
     for name, count in _rows(counts):
         share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
         table.add_row(name, f"{count:,}", share)
