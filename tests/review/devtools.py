@@ -35,6 +35,11 @@ MARKS = [
     pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium on this machine"),
 ]
 """Of tests that need it."""
+_LEFT = "navigated or closed"
+
+
+class LeftError(Exception):
+    """The page went to another address while it was asked."""
 
 
 class Tab:
@@ -56,6 +61,8 @@ class Tab:
             if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
                 self.complaints.append(json.dumps(answer["params"], ensure_ascii=False))
             if answer.get("id") == self._number:
+                if _LEFT in (answer.get("error") or {}).get("message", ""):
+                    raise LeftError
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
@@ -71,8 +78,9 @@ class Tab:
         """Return the value of a script as soon as it is true."""
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
-            if value := self.evaluate(script):
-                return value
+            with suppress(LeftError):  # the page that comes next is asked again
+                if value := self.evaluate(script):
+                    return value
             time.sleep(0.02)
         raise AssertionError(f"never true: {script}")
 
