@@ -18,7 +18,10 @@ fi
 sources=$(find pyproject.toml CMakeLists.txt src -type f -not -name '*.pyc' | LC_ALL=C sort)
 ready="$venv/.ready-$(cat $sources | cksum | tr ' ' '-')-$1"
 if [ ! -e "$ready" ]; then
-    echo "making the environment $venv (once, about two minutes) ..." >&2
+    case "${DEDUP_LANG:-${LC_ALL:-${LANG:-}}}" in
+    zh*) echo "正在创建环境 $venv（仅此一次，约一分钟）……" >&2 ;;
+    *) echo "making the environment $venv (once, about a minute) ..." >&2 ;;
+    esac
     [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
     # no bytecode: it would lie where PYTHONPYCACHEPREFIX, below, does not look
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-compile --editable ".[$1]"

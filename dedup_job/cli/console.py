@@ -67,7 +67,7 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
         without = Message("Without a terminal to answer on, give --yes.")
         raise UsageError(joined([question, without]))
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
-        agreed = answer(partial(typer.confirm, default=default), question, unchanged)
+        agreed = answer(partial(yes_or_no, default=default), question, unchanged)
     if not agreed:
         raise UsageError(Message("not confirmed; {unchanged}.", unchanged=unchanged))
 
@@ -77,6 +77,18 @@ def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:
     try:
         return ask(escaped(localized(question)), err=True)
     except typer.Abort:
+        typer.echo(err=True)  # the cursor stands behind the question
         raise Interrupted(
             Message("ended; {unchanged}.", unchanged=unchanged), signal.SIGINT
         ) from None
+
+
+def yes_or_no(question: str, *, default: bool, err: bool = True) -> bool:
+    """Ask until the answer is one; Enter stands for the default."""
+    hint = "[Y/n]" if default else "[y/N]"
+    known = {"": default, "y": True, "yes": True, "是": True, "n": False, "no": False, "否": False}
+    while True:
+        said = typer.prompt(f"{question} {hint}", default="", show_default=False, err=err)
+        if (found := known.get(said.strip().lower())) is not None:
+            return found
+        typer.echo(localized(Message("Answer y or n.")), err=err)

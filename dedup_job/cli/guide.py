@@ -12,7 +12,7 @@ import typer
 from rich.table import Column
 
 from dedup_job import commands
-from dedup_job.cli.console import answer, is_interactive
+from dedup_job.cli.console import answer, is_interactive, yes_or_no
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, counted, joined
 from dedup_job.printing import command_line
@@ -62,9 +62,9 @@ def choose(settings: Settings, source: str | None, target: str | None, *, field:
         raise UsageError(_example(found.largest[0], target))
     one = _collection(found.largest)
     text = None if field else _field(one, settings.source.field)
-    chosen = Chosen(one.name, target or _target(one.target), text)
+    chosen = Chosen(one.name, target or _target(one.name, one.target), text)
     look = Message("Look first? A dry run decides everything and writes nothing")
-    dry_run = answer(partial(typer.confirm, default=True), look, _NOTHING_WRITTEN)
+    dry_run = answer(partial(yes_or_no, default=True), look, _NOTHING_WRITTEN)
     chosen = Chosen(chosen.source, chosen.target, text, dry_run)
     out.say(f"\n  {chosen.command}\n")
     return chosen
@@ -73,7 +73,7 @@ def choose(settings: Settings, source: str | None, target: str | None, *, field:
 def _target_of(source: str) -> Chosen:
     likely = f"{source}_unique"
     if is_interactive():
-        return Chosen(source, _target(likely))
+        return Chosen(source, _target(source, likely))
     raise UsageError(
         Message(
             "--target is missing, the collection for the unique documents; for example:\n"
@@ -124,17 +124,36 @@ def _collection(found: Sequence[Offered]) -> Offered:
     names |= {f"{at}": one for at, one in enumerate(found, 1)}
     question = Message("Which collection holds the texts? Its number")
     while (said := _said(question, "1")) not in names:
-        typer.echo(", ".join(one.name for one in found), err=True)
+        _tell(
+            Message(
+                "There is no {said}: answer 1 to {last}, or a name.", said=said, last=len(found)
+            )
+        )
     return names[said]
 
 
 def _field(one: Offered, default: str) -> str:
-    likely = one.fields[0].name if one.fields else default
-    return _said(Message("Which field is the text? Several with commas"), likely)
+    likely, known = one.fields[0].name if one.fields else default, {f.name for f in one.fields}
+    question = Message("Which field is the text? Several with commas")
+    while (said := _said(question, likely)) and known and not {*said.split(",")} <= known:
+        names = ", ".join(sorted(known))
+        _tell(
+            Message(
+                "No text in {said} was seen; there is text in: {names}.", said=said, names=names
+            )
+        )
+    return said
 
 
-def _target(likely: str) -> str:
-    return _said(Message("Which collection takes the unique documents?"), likely)
+def _target(source: str, likely: str) -> str:
+    question = Message("Which collection takes the unique documents?")
+    while (said := _said(question, likely)) == source:
+        _tell(Message("That is the source, which is only read: name another collection."))
+    return said
+
+
+def _tell(sentence: Message) -> None:
+    Output(sys.stderr).paragraph(sentence)
 
 
 def _said(question: str, default: str) -> str:

@@ -208,7 +208,7 @@ def _nearest(decided: DecidedDocument) -> Message:
     return Message(
         "_id {id}, similarity {similarity}, kept apart by {what}",
         id=decided.of,
-        similarity=decided.pair.similarity,
+        similarity=_rounded(decided.pair.similarity),
         what=Message(decided.reason),
     )
 
@@ -305,12 +305,16 @@ def _similarity(view: PairView, decision: DecisionSettings) -> str:
     )
 
 
+def _rounded(measure: float | None) -> float | None:
+    return None if measure is None else round(measure, 3)
+
+
 def _measured_then(decided: DecidedDocument) -> Message:
     then = decided.pair
     return Message(
         "distance {distance}, similarity {similarity}, found by {channels}",
         distance=then.distance,
-        similarity=then.similarity,
+        similarity=_rounded(then.similarity),
         channels=", ".join(then.found_by),
     )
 

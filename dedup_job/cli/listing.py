@@ -235,7 +235,7 @@ _NONE = {
 
 
 def _no_row(what: What) -> Message:
-    return Message("No document of {what}: the ledger holds no such row.", what=str(what))
+    return Message("No document of {what}: the ledger holds no such row.", what=Message(str(what)))
 
 
 def _head(one: DecidedDocument) -> Message:

@@ -65,7 +65,7 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     "uri": (
         "connection.uri",
         str,
-        None,
+        "URI",
         "MongoDB connection string without a password [default: mongodb://localhost:27017; "
         "environment DEDUP_URI].",
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,7 +15,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive, save
-from dedup_job.cli.guide import PAGE, choose
+from dedup_job.cli.guide import PAGE, Chosen, choose
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.report import write_page
@@ -134,6 +135,7 @@ def run(
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)
+            chosen = None
             if source is None or target is None:
                 chosen = choose(settings, source, target, field=options.gives("field"))
                 source, target = chosen.source, chosen.target
@@ -149,8 +151,10 @@ def run(
             pages = []
             if html is not None:
                 pages.append(partial(_write_page, html, settings, told, collector))
+            if chosen is not None and chosen.dry_run:
+                pages.append(partial(_say_how_to_write, chosen))
             if summary is not None and not dry_run:
-                pages.append(partial(_write_summary, summary, settings, told))
+                pages.append(partial(_write_summary, summary, settings))
             tell(told.report, report, stop, profile=profile, pages=pages)
 
 
@@ -224,11 +228,15 @@ def _write_page(
         ) from e
 
 
-def _write_summary(file: Path, settings: Settings, told: Monitored, outcome: Run) -> None:
+def _say_how_to_write(chosen: Chosen, _: Run) -> None:
+    console().say(Message("to write the unique documents:"))
+    console().say(f"  {replace(chosen, dry_run=False).command}")
+
+
+def _write_summary(file: Path, settings: Settings, outcome: Run) -> None:
     from dedup_job.cli.summary import write_summary  # here: few runs need it
 
-    with told.progress() as progress:
-        write_summary(file, outcome, settings, progress)
+    write_summary(file, outcome, settings)  # without progress: the report ends with its last line
 
 
 def _agree(source: str, target: str) -> None:

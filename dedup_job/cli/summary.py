@@ -19,7 +19,6 @@ from dedup_job.runs.list_filter import ListFilter, What
 
 if TYPE_CHECKING:
     from dedup_job.runs.decided import DecidedDocument
-    from dedup_job.runs.progress import Progress
     from dedup_job.runs.run import Run
     from dedup_job.settings import Settings
 
@@ -31,12 +30,12 @@ _KINDS = {
 }
 
 
-def write_summary(file: Path, run: Run, settings: Settings, progress: Progress) -> None:
+def write_summary(file: Path, run: Run, settings: Settings) -> None:
     """Write the summary of a run: a page where the name says so, else plain text."""
     pairs = {}
     for kind, title in _KINDS.items() if run.counts.scanned else ():
         wanted, where = ListFilter(kind, run=run.number), (settings, run.about.target)
-        if found := commands.listing.sample_pairs(*where, wanted, _PAIRS, progress=progress):
+        if found := commands.listing.sample_pairs(*where, wanted, _PAIRS):
             pairs[title] = found
     is_page = file.suffix.lower() in (".html", ".htm")
     what = Message("the run is {status}, but its summary", status=label(str(run.status)))

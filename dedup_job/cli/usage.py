@@ -23,6 +23,8 @@ from dedup_job.messages import FOLDER, Message, chosen_language, localized
 
 DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
 """What the help of an option says of a default that the library does not know."""
+_CHOICE = re.compile(r"'(.*)' is not one of (.*)", re.DOTALL)
+_TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _WIDEST = 100  # columns that are easy to read
 
 
@@ -98,6 +100,11 @@ def refusal(error: Exception) -> UsageError | None:
         what = _perhaps(Message("no such option: {name}", name=name), error.possibilities)
     elif hasattr(error, "param_type"):
         what = Message("{name} is missing", name=name)
+    elif found := _CHOICE.search(why):
+        values = {"name": name, "given": found[1], "names": found[2].replace("'", "")}
+        what = Message("{name} is {given!r}, expected one of: {names}", **values)
+    elif found := _TOO_MANY.search(why):
+        what = Message("too many arguments: {words}", words=found[1])
     elif parameter is not None:
         what = Message("{name}: {why}", name=name, why=why)
     elif option and "requires" in why:

@@ -66,7 +66,8 @@ class Restored:
         self.documents += 1
         self.id = self.id or shown(record.key)
         decided = {name: row.get(name) for name in ("decision", "reason", "run")}
-        self.decisions[Message("{decision}: {reason} in run {run}", **decided)] += 1
+        said = {name: Message(str(decided[name])) for name in ("decision", "reason")}
+        self.decisions[Message("{decision}: {reason} in run {run}", **{**decided, **said})] += 1
         if not requeue and (told := _remark(record)):
             self.remarks[told] += 1
 

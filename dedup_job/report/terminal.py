@@ -30,7 +30,8 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
     console.say(_heading(report))
     console.table(_documents(report))
     console.say()
-    for sentence in [*remarks(report), *_meaning(report.about.dial)]:
+    dial = report.about.dial if report.counts.scanned else None
+    for sentence in [*remarks(report), *_meaning(dial)]:
         console.paragraph(sentence)
         console.say()
     for title, table in _tables(report, profile=profile):
@@ -153,6 +154,8 @@ def remarks(report: Run) -> Iterator[Message]:
     counts = report.counts
     if not counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
+    if counts.scanned and counts.scanned == report.checkpoint.scope.limit:
+        yield Message("Stopped at --limit: the same command decides the next ones.")
     if short := counts.short_kept + counts.short_duplicate:
         yield Message(
             "Texts of a few words, which have no fingerprint and are found by their characters "

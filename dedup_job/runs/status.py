@@ -8,7 +8,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
-from dedup_job.messages import Message, counted, joined
+from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line, on_one_line
 from dedup_job.runs.run import Run, Status
 
@@ -273,7 +273,7 @@ def _span(seconds: float) -> Message:
         number, left = divmod(left, size)
         if number or parts or size == 1:
             parts.append(Message(words, number=number))
-    return joined(parts[:2])
+    return Message("{one} {other}", one=parts[0], other=parts[1]) if parts[1:] else parts[0]
 
 
 def _when(time: datetime) -> str:

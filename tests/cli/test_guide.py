@@ -93,14 +93,21 @@ def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) 
     code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
     assert (code, "dry run: 40 read" in said) == (0, True), said
     assert "pairs.html: open it in a browser." in said
+    assert (
+        f"dedup run --source {school.name}.questions --target {school.name}"
+        in said.split("to write")[1]
+    )
     assert (tmp_path / "pairs.html").exists()
     assert "questions_unique" not in school.list_collection_names()
 
 
 def test_the_answers_are_what_runs(school: Db, tmp_path: Path) -> None:
-    answers = ["9\n", "2\n", "stem\n", "other\n", "n\n", "y\n"]  # there is no 9, so it asks again
+    source = f"{school.name}.small\n"
+    answers = ["9\n", "2\n", "none\n", "stem\n", source, "other\n", "what\n", "n\n", "y\n"]
     code, said = ask(school, "--db", school.name, answers=answers, folder=tmp_path)
     assert code == 0, said
+    for again in ("There is no 9", "No text in none", "That is the source", "Answer y or n."):
+        assert again in said
     assert f"dedup run --source {school.name}.small --target other --field stem" in said
     assert school.other.count_documents({}) == 1
 

@@ -108,7 +108,7 @@ def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: 
     output = inspected(decided, "4")
     assert value(output, "decision") == "kept"
     refused = decided.target.find_one({"_id": 4})["dedup"]["refused"]
-    told = f"_id 1, similarity {refused['similarity']}, kept apart by {refused['class']}"
+    told = f"_id 1, similarity {round(refused['similarity'], 3)}, kept apart by {refused['class']}"
     assert value(output, "nearest then") == told
     kind = refused["class"]
     (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
