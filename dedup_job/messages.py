@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gettext
 import os
+import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -86,12 +87,16 @@ def in_language(text: Any, language: str) -> str:
 @cache
 def catalogue(language: str) -> gettext.NullTranslations:
     """Return the translations into a language."""
-    return gettext.translation(_DOMAIN, FOLDER, [language], fallback=language == "en")
+    return gettext.translation(_DOMAIN, FOLDER, [language], fallback=True)
 
 
 @cache
 def chosen_language() -> str:
-    """Return the language that was asked for, else `en`."""
+    """Return the language that was asked for; `en` where the output cannot hold its characters."""
+    try:
+        "中".encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        return "en"
     return asked_language() or "en"
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from dedup_job.commands.in_memory import COLUMNS, Outcome
 from dedup_job.documents import Pair, Reason
 from dedup_job.errors import UsageError
-from dedup_job.messages import LANGUAGES
+from dedup_job.messages import LANGUAGES, counted
 from dedup_job.pages.cell import cell
-from dedup_job.printing import counted, on_one_line
+from dedup_job.printing import on_one_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 
@@ -96,15 +96,15 @@ class _Result:
         document = DecidedDocument(
             b"",
             decision=one["decision"],
-            reason=one["reason"],
+            reason=_text(one["reason"]),
             pair=pair,
             id=str(one["id"]),
-            text=one["text"],
+            text=_text(one["text"]),
         )
         if one["decision"] != DUPLICATE:
             return document
         other = self._columns["text"][self.row_of(one["of"])]
-        return replace(document, of=str(one["of"]), other=other)
+        return replace(document, of=str(one["of"]), other=_text(other))
 
 
 def _columns(decided: Any) -> dict[str, list[Any]]:
@@ -124,6 +124,11 @@ def _columns_of_outcomes(decided: Any) -> dict[str, list[Any]]:
     if strange := [one for one in outcomes if not isinstance(one, Outcome)]:
         raise UsageError(f"there is a {type(strange[0]).__name__}; {_EXPECTED}.")
     return {name: [getattr(one, name) for one in outcomes] for name in ("id", *COLUMNS)}
+
+
+def _text(value: Any) -> str:
+    """Return a text; a table that was read from a file has NaN for an empty one."""
+    return value if isinstance(value, str) else ""
 
 
 def _number(value: Any) -> float | None:

@@ -44,11 +44,6 @@ def for_shell(word: object) -> str:
     return shlex.quote(on_one_line(f"{word}").replace("\t", "\\t"))
 
 
-def counted(number: int, what: str) -> str:
-    """Return how many of something there are, "1 row" or "2 rows"."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
 def as_json(value: Any) -> str:
     """Return indented JSON in which letters of all scripts stay readable; ends with a line feed."""
     return escaped_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"

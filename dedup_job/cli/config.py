@@ -100,7 +100,7 @@ def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
 
 def _comment(text: Message) -> Iterator[str]:
     lines = io.StringIO()
-    Output(lines).paragraph(text)
+    Output(lines, width=100, colour=False).paragraph(text)
     yield from (f"# {line}" for line in lines.getvalue().splitlines())
 
 
@@ -113,4 +113,5 @@ def _as_toml(value: Any) -> str:
     """Return a value as TOML writes it, which for all of ours is as JSON does; none for None."""
     if isinstance(value, Path | StrEnum):
         value = str(value)
-    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    text = "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
+    return text.replace("\x7f", "\\u007f")

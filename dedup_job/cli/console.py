@@ -31,7 +31,7 @@ def console() -> Output:
 
 
 @contextmanager
-def working(if_ended: str = "ended; nothing was written.") -> Iterator[Progress]:
+def working(if_ended: str = Message("ended; nothing was written.")) -> Iterator[Progress]:
     """Show progress within the block, which a signal ends at once; Interrupted then says this."""
     with ending_at_once(if_ended), shown_progress() as progress:
         yield progress

@@ -106,7 +106,7 @@ def _planted(result: Score) -> Table:
     table = new_table(kind, what, *figures(count), Message("due"), *figures(Message("as due")))
     for row in result.rows():
         figure, right = f"{row.documents:,}", f"{row.as_due:,}"
-        table.add_row(str(row.kind), WHAT_IT_IS[row.kind], figure, due(row.kind), right)
+        table.add_row(str(row.kind), WHAT_IT_IS[row.kind], figure, Message(due(row.kind)), right)
     return table
 
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain, count
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
@@ -24,73 +26,97 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings
 
 _NOTHING_WRITTEN = Message("nothing was written")
-PAGE = "pairs.html"
-"""The page of a dry run that was not asked for by its options."""
+_PAGE = "pairs.html"
 _FIELDS = 3  # that a line of the table names
 
 
 @dataclass(frozen=True, slots=True)
+class Wanted:
+    """What was typed. typed: the other options; only_real: some of them need a run that writes."""
+
+    source: str | None
+    target: str | None
+    typed: Sequence[str]
+    dry_run: bool
+    html: Path | None
+    field: bool
+    only_real: bool
+    yes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
-    """What to read and to write; field: None where the settings name one."""
+    """What to read and to write. field: None where the options name one; typed: see Wanted."""
 
     source: str
     target: str
-    field: str | None = None
-    dry_run: bool = False
+    field: str | None
+    dry_run: bool
+    html: Path | None
+    typed: Sequence[str] = ()
 
     @property
     def command(self) -> str:
         """The command that says the same."""
         field = ("--field", self.field) if self.field else ()
-        look = ("--dry-run", "--html", PAGE) if self.dry_run else ()
+        look = ("--dry-run",) if self.dry_run else ()
+        page = ("--html", str(self.html)) if self.html else ()
         to = ("--source", self.source, "--target", self.target)
-        return command_line("run", *to, *field, *look)
+        return command_line("run", *to, *field, *self.typed, *look, *page)
 
 
-def choose(settings: Settings, source: str | None, target: str | None, *, field: bool) -> Chosen:
-    """Return what to run on: asked for on a terminal; else UsageError says what there is.
-
-    field: it is given, so it is not asked for.
-    """
-    if source is not None:
-        return _target_of(source)
+def choose(settings: Settings, wanted: Wanted) -> Chosen:
+    """Return what to run on: asked for on a terminal; else UsageError says what there is."""
+    asks = is_interactive() and not wanted.yes
+    given = (wanted.dry_run, wanted.html, wanted.typed)
+    if wanted.source is not None:
+        likely = Chosen(wanted.source, f"{wanted.source}_unique", None, *given)
+        if not asks:
+            raise UsageError(_no_target(likely.command))
+        return replace(likely, target=_target(likely.source, likely.target))
     with shown_progress() as progress:
         found = commands.guide.offered_sources(settings, progress)
     out = Output(sys.stderr)
     _show(found, out)
-    if not is_interactive():
-        raise UsageError(_example(found.largest[0], target))
-    one = _collection(found.largest)
-    text = None if field else _field(one, settings.source.field)
-    chosen = Chosen(one.name, target or _target(one.name, one.target), text)
-    look = Message("Look first? A dry run decides everything and writes nothing")
-    dry_run = answer(partial(yes_or_no, default=True), look, _NOTHING_WRITTEN)
-    chosen = Chosen(chosen.source, chosen.target, text, dry_run)
+    one = found.largest[0] if not asks else _collection(found.largest)
+    text = None if wanted.field or not one.fields else one.fields[0].name
+    chosen = Chosen(one.name, wanted.target or one.target, text, *given)
+    if not asks:
+        raise UsageError(_no_source(_looking(chosen, wanted).command))
+    field = None if wanted.field else _field(one, settings.source.field)
+    chosen = replace(chosen, field=field)
+    if wanted.target is None:
+        chosen = replace(chosen, target=_target(one.name, one.target))
+    if not (wanted.dry_run or wanted.only_real):
+        look = Message("Look first? A dry run decides everything and writes nothing")
+        if answer(partial(yes_or_no, default=True), look, _NOTHING_WRITTEN):
+            chosen = _looking(chosen, wanted)
     out.say(f"\n  {chosen.command}\n")
     return chosen
 
 
-def _target_of(source: str) -> Chosen:
-    likely = f"{source}_unique"
-    if is_interactive():
-        return Chosen(source, _target(source, likely))
-    raise UsageError(
-        Message(
-            "--target is missing, the collection for the unique documents; for example:\n"
-            "  {command}",
-            command=Chosen(source, likely).command,
-        )
+def _no_target(command: str) -> Message:
+    return Message(
+        "--target is missing, the collection for the unique documents; for example:\n  {command}",
+        command=command,
     )
 
 
-def _example(found: Offered, target: str | None) -> Message:
-    field = found.fields[0].name if found.fields else None
-    chosen = Chosen(found.name, target or found.target, field, dry_run=True)
+def _no_source(command: str) -> Message:
     return Message(
         "--source is missing. Name one of these collections; for example, to look first:\n"
         "  {command}",
-        command=chosen.command,
+        command=command,
     )
+
+
+def _looking(chosen: Chosen, wanted: Wanted) -> Chosen:
+    """Return the same as a dry run with a page, in a file that is not there yet."""
+    if wanted.only_real:
+        return chosen
+    names = chain([_PAGE], (f"pairs-{number}.html" for number in count(2)))
+    page = wanted.html or next(Path(name) for name in names if not Path(name).exists())
+    return replace(chosen, dry_run=True, html=page)
 
 
 def _show(found: Overview, out: Output) -> None:
@@ -158,4 +184,4 @@ def _tell(sentence: Message) -> None:
 
 def _said(question: str, default: str) -> str:
     ask: partial[str] = partial(typer.prompt, default=default)
-    return answer(ask, question, _NOTHING_WRITTEN).strip()
+    return answer(ask, question, _NOTHING_WRITTEN).strip() or default

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -220,6 +220,13 @@ class Given:
     def gives(self, *options: str) -> bool:
         """Tell whether one of these options was given."""
         return any(self.values.get(option) is not None for option in options)
+
+    def words(self) -> Iterator[str]:
+        """Yield the options as they were typed."""
+        for name, value in self.values.items():
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None:
+                    yield from (f"--{name.replace('_', '-')}", str(one))
 
     def loaded(self) -> Loaded:
         """Return the settings and where they come from."""

@@ -15,7 +15,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive, save
-from dedup_job.cli.guide import PAGE, Chosen, choose
+from dedup_job.cli.guide import Chosen, Wanted, choose
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.report import write_page
@@ -119,7 +119,21 @@ def run(
     A second run with the same target decides only new documents. The same command resumes a run
     that was stopped, killed or cut off. Without --source it shows what the server holds, and asks.
     """
+    chosen = None
+    if (source is None or target is None) and log_format is LogFormat.PLAIN:
+        more = [("--limit", limit), ("--cluster", cluster), ("--embedded", embedded)]
+        typed = [*options.words(), *(str(w) for pair in more if pair[1] is not None for w in pair)]
+        only_real = any((summary, follow, cluster, metrics_file, ping_file))
+        wanted = Wanted(
+            source, target, typed, dry_run, html, options.gives("field"), only_real, yes
+        )
+        with StopSignals(), _server(embedded) as uri:
+            settings = options.load()
+            chosen = choose(settings.at(uri) if uri else settings, wanted)
+        source, target, dry_run, html = chosen.source, chosen.target, chosen.dry_run, chosen.html
     with monitored(log_format, metrics_file, ping_file, dry_run=dry_run) as told:
+        if source is None or target is None:
+            raise UsageError(Message("--source and --target are needed."))
         if embedded is not None and options.gives("uri", "uri_file"):
             raise UsageError(
                 Message("--embedded starts a server of its own: leave --uri and --uri-file out.")
@@ -128,32 +142,25 @@ def run(
             raise UsageError(
                 Message("--summary tells of what was written; with --dry-run give --html FILE.")
             )
-        settings = options.load()
+        settings = options.load().reading(chosen.field if chosen else None)
         for option, file in (("--report", report), ("--html", html), ("--summary", summary)):
             if file is not None:
                 check_writable(option, file)
+        told.named(target, settings.connection.db)
+        request = commands.run.Request(
+            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
+        )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)
-            chosen = None
-            if source is None or target is None:
-                chosen = choose(settings, source, target, field=options.gives("field"))
-                source, target = chosen.source, chosen.target
-                settings = settings.reading(chosen.field)
-                if chosen.dry_run:
-                    dry_run, html = True, html or Path(PAGE)
-            told.named(target, settings.connection.db)
-            request = commands.run.Request(
-                source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
-            )
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
             told.report = _run(settings, request, stop, told, collector, cluster, report)
             pages = []
             if html is not None:
                 pages.append(partial(_write_page, html, settings, told, collector))
-            if chosen is not None and chosen.dry_run:
+            if chosen is not None and dry_run:
                 pages.append(partial(_say_how_to_write, chosen))
-            if summary is not None and not dry_run:
+            if summary is not None:
                 pages.append(partial(_write_summary, summary, settings))
             tell(told.report, report, stop, profile=profile, pages=pages)
 
@@ -230,13 +237,19 @@ def _write_page(
 
 def _say_how_to_write(chosen: Chosen, _: Run) -> None:
     console().say(Message("to write the unique documents:"))
-    console().say(f"  {replace(chosen, dry_run=False).command}")
+    console().say(f"  {replace(chosen, dry_run=False, html=None).command}")
 
 
 def _write_summary(file: Path, settings: Settings, outcome: Run) -> None:
     from dedup_job.cli.summary import write_summary  # here: few runs need it
 
-    write_summary(file, outcome, settings)  # without progress: the report ends with its last line
+    try:
+        write_summary(file, outcome, settings)  # without progress: the report has its last line
+    except DedupError as e:
+        status = label(str(outcome.status))
+        raise DedupError(
+            Message("the run is {status}, but {why}", status=status, why=e.message)
+        ) from e
 
 
 def _agree(source: str, target: str) -> None:

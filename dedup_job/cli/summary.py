@@ -53,7 +53,7 @@ def _as_page(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:
 
 def _as_text(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:
     text = io.StringIO()
-    out = Output(text, width=_WIDTH)
+    out = Output(text, width=_WIDTH, colour=False)
     for sentence in (in_a_line(run), *remarks(run)):
         out.paragraph(sentence)
         out.say()

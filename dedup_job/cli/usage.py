@@ -11,7 +11,6 @@ import io
 import os
 import re
 import shutil
-import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -73,16 +72,7 @@ def first_paragraph(told: str | None) -> str:
 
 
 def set_up_language() -> None:
-    """Let the library speak the language of the user where it asks for translations.
-
-    It is English where the output cannot hold Chinese characters.
-    """
-    try:
-        "中".encode(sys.stdout.encoding)
-    except UnicodeEncodeError:
-        os.environ["DEDUP_LANG"] = "en"
-        chosen_language.cache_clear()
-    os.environ["LANGUAGE"] = chosen_language()
+    """Let the library find our translations of its words."""
     gettext.bindtextdomain("dedup", FOLDER)
     gettext.textdomain("dedup")
 
@@ -138,7 +128,7 @@ def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> s
     from dedup_job.report.output import Output  # here: rich is slow to load
 
     text = io.StringIO()
-    out = Output(text, width=min(shutil.get_terminal_size().columns, _WIDEST))
+    out = Output(text, colour=False, width=min(shutil.get_terminal_size().columns, _WIDEST))
     pieces = " ".join(command.collect_usage_pieces(ctx))
     out.rows([(Message("Usage:"), f"{ctx.command_path} {pieces}")])
     for paragraph in filter(None, (command.help or "").split("\n\n")):
@@ -160,10 +150,20 @@ def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> s
 def _options(command: Any, ctx: Any) -> Iterator[tuple[str, str]]:
     """Yield how each option is written, and its help."""
     for parameter in command.get_params(ctx):
-        if record := parameter.get_help_record(ctx):
+        if record := _record(parameter, ctx):
             told = " ".join((getattr(parameter, "help", None) or "").split())
             extra = record[1].removeprefix(parameter.help or "").strip()
             yield record[0], f"{_translated(told)} {extra}".strip()
+
+
+def _record(parameter: Any, ctx: Any) -> Any:
+    """Return what the library says of an option; it takes the language from a variable."""
+    former = os.environ.get("LANGUAGE")
+    os.environ["LANGUAGE"] = chosen_language()
+    try:
+        return parameter.get_help_record(ctx)
+    finally:
+        os.environ.pop("LANGUAGE") if former is None else os.environ.update(LANGUAGE=former)
 
 
 def _translated(told: str) -> str:

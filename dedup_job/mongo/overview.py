@@ -49,8 +49,13 @@ def _collections(client: Client, database: str | None) -> Iterator[Namespace]:
         databases = [one["name"] for one in told["databases"] if one["name"] not in _OWN]
     for each in databases:
         options: dict[str, Any] = {"authorizedCollections": True, "filter": {"type": "collection"}}
-        names = {*client[each].list_collection_names(**options)}
-        made = {name.removesuffix(".state") for name in names if name.endswith(".state")}
+        try:
+            names = {*client[each].list_collection_names(**options)}
+        except OperationFailure:  # no right to list them
+            continue
+        made = {
+            t for name in names if name.endswith(".state") if f"{(t := name[:-6])}.runs" in names
+        }
         of_dedup = {target + suffix for target in made for suffix in ("", *SUFFIXES)}
         for name in sorted(names - of_dedup):
             if not name.startswith("system."):
@@ -76,6 +81,8 @@ def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
     lengths: dict[str, list[int]] = defaultdict(list)
     for document in documents:
         for path, text in texts_in(document):
+            if "," in path:  # a comma divides fields
+                continue
             lengths[path].append(len(text) if _is_prose(text) else 0)
     fields = [
         TextField(path, len(found) / len(documents), sum(found) / len(found))

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,6 +19,7 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.survey import BINS, Layer, Stratum, Survey
 
+S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
@@ -43,14 +44,19 @@ def words(key: str, **values: Any) -> Markup:
     key: section and name in words.toml; `label` is that of the names that rows hold.
     """
     return Markup("").join(
-        Markup('<span lang="{}">{}</span>').format(language, Markup(escape(form)).format(**values))
+        Markup('<span lang="{}">{}</span>').format(language, _filled(Markup(escape(form)), values))
         for language, form in zip(HTML_LANGUAGE.values(), _forms(key), strict=True)
     )
 
 
 def plain(key: str, language: str, **values: Any) -> str:
     """Return a phrase in one language, for places that hold no elements."""
-    return _forms(key)[LANGUAGES.index(language)].format(**values)
+    return _filled(_forms(key)[LANGUAGES.index(language)], values)
+
+
+def _filled(form: S, values: Mapping[str, Any]) -> S:
+    """Fill in values; a name that a row holds may have braces of its own."""
+    return form.format(**values) if values else form  # type: ignore[return-value]  # as it came
 
 
 def _forms(key: str) -> Sequence[str]:

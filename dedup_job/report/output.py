@@ -37,10 +37,14 @@ class Output(Console):
     stays whole. A table that is still too wide is printed as one block of lines for each row.
     """
 
-    def __init__(self, stream: TextIO, *, width: int | None = None) -> None:
-        """Take the stream; width: columns, by default those of the terminal."""
-        stream = plain(stream)
-        super().__init__(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    def __init__(self, stream: TextIO, *, width: int | None = None, colour: bool = True) -> None:
+        """Take the stream; width: columns, by default those of the terminal.
+
+        colour: where the terminal has it, or a variable asks for it; a file has none.
+        """
+        stream, no_terminal = plain(stream), None if colour else False
+        options: dict[str, Any] = {"width": width, "force_terminal": no_terminal}
+        super().__init__(file=stream, highlight=False, markup=False, emoji=False, **options)
         if width is None and not self.is_terminal:
             self.width = _ENDLESS
 

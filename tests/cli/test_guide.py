@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import pty
 import struct
@@ -73,7 +74,7 @@ def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
     assert "meta.note (100%, 2)" in result.stderr
     assert (
         f"dedup run --source {school.name}.questions --target {school.name}.questions_unique "
-        "--field stem --dry-run --html pairs.html"
+        f"--field stem --db {school.name} --dry-run --html pairs.html"
     ) in result.stderr
 
 
@@ -123,3 +124,43 @@ def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school: Db, tmp_p
 def test_an_empty_server_says_how_to_go_on(database: Db) -> None:
     result = dedup("run", "--db", "dedup_nothing_there", uri=uri_of(database))
     assert (result.returncode, "no collection that holds documents" in result.stderr) == (2, True)
+
+
+def test_the_command_that_is_named_keeps_the_options_that_were_typed(school: Db) -> None:
+    typed = ("--dry-run", "--config", "questions", "--limit", "5")
+    told = dedup("run", "--source", f"{school.name}.questions", *typed, uri=uri_of(school)).stderr
+    assert "_unique --config questions --limit 5 --dry-run" in told
+
+
+def test_with_yes_it_asks_nothing(school: Db, tmp_path: Path) -> None:
+    code, said = ask(school, "--db", school.name, "--yes", answers=[], folder=tmp_path)
+    assert (code, "--source is missing" in said) == (2, True), said
+
+
+def test_a_page_that_is_there_is_left_alone(school: Db, tmp_path: Path) -> None:
+    (tmp_path / "pairs.html").write_text("mine")
+    code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
+    assert (code, "pairs-2.html: open it" in said) == (0, True), said
+    assert (tmp_path / "pairs.html").read_text() == "mine"
+
+
+def test_where_metrics_are_wanted_no_dry_run_is_offered(school: Db, tmp_path: Path) -> None:
+    metrics = ("--metrics-file", "m.prom")
+    answers = ["1\n", "\n", "unique\n", "n\n"]  # the last one: copy to the new target?
+    code, said = ask(school, "--db", school.name, *metrics, answers=answers, folder=tmp_path)
+    assert code == 2, said
+    assert "Look first" not in said
+    assert "unique" not in school.list_collection_names()
+
+
+def test_a_log_in_json_stays_one(school: Db) -> None:
+    told = dedup("run", "--db", school.name, "--log-format", "json", uri=uri_of(school)).stderr
+    lines = [json.loads(line) for line in told.splitlines()]
+    assert "--source and --target are needed." in lines[-1]["message"] + str(lines[-1])
+
+
+def test_a_collection_beside_one_that_ends_like_a_state_is_offered(database: Db) -> None:
+    database.orders.insert_many([{"text": TEXT} for _ in range(3)])
+    database["orders.state"].insert_one({"text": TEXT})
+    told = dedup("run", "--db", database.name, uri=uri_of(database)).stderr
+    assert f"{database.name}.orders " in told

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 
 import pytest
+from markupsafe import escape
 
 from dedup_job.documents import Pair
 from dedup_job.pages.cell import cell
+from dedup_job.pages.render import plain, words
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from tests.pages.test_report_page import HOSTILE, elements
@@ -78,3 +80,9 @@ def test_counts_and_rates_stand_above_the_first_pairs_in_one_language():
     assert "The first 1 of 3 duplicates" in english
     assert "重复率 <b>30.00%</b>" in chinese
     assert "repeat rate" not in chinese
+
+
+@pytest.mark.parametrize("name", ["a{b}", "{0}", "a}b", "<b>"])
+def test_a_reason_that_nobody_knows_is_shown_as_it_is(name):
+    assert escape(name) in words(f"label.{name}")
+    assert plain(f"label.{name}", "zh") == name
