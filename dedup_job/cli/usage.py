@@ -22,6 +22,7 @@ from dedup_job.messages import FOLDER, Message, chosen_language, localized
 
 DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
 """What the help of an option says of a default that the library does not know."""
+_WIDEST_NAME = 26  # columns of an option beside its help
 _CHOICE = re.compile(r"'(.*)' is not one of (.*)", re.DOTALL)
 _TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _WIDEST = 100  # columns that are easy to read
@@ -140,7 +141,7 @@ def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> s
         if rows := [(name, _translated(told)) for name, told in rows]:
             out.say()
             out.say(title)
-            out.rows(rows, indent=2)
+            out.rows(rows, indent=2, widest=_WIDEST_NAME)
     if command.epilog:
         out.say()
         out.paragraph(Message(command.epilog))

@@ -99,17 +99,25 @@ class Output(Console):
                 self.say()
             self.rows((name, cell) for name, cell in zip(names, row, strict=True) if cell.plain)
 
-    def rows(self, rows: Iterable[tuple[str, str | Text]], indent: int = 0) -> None:
+    def rows(
+        self, rows: Iterable[tuple[str, str | Text]], indent: int = 0, widest: int = sys.maxsize
+    ) -> None:
         """Print names with their values beside them, or below them where there is little room.
+
+        A name with more columns than `widest` has a line of its own.
 
         Lines are broken between words, but for a value that is a Text with `no_wrap`.
         """
         texts = [(escaped(localized(name)), _text(value)) for name, value in rows]
-        beside = indent + max((cell_len(name) for name, _ in texts), default=0) + 2
+        widths = [cell_len(name) for name, _ in texts]
+        beside = indent + max((width for width in widths if width <= widest), default=0) + 2
         for name, value in texts:
             start, at = Text(" " * indent + name), beside
             narrow = self.width - beside < _BESIDE and beside + value.cell_len > self.width
-            if narrow and not value.no_wrap:
+            if cell_len(name) > widest:
+                self.say(start)
+                start = Text()
+            elif narrow and not value.no_wrap:
                 self.say(start)
                 start, at = Text(), indent + 2
             for line in _lines(value, sys.maxsize if value.no_wrap else max(self.width - at, 1)):
