@@ -154,6 +154,11 @@ def remarks(report: Run) -> Iterator[Message]:
     counts = report.counts
     if not counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
+    if counts.skipped > counts.scanned / 2:
+        yield Message(
+            "Skipped, since they have no text there: {share:.0%} of the documents. Is --field right?",
+            share=counts.skipped / counts.scanned,
+        )
     if counts.scanned and counts.scanned == report.checkpoint.scope.limit:
         yield Message("Stopped at --limit: the same command decides the next ones.")
     if short := counts.short_kept + counts.short_duplicate:

@@ -231,3 +231,9 @@ def test_quarantined_documents_can_be_found_by_what_is_said():
 def test_names_are_shown_as_they_are(name):
     """MongoDB allows brackets in names; rich reads them as its own markup."""
     assert f"{name} -> {name}  (run" in shown(report(source=name, target=name))
+
+
+def test_where_most_documents_have_no_text_the_field_is_asked_about():
+    told = " ".join(shown(report(Counts(kept=1, skipped=3, reasons={"missing": 3}))).split())
+    assert "75% of the documents. Is --field right?" in told
+    assert "--field" not in shown(report(Counts(kept=2, skipped=2, reasons={"missing": 2})))
