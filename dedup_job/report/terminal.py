@@ -156,7 +156,7 @@ def remarks(report: Run) -> Iterator[Message]:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if counts.skipped > counts.scanned / 2:
         yield Message(
-            "Skipped, since they have no text there: {share:.0%} of the documents. Is --field right?",
+            "Skipped, as they have no text there: {share:.0%} of the documents. Is --field right?",
             share=counts.skipped / counts.scanned,
         )
     if counts.scanned and counts.scanned == report.checkpoint.scope.limit:
