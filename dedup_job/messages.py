@@ -12,11 +12,11 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 LANGUAGES = ("en", "zh")
-FOLDER = str(files("dedup_job").joinpath("locale"))
+FOLDER = str(Path(__file__).parent / "locale")
 _DOMAIN = "dedup"
 _BETWEEN = {" ": "", ", ": "，", "; ": "；"}  # of parts that are joined, in Chinese
 _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the first one decides

@@ -24,13 +24,13 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job.cli import app
+from dedup_job.cli.usage import DEFAULT, first_paragraph
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import catalogue
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
 _PART = re.compile(r"(<!-- begin (\w+)(?:: (.*?))? -->\n).*?(<!-- end -->)", re.S)
-_DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
 _CONNECTION = ("uri", "uri_file", "db")
 _LONG = 60  # characters; a longer default is named in the description
 
@@ -95,7 +95,7 @@ def fields() -> Iterator[tuple[str, FieldInfo]]:
 
 
 def _summary(command: Any) -> str:
-    return " ".join((command.help or "").split("\n\n")[0].split())
+    return first_paragraph(command.help)
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]], translate: Translate) -> str:
@@ -150,8 +150,8 @@ def _meaning(parameter: Any, *, inspects: bool = False) -> tuple[str, str]:
     inspects: the command looks at a target, and takes the settings of its last run.
     """
     text = " ".join((getattr(parameter, "help", None) or "").split())
-    named = _DEFAULT.search(text)
-    text = _DEFAULT.sub("", text)
+    named = DEFAULT.search(text)
+    text = DEFAULT.sub("", text)
     if named:
         first, _, rest = named[1].partition("; ")
         of_target = inspects and rest.startswith("to inspect a target: ")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import multiprocessing
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -90,6 +94,30 @@ def dedup(
         code = Forked(arguments, environment_for(uri, **environment), out, err=err).wait(timeout)
         said, told = (file.read_text(encoding="utf-8") for file in (out, err))
         return subprocess.CompletedProcess([*arguments], code, said, told)
+
+
+def on_terminal(
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    columns: int,
+    cwd: Path | None = None,
+) -> tuple[subprocess.Popen[bytes], int]:
+    """Start `dedup` on a terminal of its own; return the process and the terminal's other end."""
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dedup_job", *arguments],
+        env=environment,
+        cwd=cwd,
+        stdin=slave,
+        stdout=slave,
+        stderr=slave,
+        start_new_session=True,
+        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+    )
+    os.close(slave)
+    return process, master
 
 
 def environment_for(uri: str | None, **more: str) -> dict[str, str]:

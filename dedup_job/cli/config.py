@@ -92,7 +92,7 @@ def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
         yield f"\n[{section}]"
         for name, field in type(part).model_fields.items():
             value, given = getattr(part, name), f"{section}.{name}" in loaded.origins
-            if name == "uri" and has_password(value):  # it belongs into uri_file
+            if name == "uri" and has_password(value):  # it belongs in uri_file
                 value, given = field.default, False
             yield from _comment(Message(str(field.description)))
             yield f"{'' if given else '# '}{name} = {_as_toml(value)}".rstrip()

@@ -111,7 +111,7 @@ def _planted(result: Score) -> Table:
 
 
 def _reasons(deviations: Iterable[Deviation]) -> Iterator[tuple[str, Message]]:
-    """Yield a kind, and why so many of it are not as due with the first of them as an example."""
+    """Yield each kind with a reason why documents are not as due, and the first as an example."""
     for _, same in groupby(sorted(deviations, key=_group), key=_group):
         of_one_reason = [*same]
         first = of_one_reason[0]

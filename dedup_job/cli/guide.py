@@ -20,7 +20,7 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
-from dedup_job.runs.offer import Offered, Overview, TextField
+from dedup_job.runs.offer import Offered, Overview, TextField, target_of
 
 if TYPE_CHECKING:
     from dedup_job.settings import Settings
@@ -70,7 +70,7 @@ def choose(settings: Settings, wanted: Wanted) -> Chosen:
     asks = is_interactive() and not wanted.yes
     given = (wanted.dry_run, wanted.html, wanted.typed)
     if wanted.source is not None:
-        likely = Chosen(wanted.source, f"{wanted.source}_unique", None, *given)
+        likely = Chosen(wanted.source, target_of(wanted.source), None, *given)
         if not asks:
             raise UsageError(_no_target(likely.command))
         return replace(likely, target=_target(likely.source, likely.target))

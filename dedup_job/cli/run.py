@@ -221,18 +221,12 @@ def _write_page(
     outcome: Run,
 ) -> None:
     survey = None if collector is None else collector.survey
-    try:
-        if survey is None:
-            with told.progress() as progress:
-                target = outcome.about.target
-                survey = commands.survey.survey_target(settings, target, progress)
-        write_page(survey, file)
-        console().say(Message("{file}: open it in a browser.", file=file))
-    except DedupError as e:
-        status = label(str(outcome.status))
-        raise DedupError(
-            Message("the run is {status}, but {why}", status=status, why=e.message)
-        ) from e
+    if survey is None:
+        with told.progress() as progress:
+            target = outcome.about.target
+            survey = commands.survey.survey_target(settings, target, progress)
+    write_page(survey, file)
+    console().say(Message("{file}: open it in a browser.", file=file))
 
 
 def _say_how_to_write(chosen: Chosen, _: Run) -> None:
@@ -243,13 +237,7 @@ def _say_how_to_write(chosen: Chosen, _: Run) -> None:
 def _write_summary(file: Path, settings: Settings, outcome: Run) -> None:
     from dedup_job.cli.summary import write_summary  # here: few runs need it
 
-    try:
-        write_summary(file, outcome, settings)  # without progress: the report has its last line
-    except DedupError as e:
-        status = label(str(outcome.status))
-        raise DedupError(
-            Message("the run is {status}, but {why}", status=status, why=e.message)
-        ) from e
+    write_summary(file, outcome, settings)  # without progress: the report has its last line
 
 
 def _agree(source: str, target: str) -> None:
@@ -272,16 +260,21 @@ def tell(
 
     stays: the target is still there, so other commands can look at it.
     """
-    show(
-        outcome, console(), profile=profile, stays=stays
-    )  # first: the file may not be to be written
+    # first: the files may not be to be written
+    show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
         lost = Message("the report could not be printed: {why}", why=error.strerror)
         typer.echo(localized(lost), err=True)
     if file is not None:
         _write_report(outcome, file)
     for write in pages:
-        write(outcome)
+        try:
+            write(outcome)
+        except DedupError as e:
+            status = label(str(outcome.status))
+            raise DedupError(
+                Message("the run is {status}, but {why}", status=status, why=e.message)
+            ) from e
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         raise Interrupted(_stopped(outcome, signum), signum)

@@ -11,7 +11,7 @@ from dedup_job.cli.console import save
 from dedup_job.cli.differences import legend, marked_line
 from dedup_job.messages import Message, chosen_language, joined
 from dedup_job.printing import on_one_line
-from dedup_job.report.labels import label, measures
+from dedup_job.report.labels import measures
 from dedup_job.report.output import Output
 from dedup_job.report.pieces import pieces_of
 from dedup_job.report.terminal import in_a_line, next_steps, remarks
@@ -38,8 +38,7 @@ def write_summary(file: Path, run: Run, settings: Settings) -> None:
         if found := commands.listing.sample_pairs(*where, wanted, _PAIRS):
             pairs[title] = found
     is_page = file.suffix.lower() in (".html", ".htm")
-    what = Message("the run is {status}, but its summary", status=label(str(run.status)))
-    save(file, (_as_page if is_page else _as_text)(run, pairs), what)
+    save(file, (_as_page if is_page else _as_text)(run, pairs), Message("the summary"))
 
 
 def _as_page(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:

@@ -140,7 +140,7 @@ def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
 
 
 def _each(form: Message, named: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    for name, count in sorted(named.items(), key=lambda item: (-item[1], item[0])):
+    for name, count in _most(named):
         yield Message(form.template, name=label(name)), count
 
 
@@ -226,6 +226,7 @@ def _limits(report: Run) -> Iterator[Message]:
 
 
 def _most(named: Mapping[str, int]) -> list[tuple[str, int]]:
+    """Return names with their counts, the greatest first."""
     return sorted(named.items(), key=lambda item: (-item[1], item[0]))
 
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
-import struct
-import subprocess
-import sys
-import termios
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +11,7 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from tests.running import dedup, environment_for, run_here, uri_of
+from tests.running import dedup, environment_for, on_terminal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 TEXT = "植物利用阳光把二氧化碳和水合成为有机物，同时释放氧气。"
@@ -39,19 +33,8 @@ def school(database: Db) -> Db:
 
 def ask(database: Db, *arguments: str, answers: Sequence[str], folder: Path) -> tuple[int, str]:
     """Run a command on a terminal of 80 columns, type the answers; return its code and output."""
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "dedup_job", "run", *arguments],
-        env=environment_for(uri_of(database)) | {"PYTHONPATH": str(Path.cwd())},
-        cwd=folder,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-        start_new_session=True,
-        preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-    )
-    os.close(slave)
+    environment = environment_for(uri_of(database)) | {"PYTHONPATH": str(Path.cwd())}
+    process, master = on_terminal(["run", *arguments], environment, columns=80, cwd=folder)
     said = b""
     try:
         while some := os.read(master, 4096):

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import pty
 import signal
-import struct
-import termios
 import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from subprocess import Popen
-from sys import executable
 from typing import Any
 
 import pytest
@@ -26,6 +20,7 @@ from tests.running import (
     assert_each_source_id_is_in_one_place,
     environment_for,
     held_elsewhere,
+    on_terminal,
     outcome,
     pause_at_work,
     run_here,
@@ -136,20 +131,10 @@ def test_a_signal_that_nohup_ignores_stays_ignored(database, tmp_path):
 def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database):
     """The kernel sends SIGHUP, and whatever is said from then on fails."""
     database.source.insert_many(make_corpus(200, seed=1))
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 200, 0, 0))
     names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
     with failing(database, "insert", blockConnection=True, blockTimeMS=400):
-        process = Popen(
-            [executable, "-m", "dedup_job", "run", *names],
-            env=environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20"),
-            stdin=slave,
-            stdout=slave,
-            stderr=slave,
-            start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
-        )
-        os.close(slave)
+        environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+        process, master = on_terminal(["run", *names], environment, columns=200)
         said = b""
         while b"kept, " not in said:
             said += os.read(master, 4096)
