@@ -73,14 +73,7 @@ def commands(command: Any = None, path: str = "dedup") -> Iterator[tuple[str, An
 
 
 def sentences() -> Iterator[str]:
-    """Yield each sentence of the generated parts that can be translated."""
-    for _, command in commands():
-        yield _summary(command)
-        for parameter in command.params:
-            meaning, default = _meaning(parameter)
-            yield meaning
-            if " " in default.strip("`"):
-                yield default
+    """Yield what the generated parts say besides the help of the commands."""
     yield from (str(field.description) for _, field in fields())
     yield from _WORDS
 
