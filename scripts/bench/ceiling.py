@@ -122,7 +122,7 @@ class Counting:
     def bookmark(self) -> None:
         """Know none."""
 
-    def finish(self, report: Run, *_: object) -> None:
+    def finish(self, report: Run, *_: object, **__: object) -> None:
         """Do nothing."""
 
     def abort(self, report: Run) -> None:
@@ -144,17 +144,21 @@ class Unsaved:
         """Keep none."""
 
 
-def measure(corpus: SyntheticCorpus, documents: int, threads: int) -> dict[str, float]:
-    """Decide all documents; return seconds and processor seconds."""
-    settings = Settings()
-    texts._MOST_BYTES = 1 << 40
+def replies_of(corpus: SyntheticCorpus, documents: int) -> list[NDArray[np.uint8]]:
+    """Return documents as a server sends them, a BSON array for each page."""
     replies = []
     for first in range(0, documents, PAGE):
         made = corpus.documents(first, min(PAGE, documents - first))
         fields = (b"\x03%d\0" % i + bson.encode(one) for i, one in enumerate(made))
         replies.append(bytes_of(edit.document(*fields)))
+    return replies
+
+
+def measure(replies: list[NDArray[np.uint8]], documents: int, threads: int) -> dict[str, float]:
+    """Decide all documents; return seconds and processor seconds."""
+    settings = Settings()
+    texts._MOST_BYTES = 1 << 40
     models = settings.models()
-    GreedyDeduplicator.compile(settings.index, settings.decision, models)
     target, index = Counting(settings, models), KeptIndex(settings.index)
     job = pipeline.Job(
         about=About("memory", "memory", {}, {}, dry_run=False),
@@ -200,7 +204,8 @@ def main() -> None:
     if given.child:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.child])
         corpus = SyntheticCorpus.of(given.kind, given.file)
-        print(json.dumps(measure(corpus, given.documents, given.child)))
+        replies = replies_of(corpus, given.documents)
+        print(json.dumps(measure(replies, given.documents, given.child)))
         return
     rates: dict[int, list[float]] = {cores: [] for cores in given.cores}
     for _ in range(given.turns):
