@@ -297,12 +297,23 @@ class Model:
 class Judge:
     def __init__(self, tables: FormTables, relations: Relations) -> None: ...
     def outlines(self, points: _Points, offsets: _Ints) -> Outlines: ...
-    def gist(self, outlines: Outlines) -> _Texts: ...
+    def gist(self, outlines: Outlines, rows: _Ints | None = None) -> _Texts: ...
     def forms(self, outlines: Outlines) -> Forms: ...
     def richness(self, outlines: Outlines) -> _Numbers: ...
     def features(
         self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints
     ) -> tuple[_Floats, _Numbers, _Bytes]: ...
+    def likely(
+        self,
+        model: Model,
+        confidence: float,
+        stop: int,
+        one: Outlines,
+        rows: _Ints,
+        other: Outlines,
+        other_rows: _Ints,
+        threads: int,
+    ) -> tuple[_Floats, _Bytes]: ...
     def judge(
         self,
         model: Model,
@@ -311,10 +322,11 @@ class Judge:
         rows: _Ints,
         other: Outlines,
         other_rows: _Ints,
+        threads: int,
     ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
     def differences(
-        self, one: Outlines, row: int, other: Outlines, other_row: int
-    ) -> list[tuple[int, bool, bool, str, str]]: ...
+        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints, threads: int
+    ) -> list[list[tuple[int, bool, bool, str, str]]]: ...
 
 FEATURES: tuple[tuple[str, int], ...]
 GUARDS: tuple[str, ...]

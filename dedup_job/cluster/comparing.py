@@ -18,6 +18,7 @@ from dedup_job.cluster.workforce import Workforce
 from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.compared import Rows
 from dedup_job.decision.rounds import PairVerdicts
+from dedup_job.decision.weighing import PairDetails
 from dedup_job.documents import Difference
 
 
@@ -112,19 +113,17 @@ class RemotePairs:
         verdicts: PairVerdicts = self._ask("verdicts", rows, numbers)
         return verdicts
 
-    def similarities(
-        self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return how alike judged pairs are."""
-        alike: NDArray[np.float64] = self._ask("similarities", rows, numbers, cost)
-        return alike
+    def details(self, rows: Rows, numbers: Rows) -> PairDetails:
+        """Return all that is known of pairs."""
+        details: PairDetails = self._ask("details", rows, numbers)
+        return details
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
         named: list[tuple[Difference, ...]] = self._ask("differences", rows, numbers)
         return named
 
-    def _ask(self, method: str, rows: Rows, numbers: Rows, *more: Any) -> Any:
+    def _ask(self, method: str, rows: Rows, numbers: Rows) -> Any:
         """Ask the worker that holds the batch.
 
         Nowhere else is the worker replaced: another thread may notice the loss first.
@@ -138,7 +137,7 @@ class RemotePairs:
                     self._worker.ask("compare", self._number, self._part, self.held)
                 wanted = np.setdiff1d(kept, self._has) if method != "equal" else kept
                 places = self._texts.places(wanted) if len(wanted) else None
-                said = self._worker.ask("say", self._number, places, method, rows, numbers, *more)
+                said = self._worker.ask("say", self._number, places, method, rows, numbers)
             except Lost:
                 self._worker = None
                 continue

@@ -181,6 +181,7 @@ def _job(
     store = SnapshotStore if writer else DrySnapshots
     limits, dial = limits_of(settings, yes=request.yes), dial_of(settings, models)
     index, recorded = KeptIndex(settings.index), settings.recorded()
+    threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
         about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
         scope=Scope(settings.source.query, request.limit),
@@ -195,7 +196,7 @@ def _job(
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index, settings.decision, target.texts_of, models.judge, target.ranks_of
+            index, settings.decision, target.texts_of, models.judge, target.ranks_of, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=store(reader, settings.index, memory),
@@ -205,7 +206,7 @@ def _job(
             )
             for name in others
         ],
-        threads=settings.run.threads or preparing_threads(reader.hosts),
+        threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,

@@ -82,7 +82,7 @@ def choose(
     twins[own[said != JOINED]] = -1  # gone, or it has another text after all
     rows = np.flatnonzero(~found.alone | (hashed >= 0))
     texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
-    outcome, verdicts = _decided(found, texts, pairs, ranks, rules)
+    outcome = _decided(found, texts, pairs, ranks, rules)
     added = outcome.state == rounds.KEPT
     here = outcome.replaced[outcome.replaced >= found.held] - found.held
     added[here] = True
@@ -98,14 +98,14 @@ def choose(
     originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
     outcome.totals[exact], outcome.chosen[exact] = 0, -1  # an equal text is found without them
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
-    of = _enter_pairs(found, pairs, outcome, numbers, verdicts, columns, decisions)
+    of = _enter_pairs(found, pairs, outcome, numbers, columns, decisions)
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
     decisions.probabilities[exact] = np.nan
     near = np.flatnonzero(outcome.state == rounds.NEAR)
     places = outcome.chosen[near]
     named = _differences(found, pairs, places, turned=found.candidates.rows[places] != near)
     differences = dict(zip(near.tolist(), named, strict=True))
-    replaced = _replaced(found, pairs, outcome, numbers, verdicts, columns)
+    replaced = _replaced(found, pairs, outcome, numbers, columns)
     missing = _missing(found, outcome, hashed, own[said == VOID])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
@@ -143,7 +143,6 @@ def _replaced(
     pairs: PairTexts,
     outcome: Outcome,
     added: NDArray[np.int64],
-    verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
 ) -> list[tuple[int, Taken]]:
     """Return which documents replace others, in turn; see `_enter_pairs`."""
@@ -154,8 +153,7 @@ def _replaced(
     numbers[here] = added[others[here] - found.held]
     told = np.flatnonzero(~here & (outcome.by[rows] >= 0))
     places = outcome.by[rows[told]]
-    cost = verdicts.cost[places]
-    similarities = pairs.similarities(rows[told], others[told], cost)
+    details = pairs.details(rows[told], others[told])
     shared = _channels_of(found.candidates.columns[places], channels)
     named = _differences(found, pairs, places, np.ones(len(places), dtype=np.bool_))
     replaced = [
@@ -168,10 +166,10 @@ def _replaced(
         pair = Replaced(
             is_exact=False,
             distance=int(found.candidates.distances[place]),
-            similarity=float(similarities[i]),
+            similarity=float(details.similarities[i]),
             channels=int(shared[i]),
-            left_out=int(verdicts.left_out[place]),
-            probability=float(-cost[i]),
+            left_out=int(details.left_out[i]),
+            probability=float(details.probabilities[i]),
             differences=named[i],
         )
         at = int(told[i])
@@ -197,7 +195,7 @@ def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> N
 
 def _decided(
     found: LookUp, texts: OpenTexts, pairs: PairTexts, ranks: PartRanks, rules: Rules
-) -> tuple[Outcome, PairVerdicts]:
+) -> Outcome:
     """Decide in turn, until every pair that is needed is judged."""
     n, rows, numbers = len(texts.twins), found.candidates.rows, found.candidates.numbers
     verdicts, ranked = PairVerdicts.all(UNKNOWN, len(numbers)), bool(ranks.own)
@@ -219,7 +217,7 @@ def _decided(
         if ranked:
             some = places[verdicts.joined[places] & (numbers[places] < found.held)]
             pair_beats[some] = ranks.beats(rows[some], numbers[some])
-    return outcome, verdicts
+    return outcome
 
 
 def _enter_pairs(
@@ -227,7 +225,6 @@ def _enter_pairs(
     pairs: PairTexts,
     outcome: Outcome,
     added: NDArray[np.int64],
-    verdicts: PairVerdicts,
     channels: tuple[Channel, ...],
     decisions: Decisions,
 ) -> NDArray[np.int64]:
@@ -242,11 +239,12 @@ def _enter_pairs(
     owners = found.candidates.rows[places]  # another one of a row that was replaced
     decisions.outcomes[:], decisions.candidates[:] = _OUTCOMES[outcome.state], outcome.totals
     decisions.distances[rows] = found.candidates.distances[places]
-    decisions.similarities[rows] = pairs.similarities(owners, numbers, verdicts.cost[places])
-    decisions.probabilities[rows] = -verdicts.cost[places]
-    decisions.kinds[rows] = verdicts.kinds[places]
-    decisions.richer[rows] = np.where(owners == rows, verdicts.richer[places], np.uint8(0))
-    decisions.left_out[rows] = verdicts.left_out[places]
+    details = pairs.details(owners, numbers)
+    decisions.similarities[rows] = details.similarities
+    decisions.probabilities[rows] = details.probabilities
+    decisions.kinds[rows] = details.kinds
+    decisions.richer[rows] = np.where(owners == rows, details.richer, np.uint8(0))
+    decisions.left_out[rows] = details.left_out
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier]

@@ -12,7 +12,7 @@ from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.rounds import JOINED, REFUSED, VOID, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
-from dedup_job.decision.weighing import PairScorer, TextPairs
+from dedup_job.decision.weighing import PairDetails, PairScorer, TextPairs
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, Judged
@@ -35,12 +35,10 @@ class PairTexts(Protocol):
         """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
 
     def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
-        """Judge pairs; equal rows together."""
+        """Judge pairs."""
 
-    def similarities(
-        self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return how alike judged pairs are, float64 (c,)."""
+    def details(self, rows: Rows, numbers: Rows) -> PairDetails:
+        """Return all that is known of pairs, to be recorded."""
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""
@@ -77,12 +75,13 @@ class LocalTexts:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
+        threads: int = 1,
     ) -> None:
         """Take what knows the keys of kept documents, and what fetches their texts by key.
 
-        judge: None where texts are not compared.
+        judge: None where texts are not compared; they are in threads.
         """
-        self._scorer = PairScorer(settings, judge)
+        self._scorer = PairScorer(settings, judge, threads)
         self._known = KeptTexts(fetch, kept.packed_keys)
         self._batch: Batch | None = None
         self.arrived = self._known.arrived
@@ -144,17 +143,15 @@ class LocalPairs:
         """Judge pairs; a text that was read before is not read again."""
         verdicts = PairVerdicts.all(VOID, len(rows))
         for which, pairs in self._in_parts(rows, numbers):
-            verdicts.put(which, self._scorer.verdicts(*pairs))
+            verdicts.put(which, self._scorer.verdicts(pairs))
         return verdicts
 
-    def similarities(
-        self, rows: Rows, numbers: Rows, cost: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Return how alike judged pairs are."""
-        alike = np.empty(len(rows))
+    def details(self, rows: Rows, numbers: Rows) -> PairDetails:
+        """Return all that is known of pairs."""
+        details = PairDetails.none(len(rows))
         for which, pairs in self._in_parts(rows, numbers):
-            alike[which] = self._scorer.similarities(cost[which], pairs)
-        return alike
+            details.put(which, self._scorer.details(pairs))
+        return details
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""

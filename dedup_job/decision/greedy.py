@@ -63,9 +63,10 @@ class GreedyDeduplicator:
         fetch: Fetch,
         judge: Judge | None = None,
         fetch_ranks: FetchRanks = no_ranks,
+        threads: int = 1,
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
-        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge), fetch_ranks)
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, threads), fetch_ranks)
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""

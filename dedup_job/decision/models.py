@@ -64,4 +64,5 @@ class Models:
     def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
         """Return what sketches are made of, and what was read."""
         read = self.any_judge.read(texts)
-        return read.main, read
+        main = self.any_judge.mains(read)
+        return main, read._replace(main=main)

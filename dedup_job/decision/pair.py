@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
-from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
@@ -74,7 +72,7 @@ class PairRecheck:
         both = judge.read([text, other])
         pair = (both, _TEXT, both, _OTHER)
         alike, required = self._scorer.alike(pair)
-        verdicts = self._scorer.verdicts(*pair)
+        details = self._scorer.details(pair)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
         agreement = least = None
@@ -88,8 +86,8 @@ class PairRecheck:
             refused_by = "channels"
         elif agreement is not None and least is not None and agreement < least:
             refused_by = "sketch"
-        elif not verdicts.joined[0]:
-            refused_by = self._scorer.kind(int(verdicts.kinds[0]))
+        elif not details.joined[0]:
+            refused_by = self._scorer.kind(int(details.kinds[0]))
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
@@ -112,9 +110,8 @@ class PairRecheck:
         if not texts:
             return []
         prints, theirs = map(self._models.fingerprinter.fingerprint, (texts, originals))
-        pairs, verdicts, alike = self._scored(texts, originals)
-        named = self._scorer.differences(pairs)
-        likely = self._scorer.probabilities(verdicts.cost)
+        pairs = self._pairs(texts, originals)
+        details, named = self._scorer.details(pairs), self._scorer.differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []
@@ -123,18 +120,18 @@ class PairRecheck:
             if text == original:
                 pair = Pair(b"", 0, 1.0, (str(Channel.TEXT),))
                 decided.append(Duplicate(Reason.EXACT, short, pair))
-            elif not verdicts.joined[i]:
-                decided.append(self._scorer.kind(int(verdicts.kinds[i])))
+            elif not details.joined[i]:
+                decided.append(self._scorer.kind(int(details.kinds[i])))
             else:
                 pair = Pair(
                     b"",
                     int(distances[i]),
-                    float(alike[i]) if self._compares else None,
+                    float(details.similarities[i]) if self._compares else None,
                     tuple(map(str, found_by[i])),
                     differences=named[i],
-                    richer=names_of(int(verdicts.richer[i]), NAMES.richer),
-                    left_out=int(verdicts.left_out[i]) / 100,
-                    probability=None if np.isnan(likely[i]) else float(likely[i]),
+                    richer=names_of(int(details.richer[i]), NAMES.richer),
+                    left_out=int(details.left_out[i]) / 100,
+                    probability=_known(details.probabilities[i]),
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided
@@ -148,20 +145,19 @@ class PairRecheck:
         """
         if not texts:
             return []
-        _, verdicts, alike = self._scored(texts, others)
-        likely = [
-            None if np.isnan(p) else float(p) for p in self._scorer.probabilities(verdicts.cost)
-        ]
+        details = self._scorer.details(self._pairs(texts, others))
         kinds = [
             None if joined else self._scorer.kind(code)
-            for joined, code in zip(verdicts.joined.tolist(), verdicts.kinds.tolist(), strict=True)
+            for joined, code in zip(details.joined.tolist(), details.kinds.tolist(), strict=True)
         ]
-        return list(zip(kinds, alike.tolist(), likely, strict=True))
+        likely = map(_known, details.probabilities.tolist())
+        return list(zip(kinds, details.similarities.tolist(), likely, strict=True))
 
-    def _scored(
-        self, texts: Sequence[str], others: Sequence[str]
-    ) -> tuple[TextPairs, PairVerdicts, NDArray[np.float64]]:
+    def _pairs(self, texts: Sequence[str], others: Sequence[str]) -> TextPairs:
         rows = np.arange(len(texts))
-        pairs = (self._scorer.read(texts), rows, self._scorer.read(others), rows)
-        verdicts = self._scorer.verdicts(*pairs)
-        return pairs, verdicts, self._scorer.similarities(verdicts.cost, pairs)
+        return self._scorer.read(texts), rows, self._scorer.read(others), rows
+
+
+def _known(probability: float) -> float | None:
+    """Return a probability, None where the model does not say."""
+    return None if np.isnan(probability) else float(probability)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,29 +46,20 @@ class Rules(NamedTuple):
 
 
 class PairVerdicts(NamedTuple):
-    """What is known of c pairs of texts.
+    """What c pairs of texts are decided by.
 
     verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
     float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first. Not used here: kinds: uint8 (c,), code of the class that keeps a pair
-    apart; richer: uint8 (c,), what the text of a joined pair has that the other one lacks, as bits;
-    left_out: uint8 (c,), the percentage of the text that was not compared.
+    say so, then the first.
     """
 
     verdicts: NDArray[np.uint8]
     cost: NDArray[np.float64]
-    kinds: NDArray[np.uint8]
-    richer: NDArray[np.uint8]
-    left_out: NDArray[np.uint8]
 
     @classmethod
     def all(cls, verdict: int, count: int) -> PairVerdicts:
         """Return the same verdict so many times."""
-        return cls(
-            np.full(count, verdict, dtype=np.uint8),
-            np.zeros(count),
-            *np.zeros((3, count), dtype=np.uint8),
-        )
+        return cls(np.full(count, verdict, dtype=np.uint8), np.zeros(count))
 
     @property
     def joined(self) -> NDArray[np.bool_]:
@@ -78,9 +68,7 @@ class PairVerdicts(NamedTuple):
 
     def put(self, places: NDArray[np.int64], known: PairVerdicts) -> None:
         """Enter what is known of some pairs."""
-        columns: Iterable[NDArray[Any]] = self
-        for column, values in zip(columns, known, strict=True):
-            column[places] = values
+        self.verdicts[places], self.cost[places] = known
 
 
 class Outcome(NamedTuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,9 +12,10 @@ from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings, OnMoreContent
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.judgment import Judge, Judged
+from dedup_job.judgment import Judge, Judged, ReadTexts
 from dedup_job.judgment.names import NAMES, RICHER, SIMILARITY
 from dedup_job.judgment.similarity import jaccard
+from dedup_job.native.code_points import TextColumn
 
 # A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
 # G + 2 in all G - 3 are common. Below _FULL that is less than 0.8, so less is asked for; with
@@ -68,47 +72,75 @@ def _least_bits(similarity: NDArray[np.float64], spreads: float) -> NDArray[np.i
     return np.floor((share - spreads * spread) * BINS).astype(np.int64)
 
 
+class PairDetails(NamedTuple):
+    """What is known of c pairs of texts, besides whether they are joined, bool (c,).
+
+    similarities: float64 (c,), how alike they are; probabilities: float64 (c,), NaN where the model
+    does not say; kinds: uint8 (c,), code of what keeps a pair apart; richer: uint8 (c,), what the
+    first text has that the other one lacks, as bits; left_out: uint8 (c,), the percentage of the
+    text that was not compared.
+    """
+
+    joined: NDArray[np.bool_]
+    similarities: NDArray[np.float64]
+    probabilities: NDArray[np.float64]
+    kinds: NDArray[np.uint8]
+    richer: NDArray[np.uint8]
+    left_out: NDArray[np.uint8]
+
+    @classmethod
+    def none(cls, count: int) -> PairDetails:
+        """Return room for so many."""
+        figures, codes = np.full((2, count), np.nan), np.zeros((3, count), dtype=np.uint8)
+        return cls(np.zeros(count, dtype=np.bool_), *figures, *codes)
+
+    def put(self, places: NDArray[np.int64], known: PairDetails) -> None:
+        """Enter what is known of some pairs."""
+        columns: Iterable[NDArray[Any]] = self
+        for column, values in zip(columns, known, strict=True):
+            column[places] = values
+
+
 class PairScorer:
     """Judges pairs of cleaned texts by their differences or by their similarity."""
 
-    def __init__(self, settings: DecisionSettings, judge: Judge | None) -> None:
-        """Take who reads the texts; None where they are not compared."""
+    def __init__(self, settings: DecisionSettings, judge: Judge | None, threads: int = 1) -> None:
+        """Take who reads the texts; None where they are not compared; pairs are, in threads."""
         if settings.compares and judge is None:
             raise ValueError(f"decision.judge is {settings.judge}, without a judge")
         self.threshold = SimilarityThreshold(settings)
         self._judge = judge if settings.compares else None
         self._decides = settings.judges
         self._keeps_richer = settings.on_more_content is OnMoreContent.KEEP
+        self._threads = threads
 
     def read(self, texts: Judged) -> Judged:
         """Return n texts as they are compared, so that none has to be read twice."""
         return texts if self._judge is None else self._judge.read(texts)
 
-    def verdicts(
-        self,
-        texts: Judged,
-        rows: NDArray[np.int64],
-        others: Judged,
-        other_rows: NDArray[np.int64],
-    ) -> PairVerdicts:
-        """Judge texts[rows[i]] and others[other_rows[i]] for c pairs; equal rows together."""
+    def verdicts(self, pairs: TextPairs) -> PairVerdicts:
+        """Judge c pairs; of a refused one nothing else is known."""
         if self._judge is None or not self._decides:
-            return self._by_similarity((texts, rows, others, other_rows))
-        said = self._judge.judge(texts, rows, others, other_rows)
+            values, least = self.alike(pairs)
+            return PairVerdicts(np.where(values >= least, JOINED, REFUSED), -values)
+        likely, joined, richer = self._judge.likely(*pairs, self._threads)
+        if self._keeps_richer:
+            joined &= richer == 0
+        return PairVerdicts(np.where(joined, JOINED, REFUSED), -likely)
+
+    def details(self, pairs: TextPairs) -> PairDetails:
+        """Compare c pairs to their end."""
+        values, least = self.alike(pairs)
+        if self._judge is None or not self._decides:
+            known = PairDetails.none(len(values))
+            known.kinds[:] = _SIMILARITY_CODE
+            return known._replace(joined=values >= least, similarities=values)
+        said = self._judge.judge(*pairs, self._threads)
         joined, kinds = said.joined, said.refused
         if self._keeps_richer:
             apart = joined & (said.richer > 0)
             joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
-        verdicts = np.where(joined, JOINED, REFUSED)
-        return PairVerdicts(verdicts, -said.probabilities, kinds, said.richer, said.left_out)
-
-    def similarities(self, cost: NDArray[np.float64], pairs: TextPairs) -> NDArray[np.float64]:
-        """Return how alike c judged pairs are, (c,); where that decides, their cost says it."""
-        return self.alike(pairs)[0] if self._decides else -cost
-
-    def probabilities(self, cost: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return how likely c judged pairs are the same, (c,); NaN where the model does not say."""
-        return -cost if self._decides else np.full(len(cost), np.nan)
+        return PairDetails(joined, values, said.probabilities, kinds, said.richer, said.left_out)
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""
@@ -125,14 +157,8 @@ class PairScorer:
                 )
                 for one in found[:_MAX_NAMED]
             )
-            for found in self._judge.each_differences(*pairs)
+            for found in self._judge.each_differences(*pairs, self._threads)
         ]
-
-    def _by_similarity(self, pairs: TextPairs) -> PairVerdicts:
-        values, least = self.alike(pairs)
-        none = np.zeros(len(values), dtype=np.uint8)
-        verdicts = np.where(values >= least, JOINED, REFUSED)
-        return PairVerdicts(verdicts, -values, none + np.uint8(_SIMILARITY_CODE), none, none)
 
     def alike(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return how alike c pairs are, and how alike they have to be.
@@ -142,6 +168,17 @@ class PairScorer:
         texts, rows, others, other_rows = pairs
         if self._judge is None:
             return np.ones(len(rows)), np.zeros(len(rows))
-        one, other = self._judge.read(texts).main, self._judge.read(others).main
-        longer = np.maximum(one.lengths[rows], other.lengths[other_rows])
-        return jaccard(one, rows, other, other_rows), self.threshold.required(longer)
+        one, own = self._mains(self._judge, texts, rows)
+        other, theirs = self._mains(self._judge, others, other_rows)
+        longer = np.maximum(one.lengths[own], other.lengths[theirs])
+        return jaccard(one, own, other, theirs), self.threshold.required(longer)
+
+    @staticmethod
+    def _mains(
+        judge: Judge, texts: Judged, rows: NDArray[np.int64]
+    ) -> tuple[TextColumn, NDArray[np.int64]]:
+        """Return what some texts ask, and the place of each row there."""
+        if isinstance(texts, ReadTexts) and texts.main is not None:
+            return texts.main, rows
+        wanted, places = np.unique(rows, return_inverse=True)
+        return judge.mains(texts, wanted), places

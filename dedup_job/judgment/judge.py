@@ -33,19 +33,18 @@ _ROW: Final = np.zeros(1, dtype=np.int64)
 
 
 class ReadTexts(NamedTuple):
-    """n texts, and their outlines from row `first` on; main: what is asked, whatever the order."""
+    """n texts, and their outlines from row `first` on; main: what they ask, if known."""
 
     texts: TextColumn
     outlines: _core.Outlines
-    first: int
-    main: TextColumn
+    first: int = 0
+    main: TextColumn | None = None
 
     def part(self, rows: slice) -> ReadTexts:
         """Return some of them in a row."""
         start = rows.indices(len(self.texts.lengths))[0]
-        return ReadTexts(
-            self.texts.part(rows), self.outlines, self.first + start, self.main.part(rows)
-        )
+        main = None if self.main is None else self.main.part(rows)
+        return ReadTexts(self.texts.part(rows), self.outlines, self.first + start, main)
 
 
 Judged = Texts | ReadTexts
@@ -115,8 +114,16 @@ class Judge:
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        outlines = self._core.outlines(*packed)
-        return ReadTexts(packed, outlines, 0, TextColumn(*self._core.gist(outlines)))
+        return ReadTexts(packed, self._core.outlines(*packed))
+
+    def mains(self, texts: Judged, rows: NDArray[np.int64] | None = None) -> TextColumn:
+        """Return what some texts ask, whatever the order of choices, or what all of them do."""
+        read = self.read(texts)
+        if read.main is not None:
+            return read.main if rows is None else read.main.take(rows)
+        if rows is None:
+            rows = np.arange(len(read.texts.lengths))
+        return TextColumn(*self._core.gist(read.outlines, rows + read.first))
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).
@@ -132,6 +139,7 @@ class Judge:
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
+        threads: int = 1,
     ) -> Verdicts:
         """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,).
 
@@ -139,7 +147,7 @@ class Judge:
         """
         pairs = self._pairs(left, left_rows, right, right_rows)
         probabilities, guards, richer, left_out = self._core.judge(
-            self.model.trees, int(self._heeded), *pairs
+            self.model.trees, int(self._heeded), *pairs, threads
         )
         guards &= self._heeded
         guarded = guards != 0
@@ -148,6 +156,28 @@ class Judge:
         refused[guarded] = first[guarded]
         joined = ~guarded & (probabilities >= self._confidence)
         return Verdicts(joined, probabilities, refused, richer, left_out)
+
+    def likely(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+        threads: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]:
+        """Return probabilities, which pairs are joined and what is richer, see Verdicts.
+
+        A pair that is refused is compared until that is sure: its probability is NaN then, and
+        what is richer is 0.
+        """
+        probabilities, richer = self._core.likely(
+            self.model.trees,
+            self._confidence,
+            int(self._heeded),
+            *self._pairs(left, left_rows, right, right_rows),
+            threads,
+        )
+        return probabilities, probabilities >= self._confidence, richer
 
     def features(
         self,
@@ -191,13 +221,13 @@ class Judge:
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
+        threads: int = 1,
     ) -> Iterator[Sequence[Found]]:
         """Yield the differences of text left_rows[i] of left and right_rows[i] of right."""
         one, other = self.read(left), self.read(right)
-        for row, other_row in zip(left_rows.tolist(), right_rows.tolist(), strict=True):
-            found = self._core.differences(
-                one.outlines, one.first + row, other.outlines, other.first + other_row
-            )
+        listed = self._core.differences(*self._pairs(one, left_rows, other, right_rows), threads)
+        rows = left_rows.tolist(), right_rows.tolist()
+        for found, row, other_row in zip(listed, *rows, strict=True):
             named = [
                 Found(kind_of(moved=moved, notation=null, text=a, other=b), PLACES[place], a, b)
                 for place, moved, null, a, b in found

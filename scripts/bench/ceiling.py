@@ -173,7 +173,7 @@ def measure(replies: list[NDArray[np.uint8]], documents: int, threads: int) -> d
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index, settings.decision, target.texts_of, models.judge
+            index, settings.decision, target.texts_of, models.judge, threads=threads
         ),
         abort_if=AbortConditions(settings.abort_if),
         snapshots=Unsaved(),

@@ -1,11 +1,17 @@
 // Entry points of the judgment room.
 #include "core/bind.hpp"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include <cmath>
+#include <mutex>
+#include <numeric>
+#include <optional>
 #include <ranges>
 
+#include "core/parallel.hpp"
 #include "judgment/bind.hpp"
 #include "judgment/jaccard.hpp"
 
@@ -59,45 +65,68 @@ double left_out(const Form& form) {
     return whole ? 100.0 * static_cast<double>(notes) / static_cast<double>(whole) : 0;
 }
 
-// The forms of outlines. Each is made when it is first asked for; all are forgotten when they take much room.
-class FormCache {
+// Texts of a batch as they are judged: their outlines, and the forms of those that were needed lately.
+class ReadTexts {
 public:
-    FormCache(const FormTables& tables, const Outlines& outlines)
-        : outlines_(outlines), tokenizer_(tables, forms_), places_(outlines.size(), NONE) {
-        forms_.inner.reserve(std::min(MOST_TOKENS, outlines.points.size() / 2));  // no copies, and no page untouched
-        forms_.points.reserve(std::min(4 * MOST_TOKENS, outlines.points.size()));
-    }
+    Outlines outlines;
 
-    // Makes room for the next forms. Forms that were given before may be gone.
+    std::size_t size() const { return outlines.size(); }
+    // Forgets all forms where they take much room.
     void make_room() {
-        if (forms_.inner.size() < MOST_TOKENS) return;
-        forms_.clear();
-        places_.assign(places_.size(), NONE);
+        if (held_ <= MOST_POINTS) return;
+        clear(parts_, places_);
+        held_ = 0;
     }
-    std::size_t place(std::size_t row) {
-        if (places_[row] == NONE) {
-            places_[row] = static_cast<std::uint32_t>(forms_.size());
-            tokenizer_.add(outlines_[row]);
+    // Makes the forms of some rows that have none.
+    void make_forms(const FormTables& tables, std::span<const std::int64_t> rows, std::size_t threads) {
+        places_.resize(size(), {NONE, 0});
+        std::vector<std::int64_t> missing;
+        for (const std::int64_t row : rows) {
+            if (places_[row].part != NONE) continue;
+            places_[row].part = UNDER_WAY;
+            held_ += points(row);
+            missing.push_back(row);
         }
-        return places_[row];
+        std::mutex adding;
+        share(missing.size(), threads, [&](auto take) {
+            Forms forms;
+            Tokenizer tokenizer(tables, forms);
+            std::vector<std::int64_t> made;
+            for (std::size_t i; (i = take()) < missing.size();) {
+                tokenizer.add(outlines[missing[i]]);
+                made.push_back(missing[i]);
+            }
+            const std::scoped_lock lock(adding);
+            for (std::uint32_t i = 0; i < made.size(); i++)
+                places_[made[i]] = {static_cast<std::uint32_t>(parts_.size()), i};
+            parts_.push_back(std::move(forms));
+        });
     }
-    Form at(std::size_t place) const { return forms_[place]; }
+    Form form(std::int64_t row) const { return parts_[places_[row].part][places_[row].place]; }
+    std::size_t points(std::int64_t row) const { return outlines[row].points.size(); }
+    std::mutex& in_use() const { return in_use_; }
+
+    static constexpr std::size_t MOST_POINTS = 1 << 21;
 
 private:
-    static constexpr std::uint32_t NONE = 0xFFFFFFFF;
-    static constexpr std::size_t MOST_TOKENS = 1 << 20;
-    const Outlines& outlines_;
-    Forms forms_;
-    Tokenizer tokenizer_;
-    std::vector<std::uint32_t> places_;
+    static constexpr std::uint32_t NONE = 0xFFFFFFFF, UNDER_WAY = NONE - 1;
+    struct Place {
+        std::uint32_t part, place;
+    };
+
+    std::vector<Forms> parts_;
+    std::vector<Place> places_;
+    std::size_t held_ = 0;  // points of texts with forms
+    mutable std::mutex in_use_;
 };
 
-// Pairs of texts: row rows[i] of one batch and other_rows[i] of another.
+// Pairs of texts: row rows[i] of one batch and other_rows[i] of another; in how many threads they are compared.
 struct Pairs {
-    const Outlines& one;
+    ReadTexts& one;
     In<std::int64_t> rows;
-    const Outlines& other;
+    ReadTexts& other;
     In<std::int64_t> other_rows;
+    std::int64_t threads = 1;
 };
 
 // Reads and judges batches of texts; without state between calls, so threads may share it.
@@ -106,46 +135,55 @@ public:
     BatchJudge(const TableArrays& tables, const RelationArrays& relations)
         : tables_(tables.value), relations_(relations.value) {}
 
-    Outlines outlines(In<std::uint32_t> points, In<std::int64_t> offsets) const {
+    std::unique_ptr<ReadTexts> read(In<std::uint32_t> points, In<std::int64_t> offsets) const {
         const TextColumn texts = texts_of(points, offsets);
-        Outlines outlines;
+        auto read = std::make_unique<ReadTexts>();
         Unlocked unlocked;
-        OutlineReader reader(tables_, outlines);
-        outlines.points.reserve(texts.all().size());
+        OutlineReader reader(tables_, read->outlines);
+        read->outlines.points.reserve(texts.all().size());
         for (std::size_t i = 0; i < texts.size(); i++) reader.read(texts[i]);
-        return outlines;
+        return read;
     }
 
-    std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(const Outlines& outlines) const {
+    std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(
+        const ReadTexts& texts, const std::optional<In<std::int64_t>>& rows) const {
+        std::vector<std::int64_t> all;
+        if (!rows) {
+            all.resize(texts.size());
+            std::iota(all.begin(), all.end(), 0);
+        }
+        const std::span<const std::int64_t> wanted = rows ? view(*rows) : all;
+        check_rows(wanted, texts.size());
         Buffer points;
         std::vector<std::int64_t> offsets{0};
         {
             Unlocked unlocked;
             GistWriter writer(tables_, relations_.spellings);
-            for (std::size_t i = 0; i < outlines.size(); i++) {
-                writer.append(outlines[i], points);
+            for (const std::int64_t row : wanted) {
+                writer.append(texts.outlines[static_cast<std::size_t>(row)], points);
                 offsets.push_back(static_cast<std::int64_t>(points.size()));
             }
         }
         return {give(std::move(points)), give(std::move(offsets))};
     }
 
-    Forms forms(const Outlines& outlines) const {
+    Forms forms(const ReadTexts& texts) const {
         Forms forms;
         Unlocked unlocked;
         Tokenizer tokenizer(tables_, forms);
-        for (std::size_t i = 0; i < outlines.size(); i++) tokenizer.add(outlines[i]);
+        for (std::size_t i = 0; i < texts.size(); i++) tokenizer.add(texts.outlines[i]);
         return forms;
     }
 
-    Out<std::uint32_t> richness_of(const Outlines& outlines) const {
+    Out<std::uint32_t> richness_of(ReadTexts& texts) const {
         std::vector<std::uint32_t> found;
         {
             Unlocked unlocked;
-            FormCache cache(tables_, outlines);
-            for (std::size_t i = 0; i < outlines.size(); i++) {
-                cache.make_room();
-                const auto each = richness(cache.at(cache.place(i)));
+            const std::scoped_lock lock(texts.in_use());
+            for (std::int64_t row = 0; row < static_cast<std::int64_t>(texts.size()); row++) {
+                texts.make_room();
+                texts.make_forms(tables_, {&row, 1}, 1);
+                const auto each = richness(texts.form(row));
                 found.insert(found.end(), each.begin(), each.end());
             }
         }
@@ -153,58 +191,72 @@ public:
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>> features(
-        const Outlines& one, In<std::int64_t> rows, const Outlines& other, In<std::int64_t> other_rows) const {
-        std::vector<double> features;
-        std::vector<std::uint32_t> guards;
-        std::vector<std::uint8_t> equal;
-        features.reserve(rows.size() * std::size(FEATURES));
-        guards.reserve(rows.size());
-        compare({one, rows, other, other_rows}, [&](const Form&, const Form&, const Comparison& found) {
-            features.insert(features.end(), found.features.begin(), found.features.end());
-            guards.push_back(found.guards);
-            equal.push_back(are_same(found.features));
+        ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows) const {
+        constexpr std::size_t width = std::size(FEATURES);
+        std::vector<double> features(rows.size() * width);
+        std::vector<std::uint32_t> guards(rows.size());
+        std::vector<std::uint8_t> equal(rows.size());
+        compare({one, rows, other, other_rows}, {}, [&](std::size_t i, const Form&, const Form&, const Comparison& found, bool) {
+            std::ranges::copy(found.features, features.begin() + i * width);
+            guards[i] = found.guards;
+            equal[i] = are_same(found.features);
         });
         return {give(std::move(features)), give(std::move(guards)), give(std::move(equal))};
     }
 
-    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
-        const ModelArrays& arrays, std::uint32_t stop, const Outlines& one, In<std::int64_t> rows,
-        const Outlines& other, In<std::int64_t> other_rows) const {
-        std::vector<double> probabilities;
-        std::vector<std::uint32_t> guards;
-        std::vector<std::uint8_t> more, out;
+    // Probabilities: NaN where a guard stops the comparison, or where it is sure before its end that they are less than
+    // the confidence.
+    std::tuple<Out<double>, Out<std::uint8_t>> likely(
+        const ModelArrays& arrays, double confidence, std::uint32_t stop, ReadTexts& one, In<std::int64_t> rows,
+        ReadTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
         const Model& model = arrays.model;
-        const auto probability = [&](const Comparison& found) {
-            if (found.guards & stop) return std::numeric_limits<double>::quiet_NaN();
-            return are_same(found.features) ? 1 : model.probability(model.score(found.features));
+        std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
+        std::vector<std::uint8_t> more(rows.size());
+        const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& found, bool whole) {
+            if (!whole) return;
+            probabilities[i] = probability(model, found);
+            more[i] = richer(left, right, found.differences);
         };
-        const auto take = [&](const Form& left, const Form& right, const Comparison& found) {
-            probabilities.push_back(probability(found));
-            guards.push_back(found.guards);
-            more.push_back(richer(left, right, found.differences));
-            out.push_back(static_cast<std::uint8_t>(std::lround(std::max(left_out(left), left_out(right)))));
+        compare({one, rows, other, other_rows, threads}, {stop, &model, model.least_score(confidence)}, take);
+        return {give(std::move(probabilities)), give(std::move(more))};
+    }
+
+    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
+        const ModelArrays& arrays, std::uint32_t stop, ReadTexts& one, In<std::int64_t> rows,
+        ReadTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
+        std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
+        std::vector<std::uint32_t> guards(rows.size());
+        std::vector<std::uint8_t> more(rows.size()), out(rows.size());
+        const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& found, bool whole) {
+            if (whole) probabilities[i] = probability(arrays.model, found);
+            guards[i] = found.guards;
+            more[i] = richer(left, right, found.differences);
+            out[i] = static_cast<std::uint8_t>(std::lround(std::max(left_out(left), left_out(right))));
         };
-        compare({one, rows, other, other_rows}, take, stop);
+        compare({one, rows, other, other_rows, threads}, {stop}, take);
         return {give(std::move(probabilities)), give(std::move(guards)), give(std::move(more)), give(std::move(out))};
     }
 
-    // The differences of one pair: place (0 stem, 1 choice, 2 answer, 3 notes), whether it moved, whether it is one
+    // The differences of each pair: place (0 stem, 1 choice, 2 answer, 3 notes), whether it moved, whether it is one
     // of notation, both texts. Of answer and notes all is named, since they are not aligned.
-    nb::list differences(const Outlines& one, std::int64_t row, const Outlines& other, std::int64_t other_row) const {
-        check_rows({&row, 1}, one.size());
-        check_rows({&other_row, 1}, other.size());
-        std::vector<Named> found;
-        {
-            Unlocked unlocked;
-            found = name_differences(one[row], other[other_row]);
-        }
+    nb::list differences(ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows,
+                         std::int64_t threads) const {
+        std::vector<std::vector<Named>> found(rows.size());
+        const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& compared, bool) {
+            found[i] = name_differences(left, right, compared);
+        };
+        compare({one, rows, other, other_rows, threads}, {}, take);
         const auto text = [](const Buffer& points) {
             const auto size = static_cast<Py_ssize_t>(points.size());
             return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
         };
         nb::list listed;
-        for (const Named& each : found)
-            listed.append(nb::make_tuple(each.place, each.moved, each.null, text(each.left), text(each.right)));
+        for (const std::vector<Named>& pair : found) {
+            nb::list named;
+            for (const Named& each : pair)
+                named.append(nb::make_tuple(each.place, each.moved, each.null, text(each.left), text(each.right)));
+            listed.append(named);
+        }
         return listed;
     }
 
@@ -214,14 +266,7 @@ private:
         bool moved, null;
         Buffer left, right;
     };
-    std::vector<Named> name_differences(const Outline& one, const Outline& other) const {
-        Forms forms;
-        Tokenizer tokenizer(tables_, forms);
-        tokenizer.add(one);
-        tokenizer.add(other);
-        const Form a = forms[0], b = forms[1];
-        Comparison found;
-        Comparer(relations_).compare(a, b, found);
+    std::vector<Named> name_differences(const Form& a, const Form& b, const Comparison& found) const {
         std::vector<Named> named;
         Differ differ(relations_);
         Work work;
@@ -240,23 +285,43 @@ private:
         return named;
     }
 
-    // Calls take(left, right, comparison) for each pair.
+    static double probability(const Model& model, const Comparison& found) {
+        return are_same(found.features) ? 1 : model.probability(model.score(found.features));
+    }
+
+    // Calls take(i, left, right, comparison, whether it came to its end) for each pair, in several threads.
     template <class Take>
-    void compare(const Pairs& pairs, Take take, std::uint32_t stop = 0) const {
+    void compare(const Pairs& pairs, const Stop& stop, Take take) const {
         expect(pairs.rows.size() == pairs.other_rows.size(), "there are not as many rows as other rows");
+        expect(1 <= pairs.threads && pairs.threads <= 1 << 10, "threads is out of range");
         const auto rows = view(pairs.rows), other_rows = view(pairs.other_rows);
         check_rows(rows, pairs.one.size());
         check_rows(other_rows, pairs.other.size());
+        const auto threads = static_cast<std::size_t>(pairs.threads);
         Unlocked unlocked;
-        FormCache left(tables_, pairs.one), right(tables_, pairs.other);
-        Comparer comparer(relations_);
-        Comparison found;
-        for (std::size_t i = 0; i < rows.size(); i++) {
-            left.make_room();
-            right.make_room();
-            const Form a = left.at(left.place(rows[i])), b = right.at(right.place(other_rows[i]));
-            comparer.compare(a, b, found, stop);
-            take(a, b, found);
+        std::unique_lock one(pairs.one.in_use(), std::defer_lock), other(pairs.other.in_use(), std::defer_lock);
+        if (&pairs.one == &pairs.other)
+            one.lock();
+        else
+            std::lock(one, other);
+        for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
+            std::size_t size = 0;  // as many as memory has room for
+            for (end = begin; end < rows.size() && size < ReadTexts::MOST_POINTS; end++)
+                size += pairs.other.points(other_rows[end]) +
+                        (end > begin && rows[end] == rows[end - 1] ? 0 : pairs.one.points(rows[end]));
+            pairs.one.make_room();
+            pairs.other.make_room();
+            pairs.one.make_forms(tables_, rows.subspan(begin, end - begin), threads);
+            pairs.other.make_forms(tables_, other_rows.subspan(begin, end - begin), threads);
+            share(end - begin, threads, [&](auto next) {
+                Comparer comparer(relations_);
+                Comparison found;
+                for (std::size_t i; (i = begin + next()) < end;) {
+                    const Form a = pairs.one.form(rows[i]), b = pairs.other.form(other_rows[i]);
+                    const bool whole = comparer.compare(a, b, found, stop);
+                    take(i, a, b, found, whole);
+                }
+            });
         }
     }
 
@@ -334,7 +399,7 @@ nb::tuple place_of(const Forms& forms, std::size_t i) {
 
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
-    nb::class_<Outlines>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &Outlines::size);
+    nb::class_<ReadTexts>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &ReadTexts::size);
     nb::class_<Forms>(m, "Forms", "The tokens of texts.")
         .def("__len__", &Forms::size)
         .def("place", &place_of, "row"_a,
@@ -368,21 +433,25 @@ void bind_judgment(nb::module_& m) {
     nb::class_<BatchJudge>(m, "Judge", "Reads texts and compares them in pairs.")
         .def(nb::init<const TableArrays&, const RelationArrays&>(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
              "tables"_a, "relations"_a)
-        .def("outlines", &BatchJudge::outlines, "points"_a.noconvert(), "offsets"_a.noconvert(),
+        .def("outlines", &BatchJudge::read, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the outlines of n texts.")
-        .def("gist", &BatchJudge::gist, "outlines"_a,
-             "Return what texts ask, whatever the order of choices: points and offsets.")
+        .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert() = nb::none(),
+             "Return what texts ask, all or some, whatever the order of choices: points and offsets.")
         .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
              "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
              "differs, uint8 (c,).")
+        .def("likely", &BatchJudge::likely, "model"_a, "confidence"_a, "stop"_a, "one"_a, "rows"_a.noconvert(),
+             "other"_a, "other_rows"_a.noconvert(), "threads"_a,
+             "Return of c pairs: probability, NaN where it is surely less than the confidence; what the first has more.")
         .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
-             "other_rows"_a.noconvert(),
+             "other_rows"_a.noconvert(), "threads"_a,
              "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")
-        .def("differences", &BatchJudge::differences, "one"_a, "row"_a, "other"_a, "other_row"_a,
-             "Return the differences of a pair: part, moved, of notation, the words of either.");
+        .def("differences", &BatchJudge::differences, "one"_a, "rows"_a.noconvert(), "other"_a,
+             "other_rows"_a.noconvert(), "threads"_a,
+             "Return the differences of each pair: part, moved, of notation, the words of either.");
     m.def("jaccard", &jaccard_of, "points"_a.noconvert(), "offsets"_a.noconvert(), "rows"_a.noconvert(),
           "other_points"_a.noconvert(), "other_offsets"_a.noconvert(), "other_rows"_a.noconvert(),
           "Return how alike c pairs of texts are, float64 (c,): their distinct 3-grams in common, of those of either.");

@@ -2,12 +2,23 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <tuple>
 
 namespace dedup::judgment {
 namespace {
 
 constexpr std::size_t MOST_BEGIN = 8;  // tokens
+constexpr double MOST_MOVED = 40;      // weight
+constexpr double FIRST_LOOK = 4;       // pieces
+
+// Features that count no further.
+struct Cap {
+    std::size_t feature;
+    double most;
+};
+constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
+constexpr std::size_t OF_DIFFERENCES = "length"_f;  // features, the first ones
 
 double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
 
@@ -91,7 +102,7 @@ void find_keyed(const Form& form, std::vector<std::uint64_t>& to) {
 
 }  // namespace
 
-void Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop) {
+bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop& stop) {
     const bool turned = is_before(b, a);
     const Form &one = turned ? b : a, &other = turned ? a : b;
     Work work;
@@ -99,12 +110,17 @@ void Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.guards = 0;
     to.differences.clear();
     stop_ = stop;
+    ruled_out_ = false;
+    // the order in which work is spent counts where there is too much
+    if (!work.suffices_for(one.points.size(), other.points.size(), one.choices.size())) stop_.model = nullptr;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
-    if (!turned) return;
-    std::swap(to.differences.left, to.differences.right);
-    for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
+    if (turned) {
+        std::swap(to.differences.left, to.differences.right);
+        for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
+    }
+    return !is_stopped(to);
 }
 
 void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Comparison& to) {
@@ -112,11 +128,27 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     const auto x = a.of(a.stem), y = b.of(b.stem);
     const Points p = a.text(x), q = b.text(y);
     const Match last{last_clause(a), last_clause(b)};
+    const double total = std::max({weight_of(x), weight_of(y), 1.0});
     f["han"_f] = share_of(count_han(p) + count_han(q), p.size() + q.size(), 0);  // guards ask for it
+    f["unlike_ratio"_f] = 1;
     shared_.reset();
-    differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
-    if (to.differences.exchanged) to.guards |= "exchanged"_g;
-    const double written_otherwise = look_at_differences(a, b, last, work, to);
+    seen_ = {};
+    next_look_ = FIRST_LOOK;
+    clear(a_.added, b_.added);
+    auto& differences = to.differences.differences;
+    differ_.align_clauses(a, a.stem, b, b.stem, false, work, to.differences);
+    std::size_t looked_at = differences.size();  // what has moved
+    for (std::size_t gap = 0; gap < differ_.gaps(); gap++) {
+        differ_.align_gap(a, b, gap, false, work, to.differences);
+        const bool last_gap = gap + 1 == differ_.gaps();
+        if (!stop_.model && !last_gap) continue;  // all are aligned before the first is looked at
+        if (to.differences.exchanged) to.guards |= "exchanged"_g;
+        look_at_differences(a, b, looked_at, last, total, work, to);
+        looked_at = differences.size();
+        if (is_stopped(to)) return;
+    }
+    if (seen_.negations) to.guards |= "negation"_g;
+    if (seen_.more_blanks && seen_.fewer_blanks) to.guards |= "blanks"_g;
     if (is_stopped(to)) return;
     look_at_added(a, b, last, work, to);
     if (is_stopped(to)) return;
@@ -129,35 +161,44 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
 
     const Shared all = shared(a, b);
-    const double both = std::min({all.both + written_otherwise, all.left, all.right});
+    const double both = std::min({all.both + seen_.written_otherwise, all.left, all.right});
     f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
 
-    const auto cap = [&](std::size_t feature, double most) { f[feature] = std::min(f[feature], most); };
-    cap("pieces"_f, 10);
-    cap("forms"_f, 6);
-    cap("replaced"_f, 6);
-    cap("unlike"_f, 6);
-    const double total = std::max({weight_of(x), weight_of(y), 1.0});
-    f["edge_share"_f] /= total;
-    f["replaced_share"_f] /= total;
+    for (const auto [feature, most] : CAPS) f[feature] = std::min(f[feature], most);
+    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) f[feature] /= total;
     f["moved"_f] = to.differences.moved_clauses / total;
-    f["moved_within"_f] = std::min(to.differences.moved_within, 40.0);
+    f["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
 }
 
-// Returns the weight of what is only written otherwise.
-double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
+// Notes where the differences seen so far, with any others, rule out that the pair is likely enough.
+void Comparer::rule_out(const Comparison& to, double total) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    if (to.features["pieces"_f] < next_look_) return;
+    next_look_ = 2 * to.features["pieces"_f];
+    std::array<double, std::size(FEATURES)> low = to.features, high;
+    high.fill(infinity);
+    std::fill(low.begin() + OF_DIFFERENCES, low.end(), -infinity);
+    for (const auto [feature, most] : CAPS) low[feature] = std::min(low[feature], most);
+    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) low[feature] /= total;
+    low["moved"_f] = high["moved"_f] = to.differences.moved_clauses / total;
+    low["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
+    low["han"_f] = high["han"_f] = to.features["han"_f];
+    low["unlike_ratio"_f] = low["begin"_f] = -infinity;
+    high["unlike_ratio"_f] = to.features["unlike_ratio"_f];
+    ruled_out_ = !stop_.model->can_reach(stop_.least, low, high);
+}
+
+// The differences from one on.
+void Comparer::look_at_differences(
+    const Form& a, const Form& b, std::size_t first, Match last, double total, Work& work, Comparison& to) {
     auto& f = to.features;
     const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
     const bool han = f["han"_f] > 0.3;
-    double written_otherwise = 0;
-    std::int64_t negations = 0;
-    bool fewer_blanks = false, more_blanks = false;
-    clear(a_.added, b_.added);
-    f["unlike_ratio"_f] = 1;
-    for (const Difference& one : to.differences.differences) {
+    for (std::size_t k = first; k < to.differences.differences.size(); k++) {
+        const Difference& one = to.differences.differences[k];
         if (one.moved) continue;
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
-        if (c.null || c.alike) written_otherwise += c.least();
+        if (c.null || c.alike) seen_.written_otherwise += c.least();
         if (c.null) {
             f["forms"_f]++;
             continue;
@@ -183,9 +224,9 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
             f["contained"_f] += c.contained;
         }
-        if (!one.clauses || c.in_tail || c.limits) negations += c.negation;  // a clause more denies nothing
-        more_blanks |= c.blanks > 0;
-        fewer_blanks |= c.blanks < 0;
+        if (!one.clauses || c.in_tail || c.limits) seen_.negations += c.negation;  // a clause more denies nothing
+        seen_.more_blanks |= c.blanks > 0;
+        seen_.fewer_blanks |= c.blanks < 0;
         const bool other = c.unlike && !c.contained;
         if (c.numbers_differ || (c.number_alone && !one.edge)) to.guards |= "number"_g;
         if (c.names && other && c.ratio <= 0.5) to.guards |= "name"_g;
@@ -198,11 +239,9 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
-        if (is_stopped(to)) return 0;
+        if (stop_.model) rule_out(to, total);
+        if (is_stopped(to)) return;
     }
-    if (negations) to.guards |= "negation"_g;
-    if (more_blanks && fewer_blanks) to.guards |= "blanks"_g;
-    return written_otherwise;
 }
 
 // Made when it is asked for: few guards do. A word that is repeated counts once, with the greatest of its weights.

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/hash_table.hpp"
+#include "judgment/model.hpp"
 #include "judgment/pair.hpp"
 
 namespace dedup::judgment {
@@ -52,14 +53,21 @@ struct Comparison {
     Alignment differences;  // the left side is the first form's
 };
 
+// When a comparison may end, its features unfinished: as soon as one of the guards holds; with a model as soon as what
+// is known of the features rules out the least score, too. Then nothing else is known of the pair.
+struct Stop {
+    std::uint32_t guards = 0;
+    const Model* model = nullptr;
+    double least = 0;
+};
+
 // Compares pairs; one for each thread.
 class Comparer {
 public:
     explicit Comparer(const Relations& relations) : relations_(relations), differ_(relations) {}
 
-    // The same features and guards in both orders of the two. stop: guards at which the comparison ends, its features
-    // unfinished, as soon as one holds.
-    void compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop = 0);
+    // The same features and guards in both orders of the two. False where it ended before.
+    bool compare(const Form& a, const Form& b, Comparison& to, const Stop& stop = {});
 
 private:
     struct Pairing {
@@ -87,9 +95,17 @@ private:
 
         Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
     };
-    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
+    // What the differences of the stems tell together.
+    struct Seen {
+        std::int64_t negations = 0;
+        bool fewer_blanks = false, more_blanks = false;
+        double written_otherwise = 0;  // weight
+    };
+    bool is_stopped(const Comparison& to) const { return ruled_out_ || to.guards & stop_.guards; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
-    double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
+    void look_at_differences(
+        const Form& a, const Form& b, std::size_t first, Match last, double total, Work& work, Comparison& to);
+    void rule_out(const Comparison& to, double total);
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
     void compare_marks(const Form& a, const Form& b, Comparison& to);
@@ -108,7 +124,10 @@ private:
     HashTable<std::int32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
     std::optional<Shared> shared_;
-    std::uint32_t stop_ = 0;
+    Seen seen_;
+    Stop stop_;
+    bool ruled_out_ = false;
+    double next_look_ = 0;  // at what is ruled out, once there are so many pieces
 };
 
 }  // namespace dedup::judgment

@@ -112,11 +112,11 @@ void Differ::gather(const Form& form, Range clauses, Side& side) const {
     }
 }
 
-void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
+void Differ::align_clauses(
+    const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
     find_clauses(a, of_a, a_);
     find_clauses(b, of_b, b_);
     const Keys x = a_.clause_keys, y = b_.clause_keys;
-    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
     subsequence_.find(x, y, work, same_);
     find_runs(x, y, 1, [&](std::size_t i, std::size_t j, std::size_t) {
         if (!(x[i] & 1)) return;
@@ -125,20 +125,20 @@ void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool ch
         const Range left = append_places(a_.clauses[i], found.left), right = append_places(b_.clauses[j], found.right);
         found.differences.push_back({left, right, choice, false, true, true});
     });
-    const std::vector<Match> same = same_;  // since `align_tokens` overwrites it
+    std::swap(kept_, same_);
     found.exchanged |= are_exchanged(a.text(a.of(of_a)), b.text(b.of(of_b)));  // whatever the words are
-    Match at{0, 0};
-    for (std::size_t k = 0; k <= same.size(); k++) {
-        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
-        gather(a, {at.left, next.left}, a_);
-        gather(b, {at.right, next.right}, b_);
-        if (!a_.tokens.empty() || !b_.tokens.empty()) {
-            const bool one_sided = a_.tokens.empty() || b_.tokens.empty();
-            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
-            align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
-        }
-        at = {next.left + 1, next.right + 1};
-    }
+}
+
+void Differ::align_gap(const Form& a, const Form& b, std::size_t gap, bool choice, Work& work, Alignment& found) {
+    const auto places = [](const Side& side) { return static_cast<std::uint32_t>(side.clauses.size()); };
+    const bool ends = gap == kept_.size();
+    const Match from = gap ? Match{kept_[gap - 1].left + 1, kept_[gap - 1].right + 1} : Match{0, 0};
+    const Match to = ends ? Match{places(a_), places(b_)} : kept_[gap];
+    gather(a, {from.left, to.left}, a_);
+    gather(b, {from.right, to.right}, b_);
+    if (a_.tokens.empty() && b_.tokens.empty()) return;
+    const bool one_sided = a_.tokens.empty() || b_.tokens.empty(), begins = from.left == 0 && from.right == 0;
+    align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
 }
 
 void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {

@@ -63,7 +63,14 @@ public:
     explicit Differ(const Relations& relations) : relations_(relations) {}
 
     // Clauses that both parts have are taken out, those in order first; then tokens between them are aligned.
-    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
+    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
+        align_clauses(a, of_a, b, of_b, choice, work, found);
+        for (std::size_t gap = 0; gap < gaps(); gap++) align_gap(a, b, gap, choice, work, found);
+    }
+    // The first step, and the others, one for each gap between clauses that both have.
+    void align_clauses(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
+    std::size_t gaps() const { return kept_.size() + 1; }
+    void align_gap(const Form& a, const Form& b, std::size_t gap, bool choice, Work& work, Alignment& found);
 
     // last: clauses of the stem that are its tail.
     Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work);
@@ -103,7 +110,7 @@ private:
 
     const Relations& relations_;
     Subsequence subsequence_;
-    std::vector<Match> same_;
+    std::vector<Match> same_, kept_;   // of tokens; of clauses
     HashTable<std::uint32_t> places_;  // of each key, the first that is left, from 1 on
     std::vector<std::uint32_t> next_;  // and the next one of the same key
     std::vector<std::uint64_t> buffer_;
