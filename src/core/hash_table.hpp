@@ -54,9 +54,9 @@ public:
         return slots_[place].key == key ? slots_[place].value : Value{};
     }
 
-    // Calls take(key) for each key.
+    // Calls take(key, value) for each key.
     void each(auto take) const {
-        for (std::size_t i = 0; i < count_; i++) take(slots_[taken_[i]].key);
+        for (std::size_t i = 0; i < count_; i++) take(slots_[taken_[i]].key, slots_[taken_[i]].value);
     }
 
     std::size_t size() const { return count_; }

@@ -78,7 +78,8 @@ public:
         held_ = 0;
     }
     // Makes the forms of some rows that have none.
-    void make_forms(const FormTables& tables, std::span<const std::int64_t> rows, std::size_t threads) {
+    void make_forms(const FormTables& tables, const Relations& relations, std::span<const std::int64_t> rows,
+                    std::size_t threads) {
         places_.resize(size(), {NONE, 0});
         std::vector<std::int64_t> missing;
         for (const std::int64_t row : rows) {
@@ -96,13 +97,21 @@ public:
                 tokenizer.add(outlines[missing[i]]);
                 made.push_back(missing[i]);
             }
+            Part part{std::move(forms), {}};
+            Summarizer summarizer(relations);
+            for (std::size_t i = 0; i < made.size(); i++) part.summaries.push_back(summarizer.summarize(part.forms[i]));
             const std::scoped_lock lock(adding);
             for (std::uint32_t i = 0; i < made.size(); i++)
                 places_[made[i]] = {static_cast<std::uint32_t>(parts_.size()), i};
-            parts_.push_back(std::move(forms));
+            parts_.push_back(std::move(part));
         });
     }
-    Form form(std::int64_t row) const { return parts_[places_[row].part][places_[row].place]; }
+    Form form(std::int64_t row) const {
+        const auto [part, place] = places_[row];
+        Form form = parts_[part].forms[place];
+        form.summary = &parts_[part].summaries[place];
+        return form;
+    }
     std::size_t points(std::int64_t row) const { return outlines[row].points.size(); }
     std::mutex& in_use() const { return in_use_; }
 
@@ -114,7 +123,11 @@ private:
         std::uint32_t part, place;
     };
 
-    std::vector<Forms> parts_;
+    struct Part {
+        Forms forms;
+        std::vector<Summary> summaries;
+    };
+    std::vector<Part> parts_;
     std::vector<Place> places_;
     std::size_t held_ = 0;  // points of texts with forms
     mutable std::mutex in_use_;
@@ -182,7 +195,7 @@ public:
             const std::scoped_lock lock(texts.in_use());
             for (std::int64_t row = 0; row < static_cast<std::int64_t>(texts.size()); row++) {
                 texts.make_room();
-                texts.make_forms(tables_, {&row, 1}, 1);
+                texts.make_forms(tables_, relations_, {&row, 1}, 1);
                 const auto each = richness(texts.form(row));
                 found.insert(found.end(), each.begin(), each.end());
             }
@@ -311,8 +324,8 @@ private:
                         (end > begin && rows[end] == rows[end - 1] ? 0 : pairs.one.points(rows[end]));
             pairs.one.make_room();
             pairs.other.make_room();
-            pairs.one.make_forms(tables_, rows.subspan(begin, end - begin), threads);
-            pairs.other.make_forms(tables_, other_rows.subspan(begin, end - begin), threads);
+            pairs.one.make_forms(tables_, relations_, rows.subspan(begin, end - begin), threads);
+            pairs.other.make_forms(tables_, relations_, other_rows.subspan(begin, end - begin), threads);
             share(end - begin, threads, [&](auto next) {
                 Comparer comparer(relations_);
                 Comparison found;

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::size_t MOST_BEGIN = 8;  // tokens
 constexpr double MOST_MOVED = 40;      // weight
-constexpr double FIRST_LOOK = 4;       // pieces
 
 // Features that count no further.
 struct Cap {
@@ -18,40 +17,22 @@ struct Cap {
     double most;
 };
 constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
-constexpr std::size_t OF_DIFFERENCES = "length"_f;  // features, the first ones
+// Features that are known when all differences are read, and until then at least what those have that were.
+constexpr std::size_t OF_DIFFERENCES[] = {
+    "pieces"_f, "forms"_f, "edge_share"_f, "inserted_max"_f, "replaced"_f, "replaced_min"_f, "replaced_share"_f,
+    "unlike"_f, "unlike_max"_f, "unlike_min"_f, "unlike_ratio"_f, "contained"_f, "alike"_f, "slips"_f, "moved"_f,
+    "moved_within"_f, "all_shared"_f, "choices_alike"_f,
+};
+
+// Caps sums, and divides by the weight of the text.
+void finish(std::span<double> features, double total) {
+    for (const auto [feature, most] : CAPS) features[feature] = std::min(features[feature], most);
+    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) features[feature] /= total;
+}
 
 double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
 
-std::uint32_t last_clause(const Form& form) {
-    std::uint32_t last = 0;
-    for (const Token& token : form.of(form.stem)) {
-        if (token.kind != Kind::symbol) last = std::max(last, token.clause);
-    }
-    return last;
-}
-
-// Tokens of stem and choices, and of choices.
-Range asked_of(const Form& form) {
-    return {form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end};
-}
 std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
-Range choices_of(const Form& form) { return {form.choices.front().begin, form.choices.back().end}; }
-
-void write_content(const Form& form, std::span<const Token> tokens, Buffer& to) {
-    for (const Token& token : tokens) {
-        if (has_content(token)) append(to, form.text(token));
-    }
-}
-
-std::size_t count_han(Points text) {
-    return std::ranges::count_if(text, [](std::uint32_t point) { return 0x3400 <= point && point < 0xA000; });
-}
-
-std::size_t count_notation(std::span<const Token> tokens) {
-    return std::ranges::count_if(tokens, [](const Token& token) {
-        return token.kind == Kind::symbol || token.kind == Kind::letter || token.kind == Kind::number;
-    });
-}
 
 // An order of two forms that does not depend on which is the first.
 bool is_before(const Form& a, const Form& b) {
@@ -125,80 +106,88 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
 
 void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Comparison& to) {
     auto& f = to.features;
-    const auto x = a.of(a.stem), y = b.of(b.stem);
-    const Points p = a.text(x), q = b.text(y);
-    const Match last{last_clause(a), last_clause(b)};
-    const double total = std::max({weight_of(x), weight_of(y), 1.0});
-    f["han"_f] = share_of(count_han(p) + count_han(q), p.size() + q.size(), 0);  // guards ask for it
-    f["unlike_ratio"_f] = 1;
+    const Match last{a.summary->last_clause, b.summary->last_clause};
+    const double total = std::max({a.summary->weight, b.summary->weight, 1.0});
     shared_.reset();
-    seen_ = {};
-    next_look_ = FIRST_LOOK;
-    clear(a_.added, b_.added);
-    auto& differences = to.differences.differences;
-    differ_.align_clauses(a, a.stem, b, b.stem, false, work, to.differences);
-    std::size_t looked_at = differences.size();  // what has moved
-    for (std::size_t gap = 0; gap < differ_.gaps(); gap++) {
-        differ_.align_gap(a, b, gap, false, work, to.differences);
-        const bool last_gap = gap + 1 == differ_.gaps();
-        if (!stop_.model && !last_gap) continue;  // all are aligned before the first is looked at
-        if (to.differences.exchanged) to.guards |= "exchanged"_g;
-        look_at_differences(a, b, looked_at, last, total, work, to);
-        looked_at = differences.size();
-        if (is_stopped(to)) return;
-    }
-    if (seen_.negations) to.guards |= "negation"_g;
-    if (seen_.more_blanks && seen_.fewer_blanks) to.guards |= "blanks"_g;
+    measure_stems(a, b, to);
+    differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
+    if (stop_.model && (ruled_out_ = is_ruled_out(a, b, total, work, to))) return;
+    if (to.differences.exchanged) to.guards |= "exchanged"_g;
+    const double written_otherwise = look_at_differences(a, b, last, work, to);
     if (is_stopped(to)) return;
     look_at_added(a, b, last, work, to);
     if (is_stopped(to)) return;
-    f["length"_f] = std::max(p.size(), q.size());
-    const double notation = count_notation(x) + count_notation(y);
-    f["notation"_f] = notation / std::max<double>(1, x.size() + y.size());
-    f["numbers"_f] = std::min<double>(count_numbers(p, q), 10);
-    std::tie(f["letters_min"_f], f["letters_max"_f]) = count_letters(a, asked_of(a), b, asked_of(b));
-    const auto differ = std::ranges::mismatch(x.first(std::min(MOST_BEGIN, x.size())), y, {}, &Token::key, &Token::key);
-    f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
 
     const Shared all = shared(a, b);
-    const double both = std::min({all.both + seen_.written_otherwise, all.left, all.right});
+    const double both = std::min({all.both + written_otherwise, all.left, all.right});
     f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
-
-    for (const auto [feature, most] : CAPS) f[feature] = std::min(f[feature], most);
-    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) f[feature] /= total;
+    finish(f, total);
     f["moved"_f] = to.differences.moved_clauses / total;
     f["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
 }
 
-// Notes where the differences seen so far, with any others, rule out that the pair is likely enough.
-void Comparer::rule_out(const Comparison& to, double total) {
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    if (to.features["pieces"_f] < next_look_) return;
-    next_look_ = 2 * to.features["pieces"_f];
-    std::array<double, std::size(FEATURES)> low = to.features, high;
-    high.fill(infinity);
-    std::fill(low.begin() + OF_DIFFERENCES, low.end(), -infinity);
-    for (const auto [feature, most] : CAPS) low[feature] = std::min(low[feature], most);
-    for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) low[feature] /= total;
-    low["moved"_f] = high["moved"_f] = to.differences.moved_clauses / total;
-    low["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
-    low["han"_f] = high["han"_f] = to.features["han"_f];
-    low["unlike_ratio"_f] = low["begin"_f] = -infinity;
-    high["unlike_ratio"_f] = to.features["unlike_ratio"_f];
-    ruled_out_ = !stop_.model->can_reach(stop_.least, low, high);
+// What no difference has a part in.
+void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
+    auto& f = to.features;
+    const auto x = a.of(a.stem), y = b.of(b.stem);
+    const Summary &one = *a.summary, &other = *b.summary;
+    const std::size_t p = a.text(x).size(), q = b.text(y).size();
+    f["han"_f] = share_of(one.han + other.han, p + q, 0);
+    f["length"_f] = std::max(p, q);
+    f["notation"_f] = static_cast<double>(one.notation + other.notation) / std::max<double>(1, x.size() + y.size());
+    common_.clear();
+    std::ranges::set_intersection(one.numbers, other.numbers, std::back_inserter(common_));
+    f["numbers"_f] = std::min<double>(common_.size(), 10);
+    std::tie(f["letters_min"_f], f["letters_max"_f]) = count_letters(one.letters, other.letters);
+    const auto differ = std::ranges::mismatch(x.first(std::min(MOST_BEGIN, x.size())), y, {}, &Token::key, &Token::key);
+    f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
 }
 
-// The differences from one on.
-void Comparer::look_at_differences(
-    const Form& a, const Form& b, std::size_t first, Match last, double total, Work& work, Comparison& to) {
+// Whether what is sure of the differences, with all that is known besides, rules out that the two are likely the same.
+bool Comparer::is_ruled_out(const Form& a, const Form& b, double total, Work& work, Comparison& to) {
+    auto& f = to.features;
+    f["choices_any"_f] = !a.choices.empty() || !b.choices.empty();
+    if (!a.choices.empty() && !b.choices.empty()) {
+        pair_choices(*a.summary, *b.summary, work);
+        measure_choices(a, b, to);
+    }
+    std::array<double, std::size(FEATURES)> low = f, high = f;
+    const auto raise = [&](std::size_t feature, double value) { low[feature] = std::max(low[feature], value); };
+    for (const Difference& one : to.differences.differences) {
+        const Glance glance = one.moved ? Glance{} : differ_.glance_at(a, b, to.differences, one);
+        if (!glance.sure) continue;
+        low["pieces"_f]++;
+        if (glance.replaced) {
+            low["replaced"_f]++;
+            low["replaced_share"_f] += glance.most();
+            raise("replaced_min"_f, glance.least());
+        } else if (one.clauses) {
+            low["edge_share"_f] += glance.left + glance.right;
+        } else {
+            raise("inserted_max"_f, glance.heaviest);
+        }
+    }
+    if (low["pieces"_f] == 0) return false;
+    finish(low, total);
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    for (const std::size_t feature : OF_DIFFERENCES) high[feature] = infinity;
+    return !stop_.model->can_reach(stop_.least, low, high);
+}
+
+// Returns the weight of what is only written otherwise.
+double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
     auto& f = to.features;
     const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
     const bool han = f["han"_f] > 0.3;
-    for (std::size_t k = first; k < to.differences.differences.size(); k++) {
-        const Difference& one = to.differences.differences[k];
+    double written_otherwise = 0;
+    std::int64_t negations = 0;
+    bool fewer_blanks = false, more_blanks = false;
+    clear(a_.added, b_.added);
+    f["unlike_ratio"_f] = 1;
+    for (const Difference& one : to.differences.differences) {
         if (one.moved) continue;
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
-        if (c.null || c.alike) seen_.written_otherwise += c.least();
+        if (c.null || c.alike) written_otherwise += c.least();
         if (c.null) {
             f["forms"_f]++;
             continue;
@@ -224,9 +213,9 @@ void Comparer::look_at_differences(
             f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
             f["contained"_f] += c.contained;
         }
-        if (!one.clauses || c.in_tail || c.limits) seen_.negations += c.negation;  // a clause more denies nothing
-        seen_.more_blanks |= c.blanks > 0;
-        seen_.fewer_blanks |= c.blanks < 0;
+        if (!one.clauses || c.in_tail || c.limits) negations += c.negation;  // a clause more denies nothing
+        more_blanks |= c.blanks > 0;
+        fewer_blanks |= c.blanks < 0;
         const bool other = c.unlike && !c.contained;
         if (c.numbers_differ || (c.number_alone && !one.edge)) to.guards |= "number"_g;
         if (c.names && other && c.ratio <= 0.5) to.guards |= "name"_g;
@@ -239,9 +228,11 @@ void Comparer::look_at_differences(
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
-        if (stop_.model) rule_out(to, total);
-        if (is_stopped(to)) return;
+        if (is_stopped(to)) return 0;
     }
+    if (negations) to.guards |= "negation"_g;
+    if (more_blanks && fewer_blanks) to.guards |= "blanks"_g;
+    return written_otherwise;
 }
 
 // Made when it is asked for: few guards do. A word that is repeated counts once, with the greatest of its weights.
@@ -287,53 +278,20 @@ void Comparer::look_at_added(const Form& a, const Form& b, Match last, Work& wor
     right.resize(added.right.begin);
 }
 
-std::pair<double, double> Comparer::count_letters(const Form& a, Range of_a, const Form& b, Range of_b) {
-    clear(a_.text, b_.text);
-    write_content(a, a.of(of_a), a_.text);
-    write_content(b, b.of(of_b), b_.text);
-    counts_.reset(std::max(a_.text.size(), b_.text.size()) / 2);
-    const auto count = [&](std::uint32_t point) -> std::int32_t& { return counts_[key_of(point)].value; };
-    for (const std::uint32_t point : a_.text) count(point)++;
+std::pair<double, double> Comparer::count_letters(const Letters& a, const Letters& b) {
+    counts_.reset(a.distinct.size());
+    for (const auto [point, count] : a.distinct) counts_[key_of(point)].value = count;
     double common = 0;
-    for (const std::uint32_t point : b_.text) common += count(point)-- > 0;
-    const double left = a_.text.size(), right = b_.text.size();
+    for (const auto [point, count] : b.distinct) common += std::min(counts_.find(key_of(point)), count);
+    const double left = a.size, right = b.size;
     return {std::min(left, right) - common, std::max(left, right) - common};
 }
 
-// How many numbers both texts have.
-double Comparer::count_numbers(Points a, Points b) {
-    const auto read = [&](Points text, Side& side) {
-        clear(side.text, side.marks);
-        write_plainly(text, relations_.spellings, side.text);
-        find_numbers(side.text, side.marks);
-    };
-    read(a, a_);
-    read(b, b_);
-    common_.clear();
-    std::ranges::set_intersection(a_.marks, b_.marks, std::back_inserter(common_));
-    return common_.size();
-}
-
-void Comparer::read_choices(const Form& form, Side& side) const {
-    clear(side.choices, side.ends, side.keys);
-    for (const Range range : form.choices) {
-        clear(side.text, side.marks);
-        write_content(form, form.of(range), side.text);
-        write_plainly(side.text, relations_.spellings, side.choices);
-        side.ends.push_back(side.choices.size());
-        for (const Token& token : form.of(range)) {
-            if (has_content(token)) side.marks.push_back(token.key);
-        }
-        side.keys.push_back(XXH3_64bits(side.marks.data(), side.marks.size() * sizeof(std::uint64_t)));
-    }
-    side.taken.assign(form.choices.size(), 0);
-}
-
 // Equal choices first, then the most similar ones.
-void Comparer::pair_choices(const Form& a, const Form& b, Work& work) {
-    read_choices(a, a_);
-    read_choices(b, b_);
-    const std::uint32_t m = a.choices.size(), n = b.choices.size();
+void Comparer::pair_choices(const Summary& a, const Summary& b, Work& work) {
+    const std::uint32_t m = a.keys.size(), n = b.keys.size();
+    a_.taken.assign(m, 0);
+    b_.taken.assign(n, 0);
     clear(pairings_, found_);
     const auto take = [&](const Pairing& one) {
         if (a_.taken[one.left] || b_.taken[one.right]) return;
@@ -342,13 +300,13 @@ void Comparer::pair_choices(const Form& a, const Form& b, Work& work) {
     };
     for (std::uint32_t i = 0; i < m; i++) {
         for (std::uint32_t j = 0; j < n && !a_.taken[i]; j++) {
-            if (a_.keys[i] == b_.keys[j] || std::ranges::equal(a_.choice(i), b_.choice(j))) take({1, i, j});
+            if (a.keys[i] == b.keys[j] || std::ranges::equal(a.choice(i), b.choice(j))) take({1, i, j});
         }
     }
     for (std::uint32_t i = 0; i < m; i++) {
         for (std::uint32_t j = 0; j < n; j++) {
             if (a_.taken[i] || b_.taken[j]) continue;
-            const Points x = a_.choice(i), y = b_.choice(j);
+            const Points x = a.choice(i), y = b.choice(j);
             const double common = differ_.common(x, y, work);
             found_.push_back({2 * common / static_cast<double>(x.size() + y.size()), i, j});
         }
@@ -361,18 +319,13 @@ void Comparer::pair_choices(const Form& a, const Form& b, Work& work) {
 
 void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Comparison& to) {
     auto& f = to.features;
-    const std::size_t m = a.choices.size(), n = b.choices.size(), count = std::max(m, n);
+    const std::size_t m = a.choices.size(), n = b.choices.size();
     f["choices_any"_f] = m || n;
     if (!(m && n)) return;
-    pair_choices(a, b, work);
+    if (!stop_.model) pair_choices(*a.summary, *b.summary, work);
     bool negated = false, opposite = false;
     const auto add_whole = [&](Range left, Range right) {
-        const auto add = [](Range tokens, std::vector<std::uint32_t>& places) {
-            const std::size_t begin = places.size();
-            for (std::uint32_t at = tokens.begin; at < tokens.end; at++) places.push_back(at);
-            return range_of(begin, places.size());
-        };
-        const Range x = add(left, to.differences.left), y = add(right, to.differences.right);
+        const Range x = append_places(left, to.differences.left), y = append_places(right, to.differences.right);
         to.differences.differences.push_back({x, y, true, false, false, false});
     };
     for (std::uint32_t i = 0; i < m; i++) {
@@ -382,10 +335,6 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
         if (!b_.taken[j]) add_whole({}, b.choices[j]);
     }
     for (const auto& [ratio, i, j] : pairings_) {
-        f["choices_equal"_f] += ratio == 1;
-        f["choices_order"_f] = std::max<double>(f["choices_order"_f], i != j);
-        f["choices_apart"_f] += (1 - ratio) * static_cast<double>(a_.choice(i).size() + b_.choice(j).size()) / 2;
-        if (ratio == 1) f["choices_weight"_f] += weight_of(a.of(a.choices[i]));
         if (ratio == 1) continue;
         if (ratio < 0.5) {
             add_whole(a.choices[i], b.choices[j]);
@@ -407,28 +356,43 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
             odd ^= c.negation != 0;
         }
         f["choices_alike"_f] += differs && alike;
-        const std::size_t shorter = std::min(a_.choice(i).size(), b_.choice(j).size());
+        const std::size_t shorter = std::min(a.summary->choice(i).size(), b.summary->choice(j).size());
         if (numbers && ratio >= 0.85 && shorter >= 12) to.guards |= "number"_g;  // it says more than a value
         negated |= odd;
     }
     if (negated) to.guards |= "choice_negation"_g;
     if (opposite) to.guards |= "choice_opposite"_g;
+    if (!stop_.model) measure_choices(a, b, to);
+}
 
-    pairings_.resize(count, {0, 0, 0});
-    std::ranges::sort(pairings_, {}, &Pairing::ratio);
+// What the pairs of choices are, whatever they differ by.
+void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
+    auto& f = to.features;
+    const Summary &one = *a.summary, &other = *b.summary;
+    const std::size_t count = std::max(a.choices.size(), b.choices.size());
+    ratios_.assign(count, 0);
+    for (std::size_t k = 0; k < pairings_.size(); k++) {
+        const auto& [ratio, i, j] = pairings_[k];
+        ratios_[k] = ratio;
+        f["choices_equal"_f] += ratio == 1;
+        f["choices_order"_f] = std::max<double>(f["choices_order"_f], i != j);
+        f["choices_apart"_f] += (1 - ratio) * static_cast<double>(one.choice(i).size() + other.choice(j).size()) / 2;
+        if (ratio == 1) f["choices_weight"_f] += weight_of(a.of(a.choices[i]));
+    }
+    std::ranges::sort(ratios_);
     double sum = 0;
-    for (const Pairing& one : pairings_) {
-        sum += one.ratio;
-        f["choices_bad"_f] += one.ratio < 0.6;
+    for (const double ratio : ratios_) {
+        sum += ratio;
+        f["choices_bad"_f] += ratio < 0.6;
     }
     f["choices_equal"_f] /= count;
     f["choices_mean"_f] = sum / count;
-    f["choices_least"_f] = pairings_[0].ratio;
-    f["choices_second"_f] = count > 1 ? pairings_[1].ratio : 1;
+    f["choices_least"_f] = ratios_[0];
+    f["choices_second"_f] = count > 1 ? ratios_[1] : 1;
     f["choices_unmatched"_f] = f["choices_bad"_f] / count;
-    f["choices_length"_f] = static_cast<double>(a_.choices.size() + b_.choices.size()) / (m + n);
+    f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / (a.choices.size() + b.choices.size());
     std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =
-        count_letters(a, choices_of(a), b, choices_of(b));
+        count_letters(one.choice_letters, other.choice_letters);
 }
 
 // What is guarded whatever stands around it: images, emphasised words, answers.
@@ -438,8 +402,9 @@ void Comparer::compare_marks(const Form& a, const Form& b, Comparison& to) {
         find(b, b_.marks);
         return a_.marks != b_.marks;
     };
-    if (differ(find_images)) to.guards |= "image"_g;
-    if (differ(find_emphasised) && !a_.marks.empty() && !b_.marks.empty()) to.guards |= "emphasis"_g;
+    const Summary &one = *a.summary, &other = *b.summary;
+    if ((one.has_image || other.has_image) && differ(find_images)) to.guards |= "image"_g;
+    if (one.has_emphasis && other.has_emphasis && differ(find_emphasised) && !a_.marks.empty() && !b_.marks.empty()) to.guards |= "emphasis"_g;
     if (a.answer.size() && b.answer.size() && differ(find_keyed)) to.guards |= "answer"_g;
 }
 

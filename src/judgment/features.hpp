@@ -85,35 +85,22 @@ private:
     };
     // What is read of one of the two forms.
     struct Side {
-        Buffer text;
         std::vector<std::uint64_t> marks;  // digests
         std::vector<Range> added;  // differences that only this side has words of
-        Buffer choices;            // one after the other
-        std::vector<std::size_t> ends;
-        std::vector<std::uint64_t> keys;  // digests of choices
         std::vector<std::uint8_t> taken;  // choices
-
-        Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
-    };
-    // What the differences of the stems tell together.
-    struct Seen {
-        std::int64_t negations = 0;
-        bool fewer_blanks = false, more_blanks = false;
-        double written_otherwise = 0;  // weight
     };
     bool is_stopped(const Comparison& to) const { return ruled_out_ || to.guards & stop_.guards; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
-    void look_at_differences(
-        const Form& a, const Form& b, std::size_t first, Match last, double total, Work& work, Comparison& to);
-    void rule_out(const Comparison& to, double total);
+    void measure_stems(const Form& a, const Form& b, Comparison& to);
+    bool is_ruled_out(const Form& a, const Form& b, double total, Work& work, Comparison& to);
+    double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
+    void measure_choices(const Form& a, const Form& b, Comparison& to);
     void compare_marks(const Form& a, const Form& b, Comparison& to);
-    // Of characters of some tokens of each, those that the other lacks; the lesser count first.
-    std::pair<double, double> count_letters(const Form& a, Range of_a, const Form& b, Range of_b);
-    double count_numbers(Points a, Points b);
-    void read_choices(const Form& form, Side& side) const;
-    void pair_choices(const Form& a, const Form& b, Work& work);
+    // Of the characters of each, those that the other lacks; the lesser count first.
+    std::pair<double, double> count_letters(const Letters& a, const Letters& b);
+    void pair_choices(const Summary& a, const Summary& b, Work& work);
     const Shared& shared(const Form& a, const Form& b);
 
     const Relations& relations_;
@@ -121,13 +108,12 @@ private:
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     std::vector<std::uint64_t> common_;
-    HashTable<std::int32_t> counts_;  // by character
+    std::vector<double> ratios_;  // of choices
+    HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
     std::optional<Shared> shared_;
-    Seen seen_;
     Stop stop_;
     bool ruled_out_ = false;
-    double next_look_ = 0;  // at what is ruled out, once there are so many pieces
 };
 
 }  // namespace dedup::judgment

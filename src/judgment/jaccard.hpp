@@ -29,7 +29,7 @@ inline void find_grams(Points text, Grams& grams) {
 inline double jaccard(const Grams& a, const Grams& b) {
     const Grams &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
     std::size_t common = 0;
-    few.each([&](std::uint64_t gram) { common += many.find(gram); });
+    few.each([&](std::uint64_t gram, bool) { common += many.find(gram); });
     const std::size_t either = a.size() + b.size() - common;
     return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
 }

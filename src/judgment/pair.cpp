@@ -47,29 +47,15 @@ bool is_same_notation(Points p, Points q, const Groups& alike) {
     }
 }
 
-// Appends the places of a range.
-Range append_places(Range places, std::vector<std::uint32_t>& to) {
-    const std::size_t begin = to.size();
-    for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);
-    return range_of(begin, to.size());
-}
-
 }  // namespace
 
-void Differ::find_clauses(const Form& form, Range range, Side& side) {
-    clear(side.clauses, side.clause_keys);
-    for (std::uint32_t at = range.begin; at < range.end;) {
-        Range clause{at, at};
-        buffer_.clear();
-        for (; at < range.end && form.tokens[at].clause == form.tokens[clause.begin].clause; at++) {
-            if (has_content(form.tokens[at])) buffer_.push_back(form.tokens[at].key);
-        }
-        clause.end = at;
-        side.clauses.push_back(clause);
-        // the lowest bit tells whether it is long enough to be known again at another place
-        const std::uint64_t key = XXH3_64bits(buffer_.data(), buffer_.size() * sizeof(std::uint64_t));
-        side.clause_keys.push_back((key & ~std::uint64_t{1}) | (buffer_.size() >= 2));
-    }
+void Differ::take_clauses(const Form& form, Range part, bool choice, Side& side) {
+    if (choice)
+        summarizer_.find_clauses(form, part, side.clauses);
+    else
+        side.clauses = form.summary->clauses;
+    side.clause_keys.resize(side.clauses.size());
+    std::ranges::transform(side.clauses, side.clause_keys.begin(), &Clause::key);
     side.gone_clauses.assign(side.clauses.size(), 0);
 }
 
@@ -105,40 +91,41 @@ void Differ::gather(const Form& form, Range clauses, Side& side) const {
     clear(side.tokens, side.keys);
     for (std::uint32_t k = clauses.begin; k < clauses.end; k++) {
         if (side.gone_clauses[k]) continue;
-        for (std::uint32_t at = side.clauses[k].begin; at < side.clauses[k].end; at++) {
+        const Range clause = side.clauses[k].tokens;
+        for (std::uint32_t at = clause.begin; at < clause.end; at++) {
             side.tokens.push_back(at);
             side.keys.push_back(form.tokens[at].key);
         }
     }
 }
 
-void Differ::align_clauses(
-    const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
-    find_clauses(a, of_a, a_);
-    find_clauses(b, of_b, b_);
+void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
+    take_clauses(a, of_a, choice, a_);
+    take_clauses(b, of_b, choice, b_);
     const Keys x = a_.clause_keys, y = b_.clause_keys;
+    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
     subsequence_.find(x, y, work, same_);
     find_runs(x, y, 1, [&](std::size_t i, std::size_t j, std::size_t) {
         if (!(x[i] & 1)) return;
         a_.gone_clauses[i] = b_.gone_clauses[j] = 1;
-        found.moved_clauses += weight_of(a.of(a_.clauses[i]));
-        const Range left = append_places(a_.clauses[i], found.left), right = append_places(b_.clauses[j], found.right);
+        found.moved_clauses += weight_of(a.of(a_.clauses[i].tokens));
+        const Range left = append_places(a_.clauses[i].tokens, found.left), right = append_places(b_.clauses[j].tokens, found.right);
         found.differences.push_back({left, right, choice, false, true, true});
     });
-    std::swap(kept_, same_);
+    const std::vector<Match> same = same_;  // since `align_tokens` overwrites it
     found.exchanged |= are_exchanged(a.text(a.of(of_a)), b.text(b.of(of_b)));  // whatever the words are
-}
-
-void Differ::align_gap(const Form& a, const Form& b, std::size_t gap, bool choice, Work& work, Alignment& found) {
-    const auto places = [](const Side& side) { return static_cast<std::uint32_t>(side.clauses.size()); };
-    const bool ends = gap == kept_.size();
-    const Match from = gap ? Match{kept_[gap - 1].left + 1, kept_[gap - 1].right + 1} : Match{0, 0};
-    const Match to = ends ? Match{places(a_), places(b_)} : kept_[gap];
-    gather(a, {from.left, to.left}, a_);
-    gather(b, {from.right, to.right}, b_);
-    if (a_.tokens.empty() && b_.tokens.empty()) return;
-    const bool one_sided = a_.tokens.empty() || b_.tokens.empty(), begins = from.left == 0 && from.right == 0;
-    align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same.size(); k++) {
+        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
+        gather(a, {at.left, next.left}, a_);
+        gather(b, {at.right, next.right}, b_);
+        if (!a_.tokens.empty() || !b_.tokens.empty()) {
+            const bool one_sided = a_.tokens.empty() || b_.tokens.empty();
+            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
+            align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
+        }
+        at = {next.left + 1, next.right + 1};
+    }
 }
 
 void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {
@@ -272,6 +259,34 @@ Differ::Held Differ::hold(
         if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
     }
     return held;
+}
+
+// Texts that begin unlike and are no numbers are not the same in another notation; nor are a text and none.
+Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one) {
+    Glance glance{};
+    const auto glance_at = [&](const Form& form, std::span<const std::uint32_t> tokens, Side& side, double& weight) {
+        bool content = false;
+        side.text.clear();
+        for (const std::uint32_t at : tokens) {
+            const Token& token = form.tokens[at];
+            append(side.text, form.text(token));
+            if (!has_content(token)) continue;
+            content = true;
+            weight += token.weight;
+            if (token.kind == Kind::word) glance.heaviest = std::max<double>(glance.heaviest, token.weight);
+        }
+        return content;
+    };
+    const bool left = glance_at(a, one.left.of(found.left), a_, glance.left);
+    const bool right = glance_at(b, one.right.of(found.right), b_, glance.right);
+    const Points p = a_.text, q = b_.text;
+    const auto is_as_written = [&](Points text) {
+        return !may_be_number(text[0]) && relations_.spellings.find(text).text.empty();
+    };
+    glance.replaced = left && right;
+    glance.sure = glance.replaced ? p[0] != q[0] && is_as_written(p) && is_as_written(q)
+                                  : (left && q.empty()) || (right && p.empty());
+    return glance;
 }
 
 Change Differ::look_at(

@@ -3,9 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "judgment/relations.hpp"
 #include "judgment/subsequence.hpp"
-#include "judgment/token.hpp"
+#include "judgment/summary.hpp"
 
 namespace dedup::judgment {
 
@@ -49,31 +48,35 @@ struct Change {
     double most() const { return std::max(left, right); }
 };
 
-inline bool has_content(const Token& token) { return token.kind != Kind::function && token.kind != Kind::blank; }
+// What is sure of a difference before it is read: whether it is one, and of whole words at that; else nothing is.
+struct Glance {
+    bool sure, replaced;
+    double left, right;  // weights
+    double heaviest;     // word
 
-double weight_of(const auto& words) {
-    double sum = 0;  // exact, in any order: float in double
-    for (const auto& word : words) sum += word.weight;
-    return sum;
+    double least() const { return std::min(left, right); }
+    double most() const { return std::max(left, right); }
+};
+
+// Appends the places of a range.
+inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
+    const std::size_t begin = to.size();
+    for (std::uint32_t at = places.begin; at < places.end; at++) to.push_back(at);
+    return range_of(begin, to.size());
 }
 
 // Finds differences, and says what is known of them; its members are room that is used again.
 class Differ {
 public:
-    explicit Differ(const Relations& relations) : relations_(relations) {}
+    explicit Differ(const Relations& relations) : relations_(relations), summarizer_(relations) {}
 
     // Clauses that both parts have are taken out, those in order first; then tokens between them are aligned.
-    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
-        align_clauses(a, of_a, b, of_b, choice, work, found);
-        for (std::size_t gap = 0; gap < gaps(); gap++) align_gap(a, b, gap, choice, work, found);
-    }
-    // The first step, and the others, one for each gap between clauses that both have.
-    void align_clauses(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
-    std::size_t gaps() const { return kept_.size() + 1; }
-    void align_gap(const Form& a, const Form& b, std::size_t gap, bool choice, Work& work, Alignment& found);
+    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
 
     // last: clauses of the stem that are its tail.
     Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work);
+
+    Glance glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one);
 
     // Characters in common.
     std::size_t common(Points x, Points y, Work& work) { return subsequence_.length(x, y, work); }
@@ -82,7 +85,7 @@ private:
     using Keys = std::span<const std::uint64_t>;
     // One of the two texts: what lies between clauses that both have, and what is known of its part of a difference.
     struct Side {
-        std::vector<Range> clauses;
+        std::vector<Clause> clauses;
         std::vector<std::uint64_t> clause_keys, keys, numbers, words, groups;
         std::vector<std::uint8_t> taken, gone, gone_clauses;
         std::vector<std::uint32_t> tokens;
@@ -96,7 +99,7 @@ private:
         std::int64_t negations = 0, denials = 0, blanks = 0;  // denials: negations that are no opposites
         bool words = false, proper = false, latin = false, limits = false, tail = false, circled = true;
     };
-    void find_clauses(const Form& form, Range range, Side& side);
+    void take_clauses(const Form& form, Range part, bool choice, Side& side);
     void gather(const Form& form, Range clauses, Side& side) const;
     void align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found);
     template <class Take>
@@ -109,11 +112,11 @@ private:
     bool are_close(Points p, Points q, Work& work);
 
     const Relations& relations_;
+    Summarizer summarizer_;
     Subsequence subsequence_;
-    std::vector<Match> same_, kept_;   // of tokens; of clauses
+    std::vector<Match> same_;
     HashTable<std::uint32_t> places_;  // of each key, the first that is left, from 1 on
     std::vector<std::uint32_t> next_;  // and the next one of the same key
-    std::vector<std::uint64_t> buffer_;
     Side a_, b_;
 };
 

@@ -150,11 +150,12 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 
 }  // namespace
 
+bool may_be_number(std::uint32_t point) { return may_be_numeral(point) || is_digit(point); }
+
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
     if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
-    const auto is_plain = [](std::uint32_t point) { return !may_be_numeral(point) && !is_digit(point); };
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t plain = std::find_if_not(text.begin() + at, text.end(), is_plain) - text.begin();
+        const std::size_t plain = std::find_if(text.begin() + at, text.end(), may_be_number) - text.begin();
         append(to, text.subspan(at, plain - at));
         if ((at = plain) == text.size()) return;
         if (may_be_numeral(text[at]) && end_of_numeral(text.first(at + 1), at) > at) {

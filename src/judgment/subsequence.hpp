@@ -23,7 +23,8 @@ public:
     }
 
     // Whether it never runs out for two texts of so many characters and the choices of one, in whatever order they are
-    // compared: clauses, tokens and characters of each difference twice, those added, choices with all others.
+    // compared: clauses, tokens, and characters twice, of the stem, of what is added and of choices; and those of each
+    // choice with all others.
     bool suffices_for(std::size_t x, std::size_t y, std::size_t choices) const {
         constexpr std::uint64_t TIMES = 11;
         return TIMES * (x / 64 + 1 + choices) * std::uint64_t{y} <= left_;

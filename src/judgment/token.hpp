@@ -70,6 +70,8 @@ struct Outline {
     Points text(Range range) const { return range.of(points); }
 };
 
+struct Summary;
+
 // One text's form, as views into the arrays of `Forms`. The tokens, and their texts, lie one after the other: stem,
 // choices in their order, answer, notes. So the text of neighbouring tokens is one span.
 struct Form {
@@ -80,6 +82,7 @@ struct Form {
     Range answer;
     Range notes;
     std::uint8_t facts;
+    const Summary* summary = nullptr;  // where it is compared
 
     std::span<const Token> of(Range range) const { return range.of(tokens); }
     Points text(const Token& token) const { return points.subspan(token.begin, token.end - token.begin); }
