@@ -82,15 +82,19 @@ public:
                     std::size_t threads) {
         places_.resize(size(), {NONE, 0});
         std::vector<std::int64_t> missing;
+        std::size_t size = 0;
         for (const std::int64_t row : rows) {
             if (places_[row].part != NONE) continue;
             places_[row].part = UNDER_WAY;
-            held_ += points(row);
+            size += points(row);
             missing.push_back(row);
         }
+        held_ += size;
         std::mutex adding;
         share(missing.size(), threads, [&](auto take) {
             Forms forms;
+            forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
+            forms.points.reserve(size / threads);
             Tokenizer tokenizer(tables, forms);
             std::vector<std::int64_t> made;
             for (std::size_t i; (i = take()) < missing.size();) {
