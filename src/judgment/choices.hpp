@@ -74,18 +74,16 @@ private:
 
     void find_labels(const Reader& text) {
         labels_.clear();
-        for (std::size_t i = 0; i < text.size();) {
-            const bool may_be = text.at(i) - U'a' < NAMES || text.tables.has(text.at(i), FormTables::OPENS);
-            i = std::max(may_be ? label_at(text, i) : 0, i + 1);
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS);
+            if (i == text.size()) return;
+            i = std::max(label_at(text, i), i + 1);
         }
     }
 
     // A. or (A) or A), and A alone at the start of a line; not the first of A.B. or A、B、. Returns its end or 0.
     std::size_t label_at(const Reader& text, std::size_t i) {
-        if (text.is(i, Class::space)) return 0;
         const bool is_first = i == 0 || text.at(i - 1) == U'\n';
-        const bool is_apart = text.is(i - 1, Class::space) || text.is(i - 1, Class::han);
-        if (!is_first && !is_apart && !text.is_in(i - 1, U";。?!.,)]_、:$")) return 0;
         const std::size_t j = text.is_in(i, U"([") ? text.skip(i + 1) : i;
         const std::uint32_t name = text.at(j) - U'a';
         if (name >= NAMES) return 0;
@@ -107,7 +105,7 @@ private:
         for (std::size_t i = 0; i < text.size();) {
             i = text.skip(i);
             if (text.at(i) - U'1' < NAMES && text.is_in(i + 1, U".、)")) add(text.at(i) - U'1', i, i + 2);
-            while (i < text.size() && text.at(i) != U'\n') i++;
+            i = std::find(text.text.begin() + std::min(i, text.size()), text.text.end(), U'\n') - text.text.begin();
         }
     }
 

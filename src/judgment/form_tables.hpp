@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -58,6 +59,11 @@ struct FormTables {
     // Sets of characters. Besides these, traits are the kinds of the phrases that begin with a character.
     enum Trait : std::uint32_t {
         OPENS = 1 << 16, ENDS = 1 << 17, MARKS = 1 << 18, DENIES = 1 << 19, BRACKETS = 1 << 20, PAUSES = 1 << 21,
+        LABELS = 1 << 22,        // a choice's label may begin with it
+        BEFORE_LABEL = 1 << 23,  // ... and stand behind it
+        BEFORE_MARK = 1 << 24,   // what 答案: and the like may stand behind
+        PLAIN_HAN = 1 << 25,     // Han, and no light word begins with it
+        PLAIN_LETTER = 1 << 26,  // a letter, and no light word begins with it
     };
 
     void index_phrases() {
@@ -74,8 +80,17 @@ struct FormTables {
         add(BRACKETS, U"()[]\n");
         add(PAUSES, U",;。?!.:\n");
         add(MARKS, U"\\{}$`![](~—");
+        add(LABELS, U"abcdefgh([");
+        add(BEFORE_LABEL, U";。?!.,)]_、:$");
+        add(BEFORE_MARK, U"\n 。?!)\"");
         for (const std::uint32_t c : negating) {
             if (c < PLANE) traits[c] |= DENIES;
+        }
+        for (std::size_t c = 0; c < PLANE; c++) {
+            if (classes[c] == Class::space || classes[c] == Class::han) traits[c] |= BEFORE_LABEL;
+            if (traits[c] & LIGHT) continue;
+            if (classes[c] == Class::han) traits[c] |= PLAIN_HAN;
+            if (classes[c] == Class::letter) traits[c] |= PLAIN_LETTER;
         }
     }
 
@@ -85,7 +100,8 @@ struct FormTables {
         }
     }
 
-    bool has(std::uint32_t point, std::uint32_t some) const { return point < PLANE && traits[point] & some; }
+    std::uint32_t traits_of(std::uint32_t point) const { return point < PLANE ? traits[point] : 0; }
+    bool has(std::uint32_t point, std::uint32_t some) const { return traits_of(point) & some; }
 
     // Where the table has a character, FOLDED if it has not.
     static std::size_t folded_place(std::uint32_t point) {
@@ -134,6 +150,16 @@ struct Reader {
         while (i < text.size() && !tables.has(text[i], traits)) i++;
         return i;
     }
+    // ... that stands behind one with one of others.
+    std::size_t find_behind(std::size_t i, std::uint32_t before, std::uint32_t traits) const {
+        bool behind = tables.has(at(i - 1), before);
+        for (; i < text.size(); i++) {
+            const std::uint32_t own = tables.traits_of(text[i]);
+            if (behind && own & traits) return i;
+            behind = own & before;
+        }
+        return i;
+    }
     bool is_in(std::size_t i, std::u32string_view those) const { return those.find(at(i)) != those.npos; }
     bool is_latin(std::size_t i) const { return U'a' <= at(i) && at(i) <= U'z'; }
     bool is_plain(std::size_t i) const { return is(i, Class::letter) || is(i, Class::digit); }
@@ -158,16 +184,17 @@ struct Reader {
         return i;
     }
     bool holds(std::uint16_t wanted) const { return find_phrase(wanted) < text.size(); }
-    std::size_t letters() const {
+    // How many letters and digits there are, `most` at most.
+    std::size_t letters(std::size_t most = std::numeric_limits<std::size_t>::max()) const {
         std::size_t count = 0;
-        for (std::size_t i = 0; i < text.size(); i++) count += is_plain(i) || is(i, Class::han);
+        for (std::size_t i = 0; i < text.size() && count < most; i++) count += is_plain(i) || is(i, Class::han);
         return count;
     }
     // Where the bracket closes that opens at i; 0 if it is long, or holds the end of a line or a bracket.
     std::size_t closing(std::size_t i, std::size_t most) const {
         const std::size_t stop = std::min(i + most + 2, text.size());
         for (std::size_t j = i + 1; j < stop; j++) {
-            if (is_in(j, U"()[]\n")) return is_in(j, U")]") ? j : 0;
+            if (tables.has(text[j], FormTables::BRACKETS)) return is_in(j, U")]") ? j : 0;
         }
         return 0;
     }

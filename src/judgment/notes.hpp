@@ -41,9 +41,11 @@ inline void take_brackets(const Reader& text, Buffer& out, Buffer& notes) {
 // comma, it says nothing: D. 18 Ω 扫码看解析
 inline void take_sentences(const Reader& text, Buffer& out, Buffer& notes) {
     for (std::size_t i = 0, end; i < text.size(); i = end) {
-        end = std::min(text.find(i, FormTables::ENDS) + 1, text.size());
+        const std::size_t first = text.find(i, FormTables::ENDS | std::uint32_t{NOTE});
+        end = std::min(text.find(first, FormTables::ENDS) + 1, text.size());
         const Reader sentence = text.part(i, end);
-        std::size_t start = sentence.size() <= 80 ? sentence.find_phrase(NOTE) : sentence.size();
+        const bool may_be = text.tables.has(text.at(first), NOTE) && sentence.size() <= 80;
+        std::size_t start = may_be ? sentence.find_phrase(NOTE) : sentence.size();
         if (start < sentence.size()) {
             while (start > 0 && !sentence.is_in(start - 1, U" ,")) start--;
             append(out, sentence.text.first(start));
@@ -121,11 +123,11 @@ private:
     // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
     void find_marks(const Reader& text) {
         marks_.clear();
-        for (std::size_t i = 0; i < text.size();) {
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_MARK, MARK | FormTables::OPENS);
+            if (i == text.size()) return;
             std::size_t end = 0;
-            const bool begins = text.tables.has(text.at(i), MARK | FormTables::OPENS);
-            const bool quoted = i > 1 && text.at(i - 1) == U'"' && text.is_in(i - 2, U"。?!");
-            if (begins && (i == 0 || quoted || text.is_in(i - 1, U"\n 。?!)"))) {
+            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
                 const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
                 const auto found = text.phrase(j, MARK);
                 if (found.length) end = text.after_label(j + found.length, U":]");
@@ -205,7 +207,7 @@ inline Reader strip_opening(const Reader& text) {
     std::size_t i = 0;
     for (std::size_t j; (j = opening(text, i)) > i;) i = j;
     const Reader rest = text.part(std::min(i, text.size()), text.size());
-    return rest.letters() >= 4 ? rest : text;
+    return rest.letters(4) >= 4 ? rest : text;
 }
 
 }  // namespace dedup::judgment

@@ -58,7 +58,7 @@ void OutlineReader::read(Points text) {
     text_.clear();
     const std::size_t taken = notes_.size();
     take_sentences({tables_, rest_}, text_, notes_);
-    if (Reader{tables_, text_}.letters() < 4) {
+    if (Reader{tables_, text_}.letters(4) < 4) {
         std::swap(text_, rest_);
         notes_.resize(taken);
     }
@@ -122,6 +122,14 @@ void GistWriter::write(const Outline& outline, Range part, Buffer& out) {
     content_.clear();
     bool apart = false;
     for (std::size_t i = 0, end; i < text.size(); i = end) {
+        // nearly all: what is written as it is, a letter at least where no space may belong before it
+        const std::uint32_t written = FormTables::PLAIN_HAN | (apart ? 0u : FormTables::PLAIN_LETTER);
+        for (end = i; end < text.size() && tables_.has(text.text[end], written);) end++;
+        if (end > i) {
+            judgment::append(content_, text.text.subspan(i, end - i));
+            apart = false;
+            continue;
+        }
         end = i + 1;
         const Class kind = text.kind(i);
         const bool plain = kind == Class::letter || kind == Class::digit;

@@ -281,7 +281,7 @@ Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, c
     const bool right = glance_at(b, one.right.of(found.right), b_, glance.right);
     const Points p = a_.text, q = b_.text;
     const auto is_as_written = [&](Points text) {
-        return !may_be_number(text[0]) && relations_.spellings.find(text).text.empty();
+        return !begins_number(text[0]) && relations_.spellings.find(text).text.empty();
     };
     glance.replaced = left && right;
     glance.sure = glance.replaced ? p[0] != q[0] && is_as_written(p) && is_as_written(q)

@@ -1,6 +1,7 @@
 // Numerals and units in plain notation.
 #include "judgment/relations.hpp"
 
+#include <array>
 #include <string>
 
 namespace dedup::judgment {
@@ -9,39 +10,46 @@ namespace {
 constexpr std::uint32_t HUNDRED = U'百', PART = U'分', OF = U'之';
 constexpr std::uint64_t LARGEST = 1'000'000'000'000'000;
 
-// A bit for the lowest six bits of each numeral: it rules out most other characters in one step.
-constexpr std::uint64_t NUMERALS = [] {
-    std::uint64_t bits = 0;
-    for (const char32_t c : U"零〇一二两三四五六七八九十百千万亿") bits |= c ? std::uint64_t{1} << (c & 63) : 0;
-    return bits;
+// A Chinese numeral: a digit, or 十 and its like, which stand for a scale.
+struct Numeral {
+    std::uint32_t point = 0;
+    int digit = -1;
+    std::uint64_t scale = 0;
+};
+
+// Each in a place of its own, so that one look tells whether a character is one.
+constexpr std::size_t PLACES = 32;
+constexpr std::size_t place_of(std::uint32_t point) { return (9 * point ^ point >> 7) % PLACES; }
+constexpr std::array<Numeral, PLACES> NUMERALS = [] {
+    std::array<Numeral, PLACES> numerals{};
+    const auto add = [&](Numeral one) { numerals[place_of(one.point)] = one; };
+    int digit = 0;
+    for (const char32_t c : std::u32string_view(U"零一二三四五六七八九")) add({c, digit++});
+    add({U'〇', 0});
+    add({U'两', 2});
+    add({U'十', -1, 10});
+    add({HUNDRED, -1, 100});
+    add({U'千', -1, 1000});
+    add({U'万', -1, 10'000});
+    add({U'亿', -1, 100'000'000});
+    return numerals;
 }();
-bool may_be_numeral(std::uint32_t point) { return point > 0x80 && NUMERALS >> (point & 63) & 1; }
+
+static_assert(std::ranges::count_if(NUMERALS, &Numeral::point) == 17);
+
+Numeral numeral_of(std::uint32_t point) {
+    const Numeral& found = NUMERALS[place_of(point)];
+    return found.point == point ? found : Numeral{};
+}
+bool is_numeral(std::uint32_t point) { return numeral_of(point).point != 0; }
 
 bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
 
-// The value of a Chinese digit, -1 for others.
-int digit_of(std::uint32_t point) {
-    if (point == U'〇') return 0;
-    if (point == U'两') return 2;
-    constexpr std::uint32_t DIGITS[] = {U'零', U'一', U'二', U'三', U'四', U'五', U'六', U'七', U'八', U'九'};
-    const auto* at = std::find(std::begin(DIGITS), std::end(DIGITS), point);
-    return at == std::end(DIGITS) ? -1 : static_cast<int>(at - DIGITS);
-}
-
-// What 十 and its like stand for, 0 for others.
-std::uint64_t scale_of(std::uint32_t point) {
-    switch (point) {
-        case U'十': return 10;
-        case HUNDRED: return 100;
-        case U'千': return 1000;
-        case U'万': return 10'000;
-        case U'亿': return 100'000'000;
-        default: return 0;
-    }
-}
+int digit_of(std::uint32_t point) { return numeral_of(point).digit; }  // -1 for others
+std::uint64_t scale_of(std::uint32_t point) { return numeral_of(point).scale; }  // 0 for others
 
 std::size_t end_of_numeral(Points text, std::size_t at) {
-    while (at < text.size() && (scale_of(text[at]) || digit_of(text[at]) >= 0)) at++;
+    while (at < text.size() && is_numeral(text[at])) at++;
     return at;
 }
 
@@ -150,20 +158,18 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 
 }  // namespace
 
-bool may_be_number(std::uint32_t point) { return may_be_numeral(point) || is_digit(point); }
+bool begins_number(std::uint32_t point) { return is_numeral(point) || is_digit(point); }
 
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
     if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
     for (std::size_t at = 0; at < text.size();) {
-        const std::size_t plain = std::find_if(text.begin() + at, text.end(), may_be_number) - text.begin();
+        const std::size_t plain = std::find_if(text.begin() + at, text.end(), begins_number) - text.begin();
         append(to, text.subspan(at, plain - at));
         if ((at = plain) == text.size()) return;
-        if (may_be_numeral(text[at]) && end_of_numeral(text.first(at + 1), at) > at) {
+        if (is_numeral(text[at])) {
             at = write_numeral(text, at, to);
-        } else if (is_digit(text[at])) {
-            at = write_number(text, at, to);
         } else {
-            to.push_back(text[at++]);
+            at = write_number(text, at, to);
         }
         if (is_digit(to.back())) at = write_unit(text, at, spellings, to);
     }

@@ -53,8 +53,8 @@ struct Relations {
     Spellings spellings;
 };
 
-// Whether a text that begins with it may begin with a number; few others do.
-bool may_be_number(std::uint32_t point);
+// Whether a number begins with it.
+bool begins_number(std::uint32_t point);
 
 // Appends a text with its numerals in digits, and units behind them as symbols.
 void write_plainly(Points text, const Spellings& spellings, Buffer& to);
