@@ -312,7 +312,7 @@ class Judge:
         rows: _Ints,
         other: Outlines,
         other_rows: _Ints,
-        threads: int,
+        threads: int = 1,
     ) -> tuple[_Floats, _Bytes]: ...
     def judge(
         self,
@@ -322,10 +322,10 @@ class Judge:
         rows: _Ints,
         other: Outlines,
         other_rows: _Ints,
-        threads: int,
+        threads: int = 1,
     ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
     def differences(
-        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints, threads: int
+        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints, threads: int = 1
     ) -> list[list[tuple[int, bool, bool, str, str]]]: ...
 
 FEATURES: tuple[tuple[str, int], ...]

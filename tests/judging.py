@@ -54,8 +54,10 @@ class DigitJudge(Judge):
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
+        threads: int = 1,
     ) -> Verdicts:
         """Judge pair by pair."""
+        del threads
         pairs = self._texts(left, left_rows, right, right_rows)
         said = [verdict(*pair) for pair in pairs]
         sentence = 1 << RICHER.index("sentence")
@@ -67,14 +69,29 @@ class DigitJudge(Judge):
             np.zeros(len(pairs), dtype=np.uint8),
         )
 
+    def likely(
+        self,
+        left: Judged,
+        left_rows: NDArray[np.int64],
+        right: Judged,
+        right_rows: NDArray[np.int64],
+        threads: int = 1,
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]:
+        """Judge pair by pair."""
+        del threads
+        said = self.judge(left, left_rows, right, right_rows)
+        return np.where(said.joined, said.probabilities, np.nan), said.joined, said.richer
+
     def each_differences(
         self,
         left: Judged,
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
+        threads: int = 1,
     ) -> Iterator[Sequence[Found]]:
         """Name one difference of each pair, of the whole texts."""
+        del threads
         for text, other in self._texts(left, left_rows, right, right_rows):
             yield [Found(DifferenceKind.REPLACED, "stem", text, other)]
 

@@ -461,13 +461,13 @@ void bind_judgment(nb::module_& m) {
              "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
              "differs, uint8 (c,).")
         .def("likely", &BatchJudge::likely, "model"_a, "confidence"_a, "stop"_a, "one"_a, "rows"_a.noconvert(),
-             "other"_a, "other_rows"_a.noconvert(), "threads"_a,
+             "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return of c pairs: probability, NaN where it is surely less than the confidence; what the first has more.")
         .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
-             "other_rows"_a.noconvert(), "threads"_a,
+             "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")
         .def("differences", &BatchJudge::differences, "one"_a, "rows"_a.noconvert(), "other"_a,
-             "other_rows"_a.noconvert(), "threads"_a,
+             "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return the differences of each pair: part, moved, of notation, the words of either.");
     m.def("jaccard", &jaccard_of, "points"_a.noconvert(), "offsets"_a.noconvert(), "rows"_a.noconvert(),
           "other_points"_a.noconvert(), "other_offsets"_a.noconvert(), "other_rows"_a.noconvert(),

@@ -79,7 +79,7 @@ class Pool:
     def __init__(self, written):
         judge = DigitJudge()
         fingerprinter = Fingerprinter(
-            FingerprintSettings(), channels=FORM, form=lambda texts: (judge.read(texts).main, None)
+            FingerprintSettings(), channels=FORM, form=lambda texts: (judge.mains(texts), None)
         )
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)

@@ -19,30 +19,36 @@ TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "�
 ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
 
 
+PAIRS = (TEXTS, ROWS, OTHERS, OTHER_ROWS)
+
+
 def test_with_a_judge_the_likelier_pair_costs_less():
     scorer = PairScorer(DecisionSettings(), DigitJudge())
-    found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    assert found.joined.tolist() == [True, False, False]
-    assert found.cost.tolist() == [-1 / 2, -1, -1 / 8]
-    assert scorer.probabilities(found.cost).tolist() == [1 / 2, 1, 1 / 8]
-    assert [scorer.kind(code) for code in found.kinds.tolist()][1:] == ["number", "unlikely"]
+    found, details = scorer.verdicts(PAIRS), scorer.details(PAIRS)
+    assert found.joined.tolist() == details.joined.tolist() == [True, False, False]
+    assert found.cost[0] == -1 / 2
+    assert details.probabilities.tolist() == [1 / 2, 1, 1 / 8]
+    assert [scorer.kind(code) for code in details.kinds.tolist()][1:] == ["number", "unlikely"]
+    assert details.similarities.tolist() == scorer.alike(PAIRS)[0].tolist()
 
 
 def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     scorer = PairScorer(DecisionSettings(judge="similarity", similarity=0.4), DigitJudge())
-    found = scorer.verdicts(TEXTS, ROWS, OTHERS, OTHER_ROWS)
-    alike, required = scorer.alike((TEXTS, ROWS, OTHERS, OTHER_ROWS))
+    found, details = scorer.verdicts(PAIRS), scorer.details(PAIRS)
+    alike, required = scorer.alike(PAIRS)
     assert found.joined.tolist() == (alike >= required).tolist() == [True, True, False]
+    assert details.joined.tolist() == found.joined.tolist()
     assert found.cost.tolist() == (-alike).tolist()
-    assert np.isnan(scorer.probabilities(found.cost)).all()
-    assert {scorer.kind(code) for code in found.kinds.tolist()} == {"similarity"}
+    assert details.similarities.tolist() == alike.tolist()
+    assert np.isnan(details.probabilities).all()
+    assert {scorer.kind(code) for code in details.kinds.tolist()} == {"similarity"}
     assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
     class Wordy(DigitJudge):
         def each_differences(self, *pairs):
-            for text, other in self._texts(*pairs):
+            for text, other in self._texts(*pairs[:4]):
                 yield [
                     Found(DifferenceKind.REPLACED, "choice", text * 30 + str(i), other)
                     for i in range(12)
@@ -75,11 +81,12 @@ def test_texts_are_not_compared_without_a_judge(judge):
 def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(treated, joined):
     scorer = PairScorer(DecisionSettings(on_more_content=treated), DigitJudge())
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    more = scorer.verdicts(["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
-    assert more.joined.tolist() == [joined]
+    pairs = (["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
+    more = scorer.details(pairs)
+    assert more.joined.tolist() == scorer.verdicts(pairs).joined.tolist() == [joined]
     assert names_of(int(more.richer[0]), RICHER) == ("sentence",)
     if not joined:
         assert scorer.kind(int(more.kinds[0])) == "richer"
-    less = scorer.verdicts(["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other)
+    less = scorer.details((["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other))
     assert less.joined.tolist() == [True]
     assert not less.richer.any()

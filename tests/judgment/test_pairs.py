@@ -142,6 +142,26 @@ def test_the_reasons_are_the_heaviest_features_in_words(sure):
     assert all(": " in reason for reason in weighed.reasons(1) + weighed.reasons(-1))
 
 
+def any_pairs(count):
+    """Return texts, and random pairs of them beside those that belong together."""
+    texts = [text for pair in pairs() for text in pair]
+    rows, others = np.random.default_rng(42).integers(0, len(texts), (2, count))
+    own = np.arange(0, len(texts), 2)
+    return texts, np.concatenate([own, rows]), np.concatenate([own + 1, others])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_pairs_are_joined_as_they_are_when_they_are_compared_to_their_end(sure, threads):
+    texts, rows, others = any_pairs(3000)
+    whole = sure.judge(texts, rows, texts, others, threads)
+    likely, joined, richer = sure.likely(texts, rows, texts, others, threads)
+    np.testing.assert_array_equal(joined, whole.joined)
+    known = ~np.isnan(likely)
+    np.testing.assert_array_equal(likely[known], whole.probabilities[known])
+    np.testing.assert_array_equal(richer[joined], whole.richer[joined])
+    assert 0 < joined.sum() < known.sum() < len(rows)
+
+
 def test_verdicts_depend_on_neither_batches_nor_threads(sure):
     texts = [text for pair in pairs() for text in pair][:300]
     rng = np.random.default_rng(39)

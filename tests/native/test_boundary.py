@@ -229,11 +229,6 @@ def pairs() -> Arguments:
     return {"one": read, "rows": rows, "other": read, "other_rows": rows[::-1].copy()}
 
 
-def pair() -> Arguments:
-    read = judge().outlines(**texts())
-    return {"one": read, "row": 0, "other": read, "other_row": 1}
-
-
 def gist_of(**given: Any) -> Any:
     return judge().gist(judge().outlines(**given))
 
@@ -454,7 +449,12 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "Judge.judge": of(
         judge, "judge", lambda: {"model": _core.Model(**model()), "stop": 1, **pairs()}
     ),
-    "Judge.differences": of(judge, "differences", pair),
+    "Judge.likely": of(
+        judge,
+        "likely",
+        lambda: {"model": _core.Model(**model()), "confidence": 0.5, "stop": 1, **pairs()},
+    ),
+    "Judge.differences": of(judge, "differences", pairs),
     "jaccard": plain(
         _core.jaccard,
         lambda: {
@@ -690,6 +690,7 @@ OF_TEXTS = (
 )
 BIG = 1 << 62
 # Entry point, what is changed of its row, what the message says.
+OF_PAIRS = ("features", "likely", "judge", "differences")
 LIES: list[tuple[str, Arguments, str]] = [
     *((name, {"offsets": none_left}, "n texts have n . 1 offsets") for name in OF_TEXTS),
     *((name, {"offsets": {0: -1}}, "reach beyond the 3 points") for name in OF_TEXTS),
@@ -1021,11 +1022,10 @@ LIES: list[tuple[str, Arguments, str]] = [
     ("Model", {"scores": {1: -1}}, "does not ascend"),
     ("Model.evaluate", {"features": longer}, "no rows of all of them"),
     ("Model.weigh", {"features": longer}, "no row of all of them"),
-    *((f"Judge.{name}", {"rows": {0: 2}}, "of no text") for name in ("features", "judge")),
-    *((f"Judge.{name}", {"other_rows": {0: -1}}, "of no text") for name in ("features", "judge")),
-    *((f"Judge.{name}", {"rows": longer}, "not as many") for name in ("features", "judge")),
-    ("Judge.differences", {"row": 2}, "of no text"),
-    ("Judge.differences", {"other_row": -1}, "of no text"),
+    *((f"Judge.{name}", {"rows": {0: 2}}, "of no text") for name in OF_PAIRS),
+    *((f"Judge.{name}", {"other_rows": {0: -1}}, "of no text") for name in OF_PAIRS),
+    *((f"Judge.{name}", {"rows": longer}, "not as many") for name in OF_PAIRS),
+    ("Judge.differences", {"threads": 0}, "threads is out of range"),
     ("jaccard", {"rows": {0: 2}}, "of no text"),
     ("jaccard", {"other_rows": longer}, "not as many"),
 ]
