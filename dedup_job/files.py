@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -23,7 +24,7 @@ _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
 
 
-def open_regular(file: Path) -> BinaryIO:
+def open_regular(file: Path) -> BufferedReader:
     """Open a file to read its bytes. Raises OSError, also where it is a pipe or a device.
 
     A pipe would wait for a writer without end, and a device may have no end.
