@@ -7,7 +7,7 @@ import os
 import signal
 from typing import NoReturn
 
-_GC_THRESHOLDS = (50_000, 20, 100)  # tables and modules make many objects, none of them garbage
+_GC_THRESHOLDS = (200_000, 10, 50)  # tables and modules make many objects, none of them garbage
 
 
 def main() -> NoReturn:
