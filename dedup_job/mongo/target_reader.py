@@ -176,9 +176,6 @@ class TargetReader:
         found = self.runs.with_options(read_concern=ReadConcern("majority")).find({PIECE: None})
         return self.retry(lambda: list(found.clone().sort("_id", 1)))
 
-    def _checked(self, row: bytes) -> Mapping[str, Any]:
-        return check_run(bson.decode(row, codec_options=LENIENT), self.runs.full_name)
-
     def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
         """Return what is recorded of the runs after a number, less the long fields, in order.
 
@@ -385,6 +382,10 @@ class TargetReader:
             one = Documents.of([documents[row]])
             fit[row] = self.rows.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
         return fit
+
+    def _checked(self, row: bytes) -> Mapping[str, Any]:
+        decoded: dict[str, Any] = bson.decode(row, codec_options=LENIENT)
+        return check_run(decoded, self.runs.full_name)
 
     def _check_empty(self) -> None:
         for collection in self.decided:
