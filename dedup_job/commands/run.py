@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.other_snapshots import OtherSnapshots
 
 log = logging.getLogger("dedup")
+_FEW = 20_000  # documents from which on a copy of the dictionary on large pages pays
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
@@ -152,6 +153,8 @@ def run_job(
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
+        left = source.undecided
+        models.few = left is not None and left <= _FEW and not request.follow
         _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)

@@ -146,10 +146,13 @@ _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
 
-def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
+def load_lexicon(
+    settings: FingerprintSettings, notify: Callable[[str], None], *, few: bool = False
+) -> Lexicon:
     """Return the lexicon for these settings, from the cache or built (some seconds).
 
-    `notify` takes a message before slow work. Raises ConfigurationError for a bad word list.
+    `notify` takes a message before slow work; few: only some thousand texts are to come. Raises
+    ConfigurationError for a bad word list.
     """
 
     def build() -> Lexicon:  # a list that is in the cache was good when it got there
@@ -157,7 +160,8 @@ def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -
         notify(Message("building the dictionary's tables, once (under a minute)"))
         return _build(settings)
 
-    return kept_arrays(cache_file("lexicon", _digest(settings)), _checked, build)
+    lexicon = kept_arrays(cache_file("lexicon", _digest(settings)), _checked, build)
+    return lexicon if few else lexicon.on_large_pages()
 
 
 def list_problems(settings: FingerprintSettings) -> list[str]:

@@ -1,7 +1,7 @@
 """Arrays that take long to build, kept in files of the user's cache folder.
 
 A file is numpy's arrays one behind the other, each as in a file of its own, then a checksum. It is
-read at once into memory on large pages, where the arrays stay as they lie.
+mapped: a copy of it costs a short run more than all else that is done with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import io
 import logging
 import math
 import mmap
-import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from dedup_job.files import make_private, open_regular, replacing
-from dedup_job.native.growable_array import large_pages
 
 T = TypeVar("T")
 log = logging.getLogger("dedup")
@@ -53,12 +51,12 @@ def kept_arrays(
 
 def _read(file: Path, made_of: Callable[[list[NDArray[Any]]], T]) -> T | None:
     try:
-        with open_regular(file) as opened:
-            pages = large_pages(os.fstat(opened.fileno()).st_size)
-            data = memoryview(pages)[: opened.readinto(pages)]
+        with open_regular(file) as opened:  # it is only ever replaced, never written to
+            mapped = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
+        data = memoryview(mapped)
         if xxhash.xxh3_128_digest(data[:-_DIGEST_BYTES]) != data[-_DIGEST_BYTES:]:
             raise ValueError("its checksum is another")
-        return made_of([*_views(pages, len(data) - _DIGEST_BYTES)])
+        return made_of([*_views(mapped, len(data) - _DIGEST_BYTES)])
     except (FileNotFoundError, NotADirectoryError, PermissionError):
         return None
     except OSError as e:
@@ -69,14 +67,14 @@ def _read(file: Path, made_of: Callable[[list[NDArray[Any]]], T]) -> T | None:
     return None
 
 
-def _views(pages: mmap.mmap, end: int) -> Iterator[NDArray[Any]]:
-    """Yield the arrays that lie in memory, without a copy."""
-    while pages.tell() < end:
-        read_magic(pages)
-        shape, _, dtype = read_array_header_1_0(pages)
-        count, at = math.prod(shape), pages.tell()
-        yield np.frombuffer(pages, dtype, count, at).reshape(shape)
-        pages.seek(_aligned(at + count * dtype.itemsize))
+def _views(mapped: mmap.mmap, end: int) -> Iterator[NDArray[Any]]:
+    """Yield the arrays that lie in a file, without a copy."""
+    while mapped.tell() < end:
+        read_magic(mapped)
+        shape, _, dtype = read_array_header_1_0(mapped)
+        count, at = math.prod(shape), mapped.tell()
+        yield np.frombuffer(mapped, dtype, count, at).reshape(shape)
+        mapped.seek(_aligned(at + count * dtype.itemsize))
 
 
 def _write(file: Path, arrays: Iterable[NDArray[Any]]) -> None:

@@ -78,11 +78,13 @@ class GrowableArray(Generic[T]):
         self._array = flat.reshape(rows, self._width) if self._width else flat
 
 
-def large_pages(size: int) -> mmap.mmap:
-    """Return memory for random access, on large pages where the system has them."""
-    pages = _anonymous(max(size, 1))
+def on_large_pages(array: NDArray[T]) -> NDArray[T]:
+    """Return a copy of a flat array for random access, on large pages where the system has them."""
+    pages = _anonymous(max(array.nbytes, 1))
     _advise(pages)
-    return pages
+    copied: NDArray[T] = np.frombuffer(pages, dtype=array.dtype, count=array.size)
+    copied[:] = array
+    return copied
 
 
 def _anonymous(size: int) -> mmap.mmap:
