@@ -275,8 +275,8 @@ class TargetReader:
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
         rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
-        page, _ = self.rows.decode(rows)
-        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
+        read = ((row.key, *self.rows.stored(row)) for row in rows)
+        return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the stored texts of some documents by key; those that are gone are left out."""
