@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from typing import NoReturn
+
+_GC_THRESHOLDS = (200_000, 10, 50)  # tables and modules make many objects, none of them garbage
 
 
 def main() -> NoReturn:
@@ -12,8 +15,11 @@ def main() -> NoReturn:
     handler = signal.getsignal(signal.SIGINT)
     if handler is signal.default_int_handler:  # which would show where it was; nohup has its own
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+    gc.set_threshold(*_GC_THRESHOLDS)
     # numpy asks for large pages for each array of a batch, and each is cleared before it is used
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    # else it looks for some in the files of all packages
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dedup_job.cli import main as command_line
 
     signal.signal(signal.SIGINT, handler)

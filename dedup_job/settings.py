@@ -9,7 +9,6 @@ import difflib
 import json
 import logging
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -335,6 +334,8 @@ def _from_file(file: Path | None) -> dict[str, Any]:
         return {}
     if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
         log.info("%s", _not_the_preset(file))
+    import tomllib  # here: many runs have no file
+
     try:
         values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
     except UsageError as e:

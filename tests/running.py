@@ -46,12 +46,12 @@ def share_the_dictionary() -> None:
     load: Any = models.load_lexicon
     held: dict[tuple[str, Path], Any] = {}
 
-    def load_once(settings: FingerprintSettings, notify: Callable[[str], None]) -> Any:
+    def load_once(settings: FingerprintSettings, notify: Callable[[str], None], **how: bool) -> Any:
         if settings.user_dictionary or settings.idf or settings.stop_words:
-            return load(settings, notify)
+            return load(settings, notify, **how)
         key = (str(settings.hash), user_cache_path("dedup"))
         if key not in held:
-            held[key] = load(settings, notify)
+            held[key] = load(settings, notify, **how)
         return held[key]
 
     models.load_lexicon = load_once

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.native.code_points import points_of
+from dedup_job.native.code_points import points_of, text_of
 
 INVISIBLE = "\u200b\ufeff"
 
@@ -62,7 +62,7 @@ _BEHIND_WORDS: Final = 0x31400  # no character from there on is part of a word
 def kinds() -> NDArray[np.uint8]:
     """Return the kind of each character of the basic plane, uint8 (65536,)."""
     table = np.zeros(_PLANE, dtype=np.uint8)
-    spaces = [point for point in range(_PLANE) if chr(point).isspace()]
+    spaces = points_of("".join(re.findall(r"\s+", _between(0, _PLANE)))).tolist()
     table[spaces] = _SPACE
     table[[point for point in spaces if len(f"a{chr(point)}b".splitlines()) > 1]] = _LINE
     table[[ord(character) for character in INVISIBLE]] = _VANISHES
@@ -73,10 +73,14 @@ def kinds() -> NDArray[np.uint8]:
 
 def classes() -> NDArray[np.uint16]:
     """Return the classes of each character as bits, uint16 (201728,)."""
-    plane = "".join(map(chr, range(_PLANE)))
+    plane, beyond = _between(0, _PLANE), _between(_PLANE, _BEHIND_WORDS)
     flags = np.zeros(_BEHIND_WORDS, dtype=np.uint16)
     for bit, form in enumerate(_CLASSES):
         flags[points_of("".join(re.findall(f"{form}+", plane)))] |= 1 << bit
-    beyond = "".join(map(chr, range(_PLANE, _BEHIND_WORDS)))
     flags[points_of("".join(re.findall(r"\w+", beyond)))] |= _BEYOND_PLANE
     return flags
+
+
+def _between(first: int, end: int) -> str:
+    """Return all characters in a row."""
+    return text_of(np.arange(first, end, dtype=np.uint32))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import os
 import signal
@@ -24,7 +23,6 @@ from dedup_job.renamed import COMMANDS
 if TYPE_CHECKING:
     from rich.text import Text
 
-_GC_THRESHOLDS = (50_000, 20, 100)  # tables and modules make many objects, none of them garbage
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
@@ -152,7 +150,6 @@ def main() -> NoReturn:
 
 
 def _run() -> None:
-    gc.set_threshold(*_GC_THRESHOLDS)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's; else they spin at the start
     sys.stdout, sys.stderr = escaping(sys.stdout), escaping(sys.stderr)
     set_up_logs()

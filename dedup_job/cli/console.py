@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import typer
-from tqdm import tqdm
 
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -66,6 +65,8 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     if not is_interactive():
         without = Message("Without a terminal to answer on, give --yes.")
         raise UsageError(joined([question, without]))
+    from tqdm import tqdm  # here: only a terminal has a bar
+
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
         agreed = answer(partial(yes_or_no, default=default), question, unchanged)
     if not agreed:

@@ -16,7 +16,7 @@ from dedup_job.files import check_writable, read_input
 from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.share import Share
 
 if TYPE_CHECKING:
     from dedup_job.commands.learn import Lesson

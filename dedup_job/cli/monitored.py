@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,10 +20,12 @@ from dedup_job.errors import DedupError
 from dedup_job.messages import Message, counted
 from dedup_job.monitoring.ending import End
 from dedup_job.monitoring.metrics import MetricsFile
-from dedup_job.monitoring.pings import Pings, pings
 from dedup_job.report.progress import Log, above, shown_progress, told
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
+
+if TYPE_CHECKING:
+    from dedup_job.monitoring.pings import Pings
 
 _JSON_SECONDS = 10.0
 log = logging.getLogger("dedup")
@@ -115,7 +117,11 @@ def monitored(
 
     A dry run writes no metrics and sends no pings: neither would be true of the target.
     """
-    ping = pings(ping_file, dry_run=dry_run)
+    ping = None
+    if ping_file is not None or os.environ.get("DEDUP_PING"):
+        from dedup_job.monitoring.pings import pings  # here: few runs need it
+
+        ping = pings(ping_file, dry_run=dry_run)
     metrics = MetricsFile(metrics_file) if metrics_file and not dry_run else None
     as_json = form is LogFormat.JSON
     with json_log() if as_json else nullcontext():

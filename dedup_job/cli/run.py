@@ -15,10 +15,8 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive, save
-from dedup_job.cli.guide import Chosen, Wanted, choose
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, with_options
-from dedup_job.cli.report import write_page
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -31,6 +29,7 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
+    from dedup_job.cli.guide import Chosen
     from dedup_job.cli.monitored import Monitored
     from dedup_job.cluster.driver import Driver
     from dedup_job.commands.dry_survey import SurveyCollector
@@ -121,6 +120,8 @@ def run(
     """
     chosen = None
     if (source is None or target is None) and log_format is LogFormat.PLAIN:
+        from dedup_job.cli.guide import Wanted, choose  # here: few runs need it
+
         more = [("--limit", limit), ("--cluster", cluster), ("--embedded", embedded)]
         typed = [*options.words(), *(str(w) for pair in more if pair[1] is not None for w in pair)]
         only_real = any((summary, follow, cluster, metrics_file, ping_file))
@@ -208,9 +209,11 @@ def _driver(settings: Settings, request: Request, address: str) -> Driver:
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:
     """Run a server on the data in a folder within the block; yield its URI, None without one."""
-    from dedup_job.mongo.embedded import embedded_server  # here: --help should not wait for it
+    if folder is None:
+        return nullcontext()
+    from dedup_job.mongo.embedded import embedded_server  # here: few runs need it
 
-    return nullcontext() if folder is None else embedded_server(folder)
+    return embedded_server(folder)
 
 
 def _write_page(
@@ -220,6 +223,8 @@ def _write_page(
     collector: SurveyCollector | None,
     outcome: Run,
 ) -> None:
+    from dedup_job.cli.report import write_page  # here: few runs need it
+
     survey = None if collector is None else collector.survey
     if survey is None:
         with told.progress() as progress:

@@ -20,7 +20,6 @@ from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
-from dedup_job.mongo.maintenance.lease_admin import open_target
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.runs.progress import Progress
@@ -99,6 +98,8 @@ def opened(
 def _opened(
     settings: Settings, name: str, progress: Progress, *, as_made: bool
 ) -> Iterator[Opened]:
+    from dedup_job.mongo.maintenance.lease_admin import open_target  # here: a run has its own
+
     with connected(settings, progress) as (client, database):
         models = settings.models(progress.stage)
         target = open_target(

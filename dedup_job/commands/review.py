@@ -27,10 +27,11 @@ from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import majority, some
-from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress, Share
+from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.share import Share
 from dedup_job.runs.survey import review_sample
 from dedup_job.settings import Settings
 

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
+from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.dry_run import DrySnapshots, DryTarget
-from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
-from dedup_job.commands.other_snapshots import OtherSnapshots
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.decision.settings import AbortSettings
@@ -28,9 +26,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
-from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
@@ -40,7 +36,13 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope
 from dedup_job.settings import Settings
 
+if TYPE_CHECKING:
+    from dedup_job.commands.dry_run import DryTarget
+    from dedup_job.commands.dry_survey import SurveyCollector
+    from dedup_job.commands.other_snapshots import OtherSnapshots
+
 log = logging.getLogger("dedup")
+_FEW = 20_000  # documents from which on a copy of the dictionary on large pages pays
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
@@ -140,7 +142,7 @@ def run_job(
         places = client, names[1], form_of(settings, models), names[0]
         writer = None
         if not request.dry_run:
-            writer = Target(*places, finish_undo, retry, settings.run.lease_wait)
+            writer = Target(*places, _finish_undo, retry, settings.run.lease_wait)
         reader = writer or TargetReader(*places, retry)
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
@@ -151,6 +153,8 @@ def run_job(
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
+        left = source.undecided
+        models.few = left is not None and left <= _FEW and not request.follow
         _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)
@@ -159,6 +163,12 @@ def run_job(
             return pipeline.run(job)
         with spread(Wired(settings, source, writer, documents, job)) as spread_job:
             return pipeline.run(spread_job)
+
+
+def _finish_undo(target: Target) -> None:
+    from dedup_job.mongo.maintenance.rollback import finish_undo  # here: few runs need it
+
+    finish_undo(target)
 
 
 def _job(
@@ -175,10 +185,15 @@ def _job(
 ) -> pipeline.Job:
     """Wire the parts of a run together; a dry run has no writer."""
     memory /= 1 + len(others)
-    page = PageSize(settings.run.page_documents)
     cleaner = Cleaner(settings.cleaning)
-    target = writer or DryTarget(reader, source, cleaner, watch.collector)
-    store = SnapshotStore if writer else DrySnapshots
+    target: Target | DryTarget
+    if writer is not None:
+        target, snapshots = writer, SnapshotStore(reader, settings.index, memory)
+    else:
+        from dedup_job.commands.dry_run import DrySnapshots, DryTarget  # here: few runs need it
+
+        target = DryTarget(reader, source, cleaner, watch.collector)
+        snapshots = DrySnapshots(reader, settings.index, memory)
     limits, dial = limits_of(settings, yes=request.yes), dial_of(settings, models)
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
@@ -199,13 +214,8 @@ def _job(
             index, settings.decision, target.texts_of, models.judge, target.ranks_of, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
-        snapshots=store(reader, settings.index, memory),
-        others=[
-            OtherSnapshots(
-                reader, reader.other(str(name), page), settings.index, memory, keeps=bool(writer)
-            )
-            for name in others
-        ],
+        snapshots=snapshots,
+        others=_others(reader, others, settings, memory, keeps=writer is not None),
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
@@ -215,6 +225,23 @@ def _job(
         if request.follow
         else None,
     )
+
+
+def _others(
+    reader: TargetReader,
+    names: Sequence[Namespace],
+    settings: Settings,
+    memory: float,
+    *,
+    keeps: bool,
+) -> Sequence[OtherSnapshots]:
+    if not names:
+        return ()
+    from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
+
+    page = PageSize(settings.run.page_documents)
+    given = (reader.other(str(name), page) for name in names)
+    return [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in given]
 
 
 def _refresher(
@@ -231,6 +258,8 @@ def _refresher(
     on_change, on_delete = settings.source.on_change, settings.source.on_delete
     if target is None or (on_change is OnChange.KEEP and on_delete is OnDelete.KEEP):
         return None
+    from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
+
     recheck = PairRecheck(settings.decision, settings.index, models)
 
     def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:

@@ -18,6 +18,7 @@ from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, Judged
 from dedup_job.native.bytes_column import are_equal
 from dedup_job.native.code_points import TextColumn
+from dedup_job.native.distinct import distinct, without
 
 Rows = NDArray[np.int64]
 
@@ -132,7 +133,7 @@ class LocalPairs:
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text."""
         said = np.full(len(rows), VOID, dtype=np.uint8)
-        kept = self._fetch(np.unique(numbers[numbers < self.held]))
+        kept = self._fetch(distinct(numbers[numbers < self.held]))
         for which, places, is_kept in self._places(kept, numbers):
             others = (kept.texts if is_kept else self._texts).strings().take(places)
             same = are_equal(self._texts.strings().take(rows[which]), others)
@@ -167,9 +168,9 @@ class LocalPairs:
 
         Those with a text that is gone are left out.
         """
-        wanted = np.setdiff1d(numbers[numbers < self.held], self._asked)
+        wanted = without(numbers[numbers < self.held], self._asked)
         if len(wanted):
-            self._asked = np.union1d(self._asked, wanted)
+            self._asked = distinct(np.append(self._asked, wanted))
             found = self._fetch(wanted)
             self._kept = self._kept.joined(found) if len(self._kept.numbers) else found
             self._others = self._scorer.read(self._kept.texts)

@@ -85,7 +85,8 @@ class GreedyDeduplicator:
     def largest(self, count: int) -> list[tuple[int, int]]:
         """Return number and size of the largest clusters, duplicates found by this process."""
         sizes = self._clusters.array[: len(self._kept)]
-        least = max(int(np.partition(sizes, -count)[-count]), 1) if count < len(sizes) else 1
+        found = np.sort(sizes[sizes > 0])  # a partition is slow where most are equal
+        least = int(found[-count]) if count < len(found) else 1
         larger, equal = np.flatnonzero(sizes > least), np.flatnonzero(sizes == least)[:count]
         pairs = [(number, int(sizes[number])) for number in [*larger.tolist(), *equal.tolist()]]
         return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:count]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import NumberedTexts
 from dedup_job.native.bytes_column import BytesColumn, no_strings
 from dedup_job.native.code_points import Points, TextColumn, offsets_of, packed_of
+from dedup_job.native.distinct import distinct
 
 Fetch = Callable[[BytesColumn], NumberedTexts]
 """Returns the texts of n keys by the keys' rows; those that are gone are left out."""
@@ -111,7 +112,7 @@ class KeptTexts:
         columns: list[BytesColumn] = []
         starts = np.array(self._starts, dtype=np.int64)
         blocks = np.searchsorted(starts, numbers, side="right") - 1
-        for block in np.unique(blocks[blocks >= 0]).tolist():
+        for block in distinct(blocks[blocks >= 0]).tolist():
             rows = np.flatnonzero(blocks == block)
             own, texts = numbers[rows] - starts[block], self._kept[block]
             there = own < len(texts.lengths)

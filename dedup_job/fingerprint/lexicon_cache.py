@@ -20,8 +20,7 @@ from dedup_job.files import digest_of, read_text
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash
 from dedup_job.messages import Message
-from dedup_job.native.array_cache import cache_file, read_arrays, write_arrays
-from dedup_job.native.growable_array import on_large_pages
+from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.hashing import POLYNOMIAL, XXH64
 
 T = TypeVar("T")
@@ -141,25 +140,28 @@ STOP_WORDS: Final = frozenset(
     ]
 )
 """Those of jieba.analyse; its import reads two more models and the weights, in a second."""
-FORMAT = 5
+FORMAT = 6
 _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 HASH_KINDS = {TokenHash.XXH64: XXH64, TokenHash.POLYNOMIAL: POLYNOMIAL}
 
 
-def load_lexicon(settings: FingerprintSettings, notify: Callable[[str], None]) -> Lexicon:
+def load_lexicon(
+    settings: FingerprintSettings, notify: Callable[[str], None], *, few: bool = False
+) -> Lexicon:
     """Return the lexicon for these settings, from the cache or built (some seconds).
 
-    `notify` takes a message before slow work. Raises ConfigurationError for a bad word list.
+    `notify` takes a message before slow work; few: only some thousand texts are to come. Raises
+    ConfigurationError for a bad word list.
     """
-    file = cache_file("lexicon", _digest(settings))
-    lexicon = read_arrays(file, _checked)
-    if lexicon is None:  # a list that is in the cache was good when it got there
+
+    def build() -> Lexicon:  # a list that is in the cache was good when it got there
         _raise_if(list_problems(settings))
         notify(Message("building the dictionary's tables, once (under a minute)"))
-        lexicon = _build(settings)
-        write_arrays(file, lexicon)
-    return lexicon
+        return _build(settings)
+
+    lexicon = kept_arrays(cache_file("lexicon", _digest(settings)), _checked, build)
+    return lexicon if few else lexicon.on_large_pages()
 
 
 def list_problems(settings: FingerprintSettings) -> list[str]:
@@ -211,11 +213,7 @@ def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
     lexicon = Lexicon(*arrays)
     lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     lexicon.compiled()  # which looks at what it is led to
-    return lexicon._replace(
-        edges=on_large_pages(lexicon.edges),
-        probabilities=on_large_pages(lexicon.probabilities),
-        nodes=on_large_pages(lexicon.nodes),
-    )
+    return lexicon
 
 
 def _build(settings: FingerprintSettings) -> Lexicon:

@@ -20,7 +20,7 @@ from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.judgment.words import Words, sections_of
-from dedup_job.native.array_cache import cache_file, read_arrays, write_arrays
+from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import pack, points_of
 
 
@@ -283,12 +283,11 @@ def form_tables(lexicon: Lexicon, path: Path | None = None) -> _core.FormTables:
         tables = FormTables(*arrays)
         return tables, tables.compiled(compiled)
 
-    file = cache_file("forms", _digest(lexicon))
-    found = read_arrays(file, checked)
-    if found is None:
-        found = checked(build_tables(compiled, len(lexicon.nodes)))
-        write_arrays(file, found[0])
-    tables, known = found
+    tables, known = kept_arrays(
+        cache_file("forms", _digest(lexicon)),
+        checked,
+        lambda: build_tables(compiled, len(lexicon.nodes)),
+    )
     return known if own == Words() else tables.with_words(own).compiled(compiled)
 
 

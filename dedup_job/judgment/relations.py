@@ -5,18 +5,26 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from dedup_job import _core
+from dedup_job.files import digest_of
 from dedup_job.judgment.words import sections_of
-from dedup_job.native.code_points import points_of
+from dedup_job.native.array_cache import cache_file, kept_arrays
+from dedup_job.native.code_points import pack, points_of
 
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _BEHIND_NUMBER, _SYMBOL = 1, 2  # as in src/judgment/relations.hpp
+_COLUMNS = (
+    *("opposites", "opposite_groups", "alike", "alike_groups", "spellings", "uses"),
+    *("points", "offsets", "unit_starts", "longest_unit"),
+)
+_MADE_OF = ("relations.py", "words.py", "relations.txt", "alike.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +73,20 @@ def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     return [(word, meaning) for word, meaning in map(str.split, lines)]
 
 
-@functools.cache
 def packed() -> _core.Relations:
-    """Return them as the core takes them."""
+    """Return them as the core takes them, from the cache or built (a tenth of a second)."""
+
+    def made_of(arrays: Sequence[NDArray[Any]]) -> _core.Relations:
+        named = dict(zip(_COLUMNS, arrays, strict=True))
+        return _core.Relations(**named | {"longest_unit": named["longest_unit"].item()})
+
+    folder = Path(__file__).parent
+    digest = xxhash.xxh3_128("".join(digest_of(folder / name) for name in _MADE_OF).encode())
+    return kept_arrays(cache_file("relations", digest.hexdigest()), made_of, build_relations)
+
+
+def build_relations() -> list[NDArray[Any]]:
+    """Return what the core takes, the length of the longest unit as an array of it."""
     known = relations()
     opposites = [word for group in known.opposites for word in group]
     characters = np.frombuffer("".join(known.alike).encode("utf-32-le"), dtype=np.uint32)
@@ -75,23 +94,15 @@ def packed() -> _core.Relations:
     uses = [
         _BEHIND_NUMBER * (w in known.units) + _SYMBOL * (w in known.unit_symbols) for w in words
     ]
-    texts = [known.whole.get(word, "") for word in words]
-    opposite_keys, opposite_groups = _columns(
-        list(map(_digest, opposites)), map(len, known.opposites)
-    )
-    alike_keys, alike_groups = _columns(characters, map(len, known.alike))
-    return _core.Relations(
-        opposites=opposite_keys,
-        opposite_groups=opposite_groups,
-        alike=alike_keys,
-        alike_groups=alike_groups,
-        spellings=np.array([_digest(word) for word in words], dtype=np.uint64),
-        uses=np.array(uses, dtype=np.uint8),
-        points=np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32),
-        offsets=np.array([0, *accumulate(map(len, texts))], dtype=np.int64),
-        longest_unit=max(map(len, known.units)),
-        unit_starts=points_of("".join(sorted({unit[0] for unit in known.units}))),
-    )
+    return [
+        *_columns(list(map(_digest, opposites)), map(len, known.opposites)),
+        *_columns(characters, map(len, known.alike)),
+        np.array([_digest(word) for word in words], dtype=np.uint64),
+        np.array(uses, dtype=np.uint8),
+        *pack([known.whole.get(word, "") for word in words]),
+        points_of("".join(sorted({unit[0] for unit in known.units}))),
+        np.array([max(map(len, known.units))]),
+    ]
 
 
 def _columns(

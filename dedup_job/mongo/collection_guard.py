@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -53,12 +53,16 @@ class CollectionGuard:
         self._begun = Counts()  # of the run, before its present part
         self._rows_before = 0  # of the ledger, then
 
-    def check(self) -> None:
-        """Raise StateMismatch where a collection of the target loses documents by itself."""
+    def check(self) -> Set[str]:
+        """Return which collections there are, as far as the user may look.
+
+        Raises StateMismatch where one of the target loses documents by itself.
+        """
         found = self._retry(self._look)
         lines = [line for name, one in found.items() for line in self._losses(name, one)]
         if lines:
             raise StateMismatch(joined([*lines, Message("Or name another --target.")], "\n"))
+        return found.keys()
 
     def begin(self, checkpoint: Checkpoint) -> None:
         """Remember how all is before the first batch of a run, or of its next part."""

@@ -26,6 +26,7 @@ from dedup_job.mongo.replacing import bring_back, ledger_rows
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
+from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
@@ -55,8 +56,8 @@ class Target(TargetReader):
     ) -> None:
         """Take where everything lies.
 
-        recover: the first step of a lease holder; retry: repeats what the database does
-        not answer; lease_wait: seconds to wait for the lease of another run.
+        recover: finishes an undo that was cut off, for the next lease holder; retry: repeats what
+        the database does not answer; lease_wait: seconds to wait for the lease of another run.
         """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
@@ -71,44 +72,48 @@ class Target(TargetReader):
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
-        self.retry(self.check)
-        self.guard.check()
-        self.retry(self._create)
+        state, there = self.retry(self.check), self.guard.check()
+        self.retry(lambda: self._create(there, is_new=state is None))
         try:
             wait_for(self.state.acquire, self._lease_wait, self.retry)
             self.retry.before_again = self.commits.renew  # what waited may have lost the lease
-            self.retry(self._take_over)
-            self._recover(self)
+            if self.retry(self._take_over).get("undo") is not None:
+                self._recover(self)
             yield
         finally:
             self.retry.before_again = lambda: None
             if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
                 self.state.release()
 
-    def _create(self) -> None:
+    def _create(self, there: Set[str], *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):
+            if collection.full_name in there:
+                continue
             try:  # within a transaction two runs that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
             except OperationFailure as e:
                 if e.code != _NAMESPACE_EXISTS:
                     raise
-        self.state.seed(self.source.full_name, self.stamp)
+        if is_new:
+            self.state.seed(self.source.full_name, self.stamp)
 
-    def _take_over(self) -> None:
-        self.check()  # another run may have come first between check and lease
-        self._check_runs()
-        if not self.form.as_made:
+    def _take_over(self) -> Mapping[str, Any]:
+        """Return the state, as it stays now that the lease is held."""
+        state = self.check() or {}  # another run may have come first between check and lease
+        self._check_runs(state)
+        if not self.form.as_made and state["settings"] != self.stamp:
             self.state.update({"settings": self.stamp})
-        self._undo_intent()
-        self.commits.generation = (self.state.read() or {})["generation"]
+        self._undo_intent(state)
+        self.commits.generation = state["generation"]
+        return state
 
-    def _check_runs(self) -> None:
+    def _check_runs(self, state: Mapping[str, Any]) -> None:
         """Refuse a state that `T.runs` contradicts.
 
         Behind it, a number would be given twice. With another source, an undo would ask the wrong
         one whether it still holds what leaves the target.
         """
-        state, last, source = self.state.read() or {}, self.last_run(), self.source.full_name
+        last, source = self.last_run(), self.source.full_name
         if last is not None and last["_id"] >= next_run(state):
             raise StateMismatch(
                 Message(
@@ -224,9 +229,11 @@ class Target(TargetReader):
             return None
         if found is None or not last:
             return None
-        since = {line.number: line.counts.scanned for line in self.run_lines(found.run)}
-        since[last["run"]] = last["counts"]["scanned"]  # written with each batch, the row is not
-        decided = found.decided + sum(n for run, n in since.items() if run > found.run)
+        rows = [row for row in self.checked_runs(after=found.run) if not is_by_hand(row)]
+        since = {row["_id"]: row["counts"]["scanned"] for row in rows}
+        if last["run"] > found.run:  # written with each batch, the row is not
+            since[last["run"]] = last["counts"]["scanned"]
+        decided = found.decided + sum(since.values())
         if self._count_decided() != decided:
             return None
         return found
@@ -271,13 +278,12 @@ class Target(TargetReader):
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self.write_run_row(report)
 
-    def _undo_intent(self) -> None:
+    def _undo_intent(self, state: Mapping[str, Any]) -> None:
         """Take back the batch that a killed run began to write on a standalone server.
 
         Only what this run wrote and the source still holds is taken back; it will be decided again,
         as before.
         """
-        state = self.state.read() or {}
         intent = state.get("intent")
         if intent is None:
             return

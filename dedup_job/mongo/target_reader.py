@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
+import bson
 import numpy as np
 from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
@@ -19,6 +20,7 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
 from dedup_job.mongo.bson.ranking import Ranking
@@ -41,7 +43,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand, recorded_run
+from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand
 from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
@@ -111,7 +113,7 @@ class TargetReader:
             return database.get_collection(name, write_concern=durable, **options)
 
         self.documents, self.ledger = part(""), part(".ledger")
-        self.runs = part(".runs", codec_options=bson_edit.LENIENT)
+        self.runs = part(".runs", codec_options=LENIENT)
         self.state = State(part(".state"))
         self.changes = ChangeStore(part(CHANGED), retry)
         self.source: AnyCollection = client[source.database][source.collection]
@@ -119,6 +121,7 @@ class TargetReader:
         self.rows = form.kept
         self.stamp = dict(form.stamp)
         self.retry = retry
+        self._rows: Mapping[bytes, Mapping[str, Any]] = {}  # of `checked_runs`, as last read
 
     @property
     def name(self) -> str:
@@ -168,18 +171,29 @@ class TargetReader:
             check_run(row, self.runs.full_name)
         return row
 
-    def all_runs(self, *without: str) -> list[dict[str, Any]]:
-        """Return what is recorded of all runs, as it stands there, in order, less some fields."""
-        runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        found = runs.find({PIECE: None}, dict.fromkeys(without, 0) or None)
+    def all_runs(self) -> list[dict[str, Any]]:
+        """Return what is recorded of all runs, as it stands there, in order."""
+        found = self.runs.with_options(read_concern=ReadConcern("majority")).find({PIECE: None})
         return self.retry(lambda: list(found.clone().sort("_id", 1)))
+
+    def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
+        """Return what is recorded of the runs after a number, less the long fields, in order.
+
+        Read again, only what changed is decoded and checked: after years there are many. Raises
+        StateMismatch for what dedup does not write.
+        """
+        query = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
+        found = majority(self.runs).find(query, dict.fromkeys(_LONG_FIELDS, 0)).sort("_id", 1)
+        read = self.retry(lambda: [bytes(row.raw) for row in found.clone()])
+        rows = {row: self._rows.get(row) or self._checked(row) for row in read}
+        self._rows = {**self._rows, **rows} if after else rows
+        return [*rows.values()]
 
     def run_lines(self, series_of: int) -> list[Run]:
         """Return all runs, in order, only one of them with its series."""
-        name, rows = self.runs.full_name, self.all_runs(*_LONG_FIELDS)
-        lines = [recorded_run(row, name) for row in rows if not is_by_hand(row)]
+        lines = [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
         own = self.retry(lambda: self.run(series_of))
-        series = recorded_run(own, name).series if own else ()
+        series = Run.from_row(own).series if own else ()
         return [
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]
@@ -208,13 +222,15 @@ class TargetReader:
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
-        name = self.runs.full_name
-        counts = [check_run(row, name)["counts"] for row in self.all_runs(*_LONG_FIELDS)]
+        counts = [row["counts"] for row in self.checked_runs()]
         scanned = sum(each["scanned"] for each in counts)
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
-    def check(self) -> None:
-        """Raise StateMismatch where the target does not belong to this source and settings."""
+    def check(self) -> Mapping[str, Any] | None:
+        """Return the state, None before the first run.
+
+        Raises StateMismatch where the target does not belong to this source and settings.
+        """
         state = self.state.read()
         if state is None:
             try:
@@ -224,11 +240,12 @@ class TargetReader:
                 if state is None:  # else another run began meanwhile
                     raise
             else:
-                return
+                return None
         stamps.check_same_source(state["source"], self.source.full_name, self.name)
         agree = stamps.agree(state["settings"], self.stamp, as_made=self.form.as_made)
         if not agree and not are_empty(self.decided):
             raise StateMismatch(stamps.difference(state["settings"], self.stamp, self.name))
+        return state
 
     def count(self, expected: int) -> int:
         """Return the number of documents; counts them one by one only if they seem to differ."""
@@ -258,8 +275,8 @@ class TargetReader:
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
         rows = some(majority(self.documents), keys, self.rows.projection, self.retry)
-        page, _ = self.rows.decode(rows)
-        return dict(zip(page.keys, page.fingerprints.values.tolist(), strict=True))
+        read = ((row.key, *self.rows.stored(row)) for row in rows)
+        return {key: mark.fingerprint for key, text, mark in read if text is not None and mark}
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the stored texts of some documents by key; those that are gone are left out."""
@@ -365,6 +382,10 @@ class TargetReader:
             one = Documents.of([documents[row]])
             fit[row] = self.rows.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
         return fit
+
+    def _checked(self, row: bytes) -> Mapping[str, Any]:
+        decoded: dict[str, Any] = bson.decode(row, codec_options=LENIENT)
+        return check_run(decoded, self.runs.full_name)
 
     def _check_empty(self) -> None:
         for collection in self.decided:

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tqdm import tqdm
-
 from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.counts import Counts
@@ -25,6 +23,8 @@ class Bar:
     """A tqdm bar on stderr."""
 
     def __init__(self) -> None:
+        from tqdm import tqdm  # here: only a terminal has a bar
+
         self._before = Moment()
         self._bar = tqdm(
             unit="",
@@ -158,9 +158,7 @@ class Log:
 
 def above(warning: str) -> None:
     """Print a warning on stderr, above the bar where there is one."""
-    tqdm.write(
-        escaped(localized(Message("warning: {warning}", warning=warning))), file=plain(sys.stderr)
-    )
+    _write(Message("warning: {warning}", warning=warning))
 
 
 def told(line: str) -> None:
@@ -168,7 +166,13 @@ def told(line: str) -> None:
     if sys.stderr is None or not sys.stderr.isatty():
         log.info("%s", line)
     else:
-        tqdm.write(escaped(localized(line)), file=plain(sys.stderr))
+        _write(line)
+
+
+def _write(line: str) -> None:
+    from tqdm import tqdm  # here: only a terminal has a bar
+
+    tqdm.write(escaped(localized(line)), file=plain(sys.stderr))
 
 
 @contextmanager

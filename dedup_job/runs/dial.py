@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.share import Share
 
 if TYPE_CHECKING:
     from dedup_job.judgment.model import Model

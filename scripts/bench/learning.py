@@ -31,7 +31,7 @@ from dedup_job.judgment import Judge
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.learning import Labels, learn
 from dedup_job.judgment.model import Model, load_model, model_of
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.share import Share
 
 _NAMES = "小明 小红 小华 小强 小刚 小丽 小亮 小英 小军 小芳 小东 小兰 小玲 小林"
 _FAMOUS = "鲁迅 巴金 老舍 茅盾 冰心 杜甫 李白 苏轼 白居易 李清照 陆游 屈原 曹操 孔子"

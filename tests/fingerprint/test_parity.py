@@ -125,9 +125,10 @@ def test_a_word_to_split_is_split_although_jieba_was_told_the_same_before(tmp_pa
     asked = []
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(lexicon_cache, "build_lexicon", lambda *a: asked.append(set(a[5])))
-    monkeypatch.setattr(lexicon_cache, "write_arrays", lambda *_: None)
+    monkeypatch.setattr(lexicon_cache, "kept_arrays", lambda _file, _made_of, build: build())
     dictionary = tmp_path / "user.txt"
     dictionary.write_text("石墨烯 0\n", encoding="utf-8")
     monkeypatch.setattr(finalseg, "Force_Split_Words", {"石墨烯"})
-    lexicon_cache.load_lexicon(FingerprintSettings(user_dictionary=dictionary), lambda _: None)
+    settings = FingerprintSettings(user_dictionary=dictionary)
+    lexicon_cache.load_lexicon(settings, lambda _: None, few=True)
     assert asked == [{"石墨烯"}]

@@ -340,8 +340,9 @@ def test_a_form_does_not_depend_on_its_batch():
 
 def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, caplog):
     lexicon, built = load_lexicon(FingerprintSettings(), print), []
-    build = form_tables.build_tables
-    monkeypatch.setattr(form_tables, "build_tables", lambda *a: built.append(1) or build(*a))
+    for module, name in ((form_tables, "build_tables"), (relations, "build_relations")):
+        build = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, build=build: built.append(1) or build(*a))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
 
     def gist():
@@ -349,12 +350,12 @@ def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, 
         return made.gist(made.outlines(*pack(QUESTIONS)))[0].tolist()
 
     gists = [gist(), gist()]
-    assert len(built) == 1
-    (file,) = tmp_path.glob("dedup/forms-*.tables")
-    file.write_bytes(file.read_bytes()[:-9])
-    gists += [gist(), gist()]
     assert len(built) == 2
-    assert "damaged" in caplog.text
+    for file in tmp_path.glob("dedup/*.tables"):
+        file.write_bytes(file.read_bytes()[:-9])
+    gists += [gist(), gist()]
+    assert len(built) == 4
+    assert caplog.text.count("damaged") == 2
     assert gists == gists[:1] * 4
 
 

@@ -14,11 +14,11 @@ from markupsafe import escape
 from dedup_job.documents import Difference, Pair
 from dedup_job.pages.render import report_page
 from dedup_job.printing import escaped
-from dedup_job.runs.asked_pairs import Share
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Checkpoint, Machine, Run, Scope, Status
+from dedup_job.runs.share import Share
 from dedup_job.runs.survey import Drawn, Group, Survey
 from tests.runs.test_survey import many_pairs
 from tests.test_printing import commands

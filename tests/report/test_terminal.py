@@ -11,10 +11,10 @@ from rich.cells import cell_len
 
 from dedup_job.report.output import Output
 from dedup_job.report.terminal import show
-from dedup_job.runs.asked_pairs import Share
 from dedup_job.runs.counts import Counts, Histogram
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.share import Share
 from dedup_job.runs.stages import Profile, Stage, Work
 
 COUNTS = Counts(

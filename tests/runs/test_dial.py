@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from dedup_job.judgment.model import load_model
-from dedup_job.runs.asked_pairs import Share
 from dedup_job.runs.dial import Dial
+from dedup_job.runs.share import Share
 
 
 def test_it_counts_the_pairs_that_are_as_likely():

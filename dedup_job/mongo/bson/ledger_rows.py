@@ -194,7 +194,7 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
         shared.append(bson_edit.fields({"found_by": names, "reason": reason, "run": run}))
     named = [*decisions.differences, *decisions.missing, *decisions.refusals]
     told = np.flatnonzero(decisions.richer | decisions.left_out)
-    special = np.intersect1d(rows, [*named, *told.tolist()])
+    special = rows[np.isin(rows, [*named, *told.tolist()])]
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
     return [assembly.one_of(shared, codes.reshape(-1)), assembly.some(more, len(rows))]
 

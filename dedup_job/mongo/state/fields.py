@@ -159,7 +159,7 @@ _Settings = Annotated[dict[str, Any], fits(_are_settings)]
 
 
 class _Strict(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
 
 class LeaseFields(_Strict):

@@ -1,4 +1,4 @@
-"""Precision and recall of what a person said, each with its confidence interval."""
+"""Proportions with their confidence intervals, such as precision and recall of what was said."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.share import Share
 
 
 @pytest.mark.parametrize(
