@@ -41,7 +41,7 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
         "run.threads",
         int,
         "N",
-        "Threads that clean and fingerprint [default: by CPU count].",
+        "Threads that clean, fingerprint and compare [default: by CPU count].",
     ),
     "max_rate": ("run.max_rate", float, "DOCS/S", "Read at most this fast [default: no limit]."),
     "max_memory": (

@@ -66,6 +66,7 @@ LINES = [
     ("decisions --bank --bank-size 200", "other questions joined: 0"),
     ("fingerprint --sizes --data DATA", "greatest / least"),
     ("cleaning DATA/exam_dev.jsonl.gz --field text --rounds 1", "M characters/s"),
+    ("ceiling --documents 200 --cores 1 --turns 1", "docs/s, 1.00 of 1"),
     ("segments --size 3e3 --segments 2", "candidates, same"),
     ("index --peers --peers-size 2e3", "pairs found by 300 queries"),
 ]
