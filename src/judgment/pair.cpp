@@ -59,21 +59,23 @@ void Differ::take_clauses(const Form& form, Range part, bool choice, Side& side)
     side.gone_clauses.assign(side.clauses.size(), 0);
 }
 
-// Runs of equal values in what `same_` leaves of x and y, each from its first place in y on.
+// Runs of equal values in what `same_` leaves of x and y, which were compared last, each from its first place in y on.
 template <class Take>
 void Differ::find_runs(Keys x, Keys y, std::size_t longest, Take take) {
     a_.taken.assign(x.size(), 0);
     b_.taken.assign(y.size(), 0);
     for (const auto [i, j] : same_) a_.taken[i] = b_.taken[j] = 1;
     if (same_.size() == x.size() || same_.size() == y.size()) return;
-    places_.reset(x.size() + y.size());
+    const auto left = subsequence_.left(), right = subsequence_.right();
+    const std::size_t begin = subsequence_.begin();
+    places_.assign(subsequence_.values() + 1, 0);
     next_.resize(y.size() + 1);
-    for (std::uint32_t j = y.size(); j > 0; j--) {  // places from 1 on
-        if (!b_.taken[j - 1]) next_[j] = std::exchange(places_[key_of(y[j - 1])].value, j);
+    for (std::uint32_t j = begin + right.size(); j > begin; j--) {  // places from 1 on
+        if (!b_.taken[j - 1]) next_[j] = std::exchange(places_[right[j - 1 - begin]], j);
     }
-    for (std::size_t i = 0; i < x.size(); i++) {
-        if (a_.taken[i]) continue;
-        std::uint32_t& place = places_[key_of(x[i])].value;
+    for (std::size_t i = begin; i < begin + left.size(); i++) {
+        if (a_.taken[i] || !left[i - begin]) continue;
+        std::uint32_t& place = places_[left[i - begin]];
         while (place && b_.taken[place - 1]) place = next_[place];
         if (!place) continue;
         const std::size_t j = place - 1;

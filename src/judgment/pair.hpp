@@ -115,8 +115,7 @@ private:
     Summarizer summarizer_;
     Subsequence subsequence_;
     std::vector<Match> same_;
-    HashTable<std::uint32_t> places_;  // of each key, the first that is left, from 1 on
-    std::vector<std::uint32_t> next_;  // and the next one of the same key
+    std::vector<std::uint32_t> places_, next_;  // of each value the first that is left, from 1 on; the next one of the same
     Side a_, b_;
 };
 

@@ -57,8 +57,9 @@ public:
     // The places of a longest one; those of equal beginning and end alone where there is too much to do.
     template <class T>
     void find(std::span<const T> x, std::span<const T> y, Work& work, std::vector<Match>& found) {
-        const auto [begin, end] = frame(x, y);
-        const std::size_t m = x.size() - end - begin, n = y.size() - end - begin;
+        number(x, y);
+        const auto [begin, end] = equal_;
+        const std::size_t m = left_.size(), n = right_.size();
         const auto add = [&](std::size_t i, std::size_t j) {
             found.push_back({static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j)});
         };
@@ -68,7 +69,7 @@ public:
             const std::size_t words = (m + 63) / 64;
             const auto keep_row = [&] { rows_.insert(rows_.end(), bits_.begin(), bits_.end()); };
             rows_.clear();
-            fill(x.subspan(begin, m), y.subspan(begin, n), keep_row);
+            fill(keep_row);
             const auto is_set = [&](std::size_t row, std::size_t column) {
                 return rows_[row * words + column / 64] >> column % 64 & 1;
             };
@@ -91,35 +92,50 @@ public:
     // ... and its length alone.
     template <class T>
     std::size_t length(std::span<const T> x, std::span<const T> y, Work& work) {
-        const auto [begin, end] = frame(x, y);
-        const std::size_t m = x.size() - end - begin, n = y.size() - end - begin;
+        number(x, y);
         std::size_t grown = 0;
-        if (m && n && work.suffices(steps(m, n))) {
-            fill(x.subspan(begin, m), y.subspan(begin, n), [] {});
+        if (!left_.empty() && !right_.empty() && work.suffices(steps(left_.size(), right_.size()))) {
+            fill([] {});
             for (const std::uint64_t bits : bits_) grown += std::popcount(~bits);
         }
-        return begin + grown + end;
+        return equal_.begin + grown + equal_.end;
     }
+
+    // What was compared last but for the equal beginning and end: numbers of the values, from 1 on, up to `values`; on
+    // the left 0 stands for what the right side has not.
+    std::span<const std::uint32_t> left() const { return left_; }
+    std::span<const std::uint32_t> right() const { return right_; }
+    std::size_t begin() const { return equal_.begin; }
+    std::uint32_t values() const { return values_; }
 
 private:
     static std::uint64_t steps(std::size_t x, std::size_t y) { return (x + 63) / 64 * y; }
 
-    // Calls `row` after each of y, when `bits_` holds a bit of each of x; a 0 is a place where it grew.
-    template <class T, class Row>
-    void fill(std::span<const T> x, std::span<const T> y, Row row) {
-        const std::size_t words = (x.size() + 63) / 64;
-        rows_of_.reset(x.size() + y.size());
-        std::uint32_t count = 0;
-        for (const T one : y) {
-            const auto [row, is_new] = rows_of_[key_of(one)];
-            if (is_new) row = ++count;
+    template <class T>
+    void number(std::span<const T> x, std::span<const T> y) {
+        equal_ = frame(x, y);
+        left_.resize(x.size() - equal_.begin - equal_.end);
+        right_.resize(y.size() - equal_.begin - equal_.end);
+        values_ = 0;
+        if (left_.empty() || right_.empty()) return;
+        numbers_.reset(right_.size());
+        for (std::size_t j = 0; j < right_.size(); j++) {
+            const auto [number, is_new] = numbers_[key_of(y[equal_.begin + j])];
+            right_[j] = is_new ? number = ++values_ : number;
         }
-        masks_.assign((count + 1) * words, 0);  // row 0: of what y has not
-        for (std::size_t i = 0; i < x.size(); i++)
-            masks_[rows_of_[key_of(x[i])].value * words + i / 64] |= std::uint64_t{1} << i % 64;
+        for (std::size_t i = 0; i < left_.size(); i++) left_[i] = numbers_.find(key_of(x[equal_.begin + i]));
+    }
+
+    // Calls `row` after each of the right side, when `bits_` holds a bit of each of the left; a 0 is a place where it
+    // grew.
+    template <class Row>
+    void fill(Row row) {
+        const std::size_t words = (left_.size() + 63) / 64;
+        masks_.assign((values_ + 1) * words, 0);  // row 0: of what the right side has not
+        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / 64] |= std::uint64_t{1} << i % 64;
         bits_.assign(words, ~std::uint64_t{0});
-        for (const T one : y) {
-            const std::uint64_t* mask = &masks_[rows_of_[key_of(one)].value * words];
+        for (const std::uint32_t one : right_) {
+            const std::uint64_t* mask = &masks_[one * words];
             std::uint64_t carry = 0;
             for (std::size_t w = 0; w < words; w++) {
                 const std::uint64_t matched = bits_[w] & mask[w], part = bits_[w] + carry, sum = part + matched;
@@ -130,7 +146,10 @@ private:
         }
     }
 
-    HashTable<std::uint32_t> rows_of_;  // the mask of each value
+    Frame equal_{0, 0};
+    std::vector<std::uint32_t> left_, right_;
+    std::uint32_t values_ = 0;
+    HashTable<std::uint32_t> numbers_;  // of each value of the right side
     std::vector<std::uint64_t> masks_, bits_, rows_;
 };
 
