@@ -82,13 +82,11 @@ public:
                     std::size_t threads) {
         places_.resize(size(), {NONE, 0});
         std::vector<std::int64_t> missing;
+        std::ranges::copy_if(rows, std::back_inserter(missing), [&](std::int64_t row) { return places_[row].part == NONE; });
+        std::ranges::sort(missing);
+        missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
         std::size_t size = 0;
-        for (const std::int64_t row : rows) {
-            if (places_[row].part != NONE) continue;
-            places_[row].part = UNDER_WAY;
-            size += points(row);
-            missing.push_back(row);
-        }
+        for (const std::int64_t row : missing) size += points(row);
         held_ += size;
         std::mutex adding;
         share(missing.size(), threads, [&](auto take) {
@@ -122,7 +120,7 @@ public:
     static constexpr std::size_t MOST_POINTS = 1 << 21;
 
 private:
-    static constexpr std::uint32_t NONE = 0xFFFFFFFF, UNDER_WAY = NONE - 1;
+    static constexpr std::uint32_t NONE = 0xFFFFFFFF;
     struct Place {
         std::uint32_t part, place;
     };

@@ -5,6 +5,8 @@
 namespace dedup::judgment {
 namespace {
 
+constexpr std::size_t MOST_DISTINCT = 1 << 10;  // characters, of nearly all texts
+
 bool is_han(std::uint32_t point) { return 0x3400 <= point && point < 0xA000; }
 
 bool is_notation(const Token& token) {
@@ -68,7 +70,7 @@ void Summarizer::find_clauses(const Form& form, Range part, std::vector<Clause>&
 
 Letters Summarizer::count_letters(const Form& form, Range tokens) {
     Letters letters;
-    counts_.reset(64);
+    counts_.reset(std::min<std::size_t>(form.text(form.of(tokens)).size(), MOST_DISTINCT));
     for (const Token& token : form.of(tokens)) {
         if (!has_content(token)) continue;
         for (const std::uint32_t point : form.text(token)) counts_[key_of(point)].value++;
