@@ -1,7 +1,7 @@
 """Speed, memory and decisions of ours and of known packages, each on the same texts; no MongoDB.
 
     python -m scripts.bench.peers --articles FILE.jsonl.gz --exam FILE.jsonl.gz
-        [--documents 6e4] [--turns 3] [--tools rensa ...] [--python PATH ...]
+        [--documents 2e4] [--turns 3] [--tools rensa ...] [--python PATH ...]
 
 Three corpora: the texts of --exam, cleaned; news and exam of synthetic_corpus.py. Each tool
 of packages.py decides each in a process of its own, in turn. It runs in the first of --python, this
@@ -9,8 +9,8 @@ one by default, which can import it; one that none can is named with the reason.
 
 docs/s: from the start of the process to its end, the fastest turn and the slowest; us/doc: of
 processor time and MB: the greatest memory, with all its processes, the median of the turns.
-found: of the duplicates, how many are dropped; wrong: how many others are. Of the file a duplicate
-is a text that an earlier one is alike by 0.8, and a wrong one has no kept text alike by 0.5.
+found: of the duplicates, how many are dropped; others: how many other texts are. Of the file, a
+duplicate is alike an earlier text by 0.8, and others are those with no kept text alike by 0.5.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def main() -> None:
     parser = parser_of(__doc__)
     parser.add_argument("--articles", type=Path, required=True)
     parser.add_argument("--exam", type=Path, required=True)
-    parser.add_argument("--documents", type=count, default=60_000)
+    parser.add_argument("--documents", type=count, default=20_000)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=[*TOOLS])
     parser.add_argument("--python", nargs="+", default=[sys.executable])
@@ -117,7 +117,7 @@ def main() -> None:
             pythons[tool] = python_of(tool, arguments.python)
         except LookupError as e:
             print(f"{tool}: {e}")
-    print(f"{'':26} docs/s          us/doc      MB  found of          wrong")
+    print(f"{'':26} docs/s          us/doc      MB  found of         others")
     for name, texts, score in corpora(arguments):
         runs: dict[str, list[tuple[processes.Ended, float]]] = {tool: [] for tool in pythons}
         with tempfile.NamedTemporaryFile("w") as file:
@@ -127,7 +127,7 @@ def main() -> None:
                 for tool, python in pythons.items():
                     memory = Memory()
                     command = [python, "-m", "scripts.bench.packages", tool, file.name]
-                    ended = processes.run(command, ENVIRONMENT, memory.look, every=0.1)
+                    ended = processes.run(command, ENVIRONMENT, memory.look, every=0.5)
                     runs[tool].append((ended, max(memory.peak, ended.peak)))
         for tool, ended in runs.items():
             rates = [len(texts) / one.seconds for one, _ in ended]
