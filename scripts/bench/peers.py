@@ -3,8 +3,8 @@
     python -m scripts.bench.peers --articles FILE.jsonl.gz --exam FILE.jsonl.gz
         [--documents 2e4] [--turns 3] [--tools rensa ...] [--python PATH ...]
 
-Three corpora: the texts of --exam, cleaned; news and exam of synthetic_corpus.py. Each tool
-of packages.py decides each in a process of its own, in turn. It runs in the first of --python, this
+Three corpora: the texts of --exam, cleaned; news and exam of synthetic_corpus.py. Each tool of
+packages.py decides each in a process of its own, in turn. It runs in the first of --python, this
 one by default, which can import it; one that none can is named with the reason.
 
 docs/s: from the start of the process to its end, the fastest turn and the slowest; us/doc: of
@@ -133,12 +133,12 @@ def main() -> None:
             rates = [len(texts) / one.seconds for one, _ in ended]
             kept = np.zeros(len(texts), dtype=np.bool_)
             kept[json.loads(ended[-1][0].printed.splitlines()[-1])] = True
-            found, due, wrong = score(kept)
+            found, due, others = score(kept)
             print(
                 f"{name:8} {tool:12} {max(rates):7,.0f} {min(rates):7,.0f} "
                 f"{statistics.median(one.cpu for one, _ in ended) / len(texts) * 1e6:9,.0f} "
                 f"{statistics.median(peak for _, peak in ended):7,.0f} "
-                f"{found:6,} {due:7,} {wrong:9,}",
+                f"{found:6,} {due:7,} {others:9,}",
                 flush=True,
             )
 
