@@ -15,7 +15,7 @@ from pymongo.database import Database
 
 from dedup_job import __version__
 from dedup_job.demo import make_corpus
-from scripts.bench import engines
+from scripts.bench import packages
 from scripts.bench.index import of_faiss
 from tests.running import assert_each_source_id_is_in_one_place, dedup, uri_of
 
@@ -92,8 +92,8 @@ def needs(*packages: str) -> pytest.MarkDecorator:
 @pytest.mark.parametrize(
     "decide",
     [
-        pytest.param(engines.rensa, marks=needs("rensa")),
-        pytest.param(engines.datasketch, marks=needs("datasketch")),
+        pytest.param(packages.rensa, marks=needs("rensa")),
+        pytest.param(packages.datasketch, marks=needs("datasketch")),
     ],
 )
 def test_the_packages_of_the_extra_bench_decide(decide: Callable[..., Any]) -> None:

@@ -22,8 +22,9 @@ from pathlib import Path
 from dedup_job.cleaning import CleaningSettings
 from dedup_job.runs.asked_pairs import Share
 from dedup_job.settings import load_settings
-from scripts.bench.engines import Engine, Keeps, installed_peers
+from scripts.bench.engines import Engine
 from scripts.bench.evaluate import Labelled, joined
+from scripts.bench.packages import Keeps, installed_peers
 
 PAIRS = Path(__file__).with_name("pairs.jsonl.gz")
 SETTINGS = {

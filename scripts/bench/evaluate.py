@@ -48,8 +48,9 @@ from dedup_job.errors import ConfigurationError
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, load
 from scripts.bench.command import ROOT, parser_of, records_of
-from scripts.bench.engines import Engine, Keeps, installed_peers
+from scripts.bench.engines import Engine
 from scripts.bench.exhaustive import Pairs, count_innocents, count_left, exhaustive_pairs, perfect
+from scripts.bench.packages import Keeps, installed_peers
 
 THRESHOLDS = (0.7, 0.8, 0.9)
 EDGES = (0.0, 0.4, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98)  # of the bands of edit similarity

@@ -1,10 +1,11 @@
 """Is the fingerprint jieba's to the last bit, and how fast: one table a section.
 
     python -m scripts.bench.fingerprint [--data FOLDER] [--parity] [--speed] [--threads] [--sizes]
-                                        [--sketches] [--start]
+                                        [--sketches] [--start] [--cppjieba --simhash CLONE]
 
 All sections unless some are chosen. The texts are the field `text` of the `.jsonl.gz` files in the
 folder; for the parity `html`, too. All with jieba's weights and its 30 heaviest keywords.
+CLONE: of https://github.com/yanyiwu/simhash with its submodules, for --cppjieba.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ import itertools
 import os
 import random
 import statistics
+import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -126,6 +129,57 @@ def _keywords(text: str) -> list[tuple[str, float]]:
     return default_tfidf.extract_tags(text, topK=30, withWeight=True)
 
 
+def cppjieba(arguments: argparse.Namespace) -> None:
+    """Print documents a second of processor time, one thread, beside cppjieba + simhash in C++.
+
+    Its dictionary and its IDF are jieba's, as ours are; its stop words are its own.
+    """
+    if arguments.simhash is None:
+        print("needs --simhash CLONE")
+        return
+    stage = Fingerprinter(FingerprintSettings(**PLAIN))
+    theirs, words = arguments.simhash / "submodules/cppjieba", Path(jieba.__file__).parent
+    headers = (arguments.simhash, theirs, theirs / "deps/limonp")
+    compiler = [os.environ.get("CXX", "c++"), "-std=c++17", *arguments.flags.split(), "-w"]
+    corpora = {
+        "exam_dev": texts_of(arguments.data / "exam_dev.jsonl.gz"),
+        "articles, 1 KB": _pieces(arguments.data, 1000),
+    }
+    print(*compiler)
+    print("texts           count  docs/s  cppjieba docs/s  times", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "cppjieba"
+        source = Path(__file__).with_name("cppjieba.cpp")
+        subprocess.run(
+            [*compiler, *(f"-I{h / 'include'}" for h in headers), source, "-o", program], check=True
+        )
+        dictionaries = (
+            words / "dict.txt",
+            theirs / "dict/hmm_model.utf8",
+            words / "analyse/idf.txt",
+            theirs / "dict/stop_words.utf8",
+        )
+        for _, (name, texts) in itertools.product(range(3), corpora.items()):
+            encoded = [text.encode("utf-8", "replace") for text in texts]
+            told = subprocess.run(
+                [program, *dictionaries, "2"],
+                input=b"".join(struct.pack("=I", len(e)) + e for e in encoded),
+                stdout=subprocess.PIPE,
+                check=True,
+            )
+            they = float(told.stdout.split()[0])
+            stage.fingerprint(texts)
+            began = time.thread_time()
+            for _ in range(BEST_OF * 2):
+                stage.fingerprint(texts)
+            we = (time.thread_time() - began) / (BEST_OF * 2)
+            print(
+                f"{name:14} {len(texts):6,} {len(texts) / we:7,.0f} {len(texts) / they:16,.0f} "
+                f"{they / we:6.1f}",
+                flush=True,
+            )
+
+
 def threads(arguments: argparse.Namespace) -> None:
     """Print how two threads scale, and how a hash that needs no lock does on the same cores."""
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
@@ -159,17 +213,20 @@ def threads(arguments: argparse.Namespace) -> None:
 def sizes(arguments: argparse.Namespace) -> None:
     """Print microseconds per KB of texts of several sizes, cut from the same text."""
     stage = Fingerprinter(FingerprintSettings(**PLAIN))
-    whole = "\n".join(texts_of(arguments.data / "articles_dev.jsonl.gz"))
-    each = size_of([whole]) / len(whole)
     print("size     texts  us/KB  (1 KB = 1,000 bytes)")
     rates = []
     for name, size in (("100 B", 100), ("1 KB", 1000), ("10 KB", 10_000), ("1 MB", 1_000_000)):
-        length = round(size / each)
-        texts = [whole[i : i + length] for i in range(0, len(whole) - length + 1, length)]
-        texts = texts or [whole]
+        texts = _pieces(arguments.data, size)
         rates.append(best(lambda t=texts: stage.fingerprint(t)) * 1e6 / (size_of(texts) / 1000))
         print(f"{name:6} {len(texts):7,} {rates[-1]:6.1f}")
     print(f"greatest / least: {max(rates) / min(rates):.2f}")
+
+
+def _pieces(data: Path, size: int) -> list[str]:
+    """Return the articles cut into texts of about so many bytes."""
+    whole = "\n".join(texts_of(data / "articles_dev.jsonl.gz"))
+    length = round(size * len(whole) / size_of([whole]))
+    return [whole[i : i + length] for i in range(0, len(whole) - length + 1, length)] or [whole]
 
 
 def sketches(_: argparse.Namespace) -> None:
@@ -220,8 +277,10 @@ def main() -> int:
     """Run the sections chosen; return 1 where a text differs from jieba."""
     parser = parser_of(__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--simhash", type=Path, metavar="CLONE")
+    parser.add_argument("--flags", default="-O3", help="that the compiler of --cppjieba takes")
     jieba.setLogLevel(60)
-    return run_sections(parser, parity, speed, threads, sizes, sketches, start)
+    return run_sections(parser, parity, speed, threads, sizes, sketches, start, cppjieba)
 
 
 if __name__ == "__main__":
