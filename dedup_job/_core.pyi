@@ -43,9 +43,8 @@ class Lexicon:
         self,
         *,
         first: NDArray[np.int32],
-        edges: _Words,
-        filter: _Bytes,  # noqa: A002
-        probabilities: _Floats,
+        characters: NDArray[np.uint16],
+        entries: _Words,
         words: _Bytes,
         split: _Bools,
         classes: _Bytes,
@@ -75,14 +74,8 @@ class Fingerprinter:
 
 def simhash(hashes: _Words, weights: _Floats, offsets: _Ints) -> _Words: ...
 def build_trie(
-    points: _Points,
-    offsets: _Ints,
-    first: NDArray[np.int32],
-    edges: _Words,
-    filter: _Bytes,  # noqa: A002
-    nodes: NDArray[np.int32],
-    most: int,
-) -> int: ...
+    points: _Points, offsets: _Ints, probabilities: _Floats
+) -> tuple[NDArray[np.int32], NDArray[np.uint16], _Words, NDArray[np.int32], int]: ...
 def sketch(points: _Points, offsets: _Ints) -> tuple[NDArray[np.uint32], _Words]: ...
 def bins(points: _Points) -> _Words: ...
 def sentence_keys(

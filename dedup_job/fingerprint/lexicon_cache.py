@@ -212,8 +212,7 @@ def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
     lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     lexicon.compiled()  # which looks at what it is led to
     return lexicon._replace(
-        edges=on_large_pages(lexicon.edges),
-        probabilities=on_large_pages(lexicon.probabilities),
+        entries=on_large_pages(lexicon.entries),
         nodes=on_large_pages(lexicon.nodes),
     )
 
