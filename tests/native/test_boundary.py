@@ -281,7 +281,8 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "digests": plain(_core.digests, texts),
     "hash_words": plain(_core.hash_words, lambda: texts() | {"kind": 0}),
     "hash_strings": plain(_core.hash_strings, strings),
-    "decode": plain(_core.decode, strings),
+    "Decoder": plain(_core.Decoder, dict),
+    "Decoder.decode": of(_core.Decoder, "decode", strings),
     "encode": plain(_core.encode, texts),
     "copy_strings": plain(
         _core.copy_strings,
@@ -470,7 +471,7 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
 NOT_MADE = {"KeyIndex", "BatchVisibility", "Outlines", "Forms"}  # classes without a constructor
 MAY_BE_NONE = {("find", "near"), ("find", "pool"), ("find", "sharing"), ("find", "keys")}
 MAY_BE_NONE |= {("look_up_in_batch", "keys")}
-OF_STRINGS = ("decode", "hash_strings", "copy_strings", "equal_strings")
+OF_STRINGS = ("Decoder.decode", "hash_strings", "copy_strings", "equal_strings")
 WITH_GAPS = {"starts", "lengths", "other_starts", "other_lengths"}
 WRITTEN = {
     ("copy_strings", "to"),
