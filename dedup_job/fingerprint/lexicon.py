@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.fingerprint.trie import PLANE, build_trie
+from dedup_job.fingerprint.trie import LAST, PLANE, build_trie
 from dedup_job.native.code_points import offsets_of, points_of
 from dedup_job.native.growable_array import on_large_pages
 
@@ -29,8 +29,7 @@ _ASCII = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 class Lexicon(NamedTuple):
     """All that the segmentation and the weights need; n is the number of trie nodes.
 
-    first, edges, filter: see Trie.
-    probabilities: float64 (n,), the logarithm for words of the dictionary, NO_WORD for other nodes.
+    first, characters, entries: see Trie.
     nodes: NODE (n,), side by side what a word is weighed by: idf, the median where the IDF file has
         no entry, STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
     split: bool (n,), words that jieba splits into characters although its HMM proposes them.
@@ -44,9 +43,8 @@ class Lexicon(NamedTuple):
     """
 
     first: NDArray[np.int32]
-    edges: NDArray[np.uint64]
-    filter: NDArray[np.uint8]
-    probabilities: NDArray[np.float64]
+    characters: NDArray[np.uint16]
+    entries: NDArray[np.uint64]
     nodes: NDArray[np.void]
     split: NDArray[np.bool_]
     names: NDArray[np.bool_]
@@ -59,16 +57,15 @@ class Lexicon(NamedTuple):
 
     def on_large_pages(self) -> Lexicon:
         """Return it with its largest tables copied, which pays for many texts."""
-        names = ("edges", "probabilities", "nodes")
+        names = ("entries", "nodes")
         return self._replace(**{name: on_large_pages(getattr(self, name)) for name in names})
 
     def compiled(self) -> _core.Lexicon:
         """Return it as compiled code takes it; ValueError where it would be led out of an array."""
         return _core.Lexicon(
             first=self.first,
-            edges=self.edges,
-            filter=self.filter,
-            probabilities=self.probabilities,
+            characters=self.characters,
+            entries=self.entries,
             words=self.nodes.view(np.uint8),
             split=self.split,
             classes=self.classes,
@@ -106,17 +103,17 @@ def build_lexicon(
     entries = list(
         dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
     )
-    trie, places, count = build_trie(entries)
+    log_total = math.log(total)
+    probabilities = [
+        math.log(frequency) - log_total if (frequency := frequencies.get(word)) else NO_WORD
+        for word in entries
+    ]
+    trie, places, count = build_trie(entries, np.array(probabilities))
     node_of = dict(zip(entries, places.tolist(), strict=True))
     median = sorted(idf.values())[len(idf) // 2]
 
     nodes = np.zeros(count, dtype=NODE)
-    probabilities, nodes["idf"] = np.full(count, NO_WORD), median
-    log_total = math.log(total)
-    words = [word for word in known if frequencies[word]]
-    probabilities[[node_of[w] for w in words]] = [
-        math.log(frequencies[w]) - log_total for w in words
-    ]
+    nodes["idf"] = median
     rated = _in_plane(idf)
     nodes["idf"][[node_of[w] for w in rated]] = [idf[w] for w in rated]
     # jieba compares stop words with the token in lower case: others never match
@@ -130,12 +127,11 @@ def build_lexicon(
     are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True
     return Lexicon(
         *trie,
-        probabilities=probabilities,
         nodes=nodes,
         split=to_split,
         names=are_names,
         classes=_classes(),
-        pairs=_pairs(words),
+        pairs=_pairs([word for word in known if frequencies[word]]),
         emission=_emission(hmm),
         start=np.array([hmm.start[s] for s in STATES]),
         transition=np.array(
@@ -146,7 +142,7 @@ def build_lexicon(
 
 
 def _in_plane(words: Collection[str]) -> list[str]:
-    return [word for word in words if word and ord(max(word)) < PLANE]
+    return [word for word in words if word and max(word) <= LAST]
 
 
 def _classes() -> NDArray[np.uint8]:

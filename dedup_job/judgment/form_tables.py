@@ -296,7 +296,8 @@ def _digest(lexicon: Lexicon) -> str:
     versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
     own = (digest_of(Path(__file__).with_name(name)) for name in ("form_tables.py", WORDS))
     digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
-    for array in (lexicon.first, lexicon.edges):  # which give its words their nodes
+    # which give its words their nodes
+    for array in (lexicon.first, lexicon.characters, lexicon.entries):
         digest.update(array.data)
     return digest.hexdigest()
 

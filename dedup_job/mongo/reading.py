@@ -26,7 +26,7 @@ from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fiel
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, digests_of, strings_of
-from dedup_job.native.code_points import TextColumn, decoded
+from dedup_job.native.code_points import Decoder, TextColumn, decoded
 from dedup_job.text_fields import TextFields
 
 RawDocuments = Collection[RawBSONDocument]
@@ -296,7 +296,7 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
 
 
 def found_texts(
-    page: RawPage, fields: TextFields
+    page: RawPage, fields: TextFields, decoder: Decoder | None = None
 ) -> tuple[TextColumn, NDArray[np.int64] | None, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their parts.
 
@@ -305,7 +305,7 @@ def found_texts(
     """
     if fields.several:
         return find_texts(page.raw, fields.paths)
-    texts, valid = decoded(page.texts)
+    texts, valid = decoded(page.texts, decoder)
     return texts, None, (page.text_at > 0) & valid
 
 

@@ -15,6 +15,9 @@ from dedup_job.native.bytes_column import BytesColumn, are_equal, joined
 Points: TypeAlias = NDArray[np.uint32]
 """Code points of a text, uint32 (p,)."""
 
+Decoder: TypeAlias = _core.Decoder
+"""Reads UTF-8, and uses the memory of long texts again; threads may share one."""
+
 POINT_BYTES = 4
 """Bytes of a code point."""
 
@@ -90,9 +93,11 @@ def packed_of(*parts: BytesColumn) -> TextColumn:
     return TextColumn(strings.data.view(np.uint32), offsets)
 
 
-def decoded(utf8: BytesColumn) -> tuple[TextColumn, NDArray[np.bool_]]:
+def decoded(
+    utf8: BytesColumn, decoder: Decoder | None = None
+) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return n texts given in UTF-8, and which of them are, bool (n,); others mean nothing."""
-    points, offsets, valid = _core.decode(*utf8)
+    points, offsets, valid = (decoder or Decoder()).decode(*utf8)
     return TextColumn(points, offsets), valid
 
 

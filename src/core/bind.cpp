@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/hash.hpp"
+#include "core/rooms.hpp"
 #include "core/utf8.hpp"
 
 using namespace nanobind::literals;
@@ -60,24 +61,47 @@ struct Strings {
     }
 };
 
-std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
-                                                                   InColumn<std::int64_t> lengths) {
+// Decodes texts into memory that is used again once numpy has let go of it; threads may share it.
+class Decoder {
+public:
+    std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                                                       InColumn<std::int64_t> lengths) const;
+
+private:
+    // What an array holds as long as it lives.
+    struct Held {
+        explicit Held(std::shared_ptr<Rooms> all) : rooms(std::move(all)) {}
+        Held(const Held&) = delete;
+        ~Held() { rooms->give_back(std::move(room)); }
+
+        std::shared_ptr<Rooms> rooms;
+        Rooms::Room room;
+    };
+
+    std::shared_ptr<Rooms> rooms_ = std::make_shared<Rooms>();
+};
+
+std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> Decoder::decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                                                            InColumn<std::int64_t> lengths) const {
     const Strings strings(data, starts, lengths);
     std::vector<std::int64_t> offsets(strings.size() + 1);
-    std::unique_ptr<std::uint32_t[]> points;
+    auto held = std::make_unique<Held>(rooms_);
     auto valid = std::make_unique<bool[]>(strings.size());
     {
         Unlocked unlocked;
         for (std::size_t i = 0; i < strings.size(); i++)
             offsets[i + 1] = offsets[i] + static_cast<std::int64_t>(count_characters(strings[i]));
-        points = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(offsets.back()) + ASCII_BLOCK);
+        held->room = rooms_->take(static_cast<std::size_t>(offsets.back()) + ASCII_BLOCK);
+        std::uint32_t* const points = held->room.points.get();
         for (std::size_t i = 0; i < strings.size(); i++) {
-            valid[i] = decode_utf8(strings[i], points.get() + offsets[i]);
-            if (!valid[i]) std::fill(points.get() + offsets[i], points.get() + offsets[i + 1], 0);
+            valid[i] = decode_utf8(strings[i], points + offsets[i]);
+            if (!valid[i]) std::fill(points + offsets[i], points + offsets[i + 1], 0);
         }
     }
-    const auto count = static_cast<std::size_t>(offsets.back());
-    return {give(std::move(points), count), give(std::move(offsets)), give(std::move(valid), strings.size())};
+    std::uint32_t* const points = held->room.points.get();
+    nb::capsule owner(held.release(), [](void* one) noexcept { delete static_cast<Held*>(one); });
+    return {Out<std::uint32_t>(points, {static_cast<std::size_t>(offsets.back())}, owner), give(std::move(offsets)),
+            give(std::move(valid), strings.size())};
 }
 
 std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points, In<std::int64_t> offsets) {
@@ -157,9 +181,11 @@ void bind_core(nb::module_& m) {
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
     m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(), "kind"_a,
           "Return hashes of n words that are not empty, uint64 (n,); kind: 0 xxh64 of UTF-8, 1 polynomial.");
-    m.def("decode", &decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
-          "Return the code points of n texts in UTF-8, uint32 (p,), where each begins, int64 (n + 1,), and which\n"
-          "of them are UTF-8, bool (n,); the code points of others have no meaning.");
+    nb::class_<Decoder>(m, "Decoder", "Reads UTF-8; memory of large arrays that were let go is used again.")
+        .def(nb::init<>())
+        .def("decode", &Decoder::decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+             "Return the code points of n texts in UTF-8, uint32 (p,), where each begins, int64 (n + 1,), and which\n"
+             "of them are UTF-8, bool (n,); the code points of others have no meaning.");
     m.def("encode", &encode, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return n texts in UTF-8, uint8 (b,), and where each begins, int64 (n + 1,); surrogates take three bytes.");
     m.def("copy_strings", &copy_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),

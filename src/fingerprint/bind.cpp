@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 
 #include "fingerprint/simhash.hpp"
 #include "fingerprint/sketch.hpp"
+#include "fingerprint/trie_builder.hpp"
 
 using namespace nanobind::literals;
 
@@ -84,31 +86,26 @@ Out<std::uint64_t> simhashes(In<std::uint64_t> hashes, In<double> weights, In<st
     return give(std::move(values));
 }
 
-std::int64_t build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, InOut<std::int32_t> first,
-                        InOut<std::uint64_t> edges, InOut<std::uint8_t> filter, InOut<std::int32_t> nodes,
-                        std::int64_t most) {
+nb::tuple build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, In<double> probabilities) {
     const TextColumn words = texts_of(points, offsets);
-    constexpr std::int64_t most_nodes = 1 << 24;
-    if (most < 0 || most > most_nodes) refuse("most is not 0 to 2**24 nodes");
-    if (first.size() != PLANE || edges.size() < 2 || !std::has_single_bit(edges.size()) ||
-        filter.size() != edges.size() / 2 ||
-        nodes.size() != words.size() || most >= static_cast<std::int64_t>(edges.size()))
-        refuse("the arrays of the trie do not fit");
-    const auto hold = [](const auto& array, auto value) {
-        return std::all_of(array.begin(), array.end(), [&](auto one) { return one == value; });
-    };
-    if (!hold(view(first), Trie::ABSENT) || !hold(view(edges), 0u) || !hold(view(filter), 0))
-        refuse("the arrays of the trie are not empty");
+    if (probabilities.size() != words.size()) refuse("there are not as many probabilities as words");
     for (std::size_t i = 0; i < words.size(); i++) {
         if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
         for (const std::uint32_t point : words[i]) {
-            if (point >= PLANE) refuse("word " + std::to_string(i) + " is not of the basic plane");
+            if (point >= Trie::NO_CHARACTER) refuse("word " + std::to_string(i) + " is not of the basic plane");
         }
     }
-    Unlocked unlocked;
-    const std::int64_t count = Trie::build(words, view(first), view(edges), view(nodes), most);
-    if (count >= 0) Trie::build_filter(view(edges), view(filter));
-    return count;
+    TrieBuilder builder;
+    {
+        Unlocked unlocked;
+        if (!builder.build(words, view(probabilities))) refuse("the words need too many nodes");
+    }
+    TrieArrays& made = builder.trie;
+    const auto entries = std::as_bytes(std::span(made.entries));
+    std::vector<std::uint64_t> numbers(entries.size() / sizeof(std::uint64_t));
+    std::memcpy(numbers.data(), entries.data(), entries.size());
+    return nb::make_tuple(give(std::move(made.first)), give(std::move(made.characters)), give(std::move(numbers)),
+                          give(std::move(made.nodes)), made.count);
 }
 
 std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> points, In<std::int64_t> offsets) {
@@ -148,12 +145,11 @@ Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offs
 
 void bind_fingerprint(nb::module_& m) {
     nb::class_<LexiconArrays>(m, "Lexicon", "The dictionary's arrays, checked; see fingerprint/lexicon.py.")
-        .def(nb::init<In<std::int32_t>, In<std::uint64_t>, In<std::uint8_t>, In<double>, In<std::uint8_t>, In<bool>,
+        .def(nb::init<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<bool>,
                       In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>, double, double>(),
-             nb::kw_only(), "first"_a.noconvert(), "edges"_a.noconvert(), "filter"_a.noconvert(),
-             "probabilities"_a.noconvert(), "words"_a.noconvert(), "split"_a.noconvert(), "classes"_a.noconvert(),
-             "pairs"_a.noconvert(), "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(),
-             "unknown"_a, "median"_a)
+             nb::kw_only(), "first"_a.noconvert(), "characters"_a.noconvert(), "entries"_a.noconvert(),
+             "words"_a.noconvert(), "split"_a.noconvert(), "classes"_a.noconvert(), "pairs"_a.noconvert(),
+             "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(), "unknown"_a, "median"_a)
         .def("find", &LexiconArrays::find, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
@@ -166,9 +162,9 @@ void bind_fingerprint(nb::module_& m) {
              "Return route, token starts, and starts, ends, weights and source of the features of one text.");
     m.def("simhash", &simhashes, "hashes"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(),
           "Return the simhash of n documents, uint64 (n,), of token hashes and weights.");
-    m.def("build_trie", &build_trie, "points"_a.noconvert(), "offsets"_a.noconvert(), "first"_a.noconvert(),
-          "edges"_a.noconvert(), "filter"_a.noconvert(), "nodes"_a.noconvert(), "most"_a,
-          "Insert words into a trie; return how many nodes it has, -1 where there would be more than `most`.");
+    m.def("build_trie", &build_trie, "points"_a.noconvert(), "offsets"_a.noconvert(), "probabilities"_a.noconvert(),
+          "Return a trie of n words, see fingerprint/trie.py: first, characters, entries; the nodes of the words, int32\n"
+          "(n,), and how many nodes there are. probabilities: logarithms, -inf for what is no word of the dictionary.");
     m.def("sketch", &sketch, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return the keys, uint32 (n * BANDS,), and the bits, uint64 (n * BINS / 64,), of n texts.");
     m.def("bins", &bins, "points"_a.noconvert(), "Return the bins of one text, uint64 (BINS,).");

@@ -3,7 +3,6 @@
 #include "core/bind.hpp"
 
 #include <algorithm>
-#include <bit>
 
 #include "fingerprint/lexicon.hpp"
 
@@ -12,21 +11,19 @@ namespace dedup {
 // A lexicon that holds the arrays it refers to.
 class LexiconArrays {
 public:
-    LexiconArrays(In<std::int32_t> first, In<std::uint64_t> edges, In<std::uint8_t> filter,
-                  In<double> probabilities, In<std::uint8_t> words, In<bool> split, In<std::uint8_t> classes,
-                  In<bool> pairs, In<double> emission, In<double> start, In<double> transition, double unknown,
-                  double median)
-        : held_{first, edges, filter, probabilities, words, split, classes, pairs, emission, start, transition} {
-        const std::size_t count = probabilities.size(), slots = edges.size();
+    LexiconArrays(In<std::int32_t> first, In<std::uint16_t> characters, In<std::uint64_t> entries,
+                  In<std::uint8_t> words, In<bool> split, In<std::uint8_t> classes, In<bool> pairs,
+                  In<double> emission, In<double> start, In<double> transition, double unknown, double median)
+        : held_{first, characters, entries, words, split, classes, pairs, emission, start, transition} {
+        const std::size_t count = split.size(), slots = entries.size() * sizeof(std::uint64_t) / sizeof(Trie::Entry);
         const auto expect = [](const char* name, std::size_t found, std::size_t wanted) {
             if (found != wanted)
                 refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
         };
         expect("first", first.size(), PLANE);
-        expect("edges", slots, std::bit_ceil(std::max<std::size_t>(slots, 2)));
-        expect("filter", filter.size(), slots / 2);
+        expect("characters", characters.size(), slots + BUCKET);
+        expect("entries", entries.size(), slots * sizeof(Trie::Entry) / sizeof(std::uint64_t));
         expect("words", words.size(), count * sizeof(Lexicon::Word));
-        expect("split", split.size(), count);
         expect("classes", classes.size(), PLANE);
         expect("pairs", pairs.size(), ASCII * ASCII);
         expect("emission", emission.size(), STATES * (HAN_LAST - HAN_FIRST + 1));
@@ -34,15 +31,15 @@ public:
         expect("transition", transition.size(), STATES * STATES);
         if (reinterpret_cast<std::uintptr_t>(words.data()) % alignof(Lexicon::Word)) refuse("words is not aligned");
         if (count > std::size_t{1} << 24) refuse("there are more than 2**24 nodes");
-        check_trie(view(first), view(edges), static_cast<std::int64_t>(count));
+        const std::span<const Trie::Entry> known{reinterpret_cast<const Trie::Entry*>(view(entries).data()), slots};
+        check_trie(view(first), known, static_cast<std::int64_t>(count));
         const auto kinds = view(classes);
         for (std::uint32_t point = 0; point < PLANE; point++) {
             if (kinds[point] > static_cast<std::uint8_t>(Class::letter)) refuse("classes holds what is no class");
             if (kinds[point] == static_cast<std::uint8_t>(Class::han) && (point < HAN_FIRST || point > HAN_LAST))
                 refuse("its class Han holds characters outside the Han block");
         }
-        value.trie = Trie(view(first), view(edges), view(filter));
-        value.probabilities = view(probabilities);
+        value.trie = Trie(view(first), view(characters), known);
         value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
         value.split = flags(split);
         value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
@@ -68,16 +65,18 @@ public:
     Lexicon value;
 
 private:
-    // Every step leads to a node, and every search ends at a free edge.
-    static void check_trie(std::span<const std::int32_t> first, std::span<const std::uint64_t> edges, std::int64_t count) {
-        const bool known = std::all_of(first.begin(), first.end(), [&](std::int32_t node) { return Trie::ABSENT <= node && node < count; }) &&
-                           std::all_of(edges.begin(), edges.end(), [&](std::uint64_t edge) { return static_cast<std::int64_t>(edge & 0xFFFFFF) < count; });
+    // Every step leads to a slot that is there, and every slot to a node.
+    static void check_trie(std::span<const std::int32_t> first, std::span<const Trie::Entry> entries, std::int64_t count) {
+        const auto slots = static_cast<std::int64_t>(entries.size());
+        const bool known = std::ranges::all_of(first, [&](std::int32_t slot) { return Trie::ABSENT <= slot && slot < slots; }) &&
+                           std::ranges::all_of(entries, [&](const Trie::Entry& entry) {
+                               return entry.node >= Trie::ABSENT && entry.node < count && entry.stop() <= entries.size();
+                           });
         if (!known) refuse("its trie leads to nodes that are not there");
-        if (std::find(edges.begin(), edges.end(), 0) == edges.end()) refuse("its trie has no free edge");
     }
 
-    std::tuple<In<std::int32_t>, In<std::uint64_t>, In<std::uint8_t>, In<double>, In<std::uint8_t>, In<bool>,
-               In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>>
+    std::tuple<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<bool>, In<std::uint8_t>,
+               In<bool>, In<double>, In<double>, In<double>>
         held_;
 };
 

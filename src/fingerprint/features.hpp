@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/hash_table.hpp"
+#include "core/hash.hpp"
 #include "fingerprint/segmentation.hpp"
 
 namespace dedup {

@@ -2,7 +2,6 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <limits>
 #include <span>
 
 #include "fingerprint/trie.hpp"
@@ -12,7 +11,6 @@ namespace dedup {
 constexpr std::uint32_t HAN_FIRST = 0x4E00;  // jieba's own bounds
 constexpr std::uint32_t HAN_LAST = 0x9FD5;
 constexpr std::uint32_t ASCII = 128;
-constexpr double NO_WORD = -std::numeric_limits<double>::infinity();  // in place of a log probability
 constexpr double STOP_WORD = -1.0;                                    // in place of an IDF
 
 // What a character is to jieba; letter: letters and digits that it does not segment.
@@ -33,7 +31,6 @@ struct Lexicon {
     };
 
     Trie trie;
-    std::span<const double> probabilities;  // logarithms, by node; NO_WORD for nodes that are none
     std::span<const Word> words;            // by node
     std::span<const std::uint8_t> split;    // by node: a word that jieba cuts up although its HMM finds it
     std::span<const Class> classes;         // PLANE
@@ -48,18 +45,21 @@ struct Lexicon {
 
     // The node of some characters of the basic plane, or Trie::ABSENT.
     std::int32_t find(Points word) const {
-        std::int32_t node = trie.first(word[0]);
-        for (std::size_t i = 1; i < word.size() && node != Trie::ABSENT; i++) node = trie.child(node, word[i]);
-        return node;
+        const std::int32_t slot = slot_of(word, [](std::uint32_t point) { return point; });
+        return slot == Trie::ABSENT ? slot : trie[slot].node;
     }
 
     // ... with ASCII letters taken in lower case.
     std::int32_t find_lower(Points word) const {
-        const auto lower = [](std::uint32_t point) { return is_upper(point) ? point + ('a' - 'A') : point; };
-        std::int32_t node = trie.first(lower(word[0]));
-        for (std::size_t i = 1; i < word.size() && node != Trie::ABSENT; i++)
-            node = trie.child(node, lower(word[i]));
-        return node;
+        const std::int32_t slot =
+            slot_of(word, [](std::uint32_t point) { return is_upper(point) ? point + ('a' - 'A') : point; });
+        return slot == Trie::ABSENT ? slot : trie[slot].node;
+    }
+
+    // Whether some characters are a word of the dictionary.
+    bool holds(Points word) const {
+        const std::int32_t slot = slot_of(word, [](std::uint32_t point) { return point; });
+        return slot != Trie::ABSENT && trie[slot].probability != NO_WORD;
     }
 
     // Viterbi over Han characters (`jieba.finalseg.viterbi`): the state of character i is left in
@@ -91,6 +91,13 @@ struct Lexicon {
             back[i][0] = state;
             state = before;
         }
+    }
+
+private:
+    std::int32_t slot_of(Points word, auto as) const {
+        std::int32_t slot = trie.first(as(word[0]));
+        for (std::size_t i = 1; i < word.size() && slot != Trie::ABSENT; i++) slot = trie.child(slot, as(word[i]));
+        return slot;
     }
 };
 

@@ -6,6 +6,7 @@
 // word of the dictionary together. All other characters are tokens of their own. Float additions run
 // in jieba's order, or ties would break differently.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -66,7 +67,7 @@ private:
     struct Step {
         double score;
         std::int32_t end;
-        std::int32_t node;
+        std::int32_t slot;  // of the trie
     };
 
     bool in_block(std::uint32_t point) const {
@@ -101,8 +102,9 @@ private:
                 else if (run < at)
                     emit_run(start + run, start + at);
                 if (at == size) return;
-                __builtin_prefetch(&lexicon_.words[step.node]);  // for its weight
-                emit(start + at, step.node);
+                const std::int32_t node = lexicon_.trie[step.slot].node;
+                __builtin_prefetch(&lexicon_.words[node]);  // for its weight
+                emit(start + at, node);
                 run = next;
             }
             at = next;
@@ -115,27 +117,25 @@ private:
         const std::size_t size = block.size();
         if (path_.size() < size + 1) path_.resize(size + 1);
         Step* const path = path_.data();
-        const double* const probabilities = lexicon_.probabilities.data();
         const Trie& trie = lexicon_.trie;
         for (std::size_t i = 0; i + 1 < size; i++) {
-            const std::int32_t node = trie.first(block[i]);
-            const std::int32_t pair = node == Trie::ABSENT ? Trie::ABSENT : trie.child(node, block[i + 1]);
-            path[i].node = pair;
-            if (pair != Trie::ABSENT) __builtin_prefetch(&probabilities[pair]);
+            const std::int32_t first = trie.first(block[i]);
+            path[i].slot = first == Trie::ABSENT ? Trie::ABSENT : trie.child(first, block[i + 1]);
+            __builtin_prefetch(&trie[std::max(path[i].slot, 0)]);
         }
-        path[size - 1].node = Trie::ABSENT;
+        path[size - 1].slot = Trie::ABSENT;
         path[size] = {0.0, static_cast<std::int32_t>(size + 2), 0};  // as if a word began there: it ends a run
         for (std::size_t i = size; i-- > 0;) {
             const std::int32_t single = trie.first(block[i]);
             const std::int32_t behind = static_cast<std::int32_t>(i + 1);
             Step best{NO_WORD, behind, Token::SINGLE};
-            if (single != Trie::ABSENT) best = {probabilities[single] + path[i + 1].score, behind, single};
-            std::int32_t node = path[i].node;
-            for (std::size_t next = i + 2; node != Trie::ABSENT; next++) {
-                const double score = probabilities[node] + path[next].score;
-                if (score >= best.score) best = {score, static_cast<std::int32_t>(next), node};
+            if (single != Trie::ABSENT) best = {trie[single].probability + path[i + 1].score, behind, single};
+            std::int32_t slot = path[i].slot;
+            for (std::size_t next = i + 2; slot != Trie::ABSENT; next++) {
+                const double score = trie[slot].probability + path[next].score;
+                if (score >= best.score) best = {score, static_cast<std::int32_t>(next), slot};
                 if (next == size) break;
-                node = trie.child(node, block[next]);
+                slot = trie.child(slot, block[next]);
             }
             if (best.score == NO_WORD) best = {lexicon_.unknown + path[i + 1].score, behind, Token::SINGLE};
             path[i] = best;
@@ -144,8 +144,7 @@ private:
 
     // Emits the tokens of a run of single characters, as `jieba.finalseg.cut` makes them.
     [[gnu::noinline]] void emit_run(std::size_t start, std::size_t stop) {
-        const std::int32_t node = lexicon_.find(text_.subspan(start, stop - start));
-        if (stop - start == 1 || (node != Trie::ABSENT && lexicon_.probabilities[node] != NO_WORD))
+        if (stop - start == 1 || lexicon_.holds(text_.subspan(start, stop - start)))
             return emit_singles(start, stop);
         for (std::size_t i = start, end; i < stop; i = end) {
             const Class kind = lexicon_.classes[text_[i]];

@@ -1,5 +1,7 @@
 #include "fingerprint/simhash.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 
 #include "core/processor.hpp"
@@ -34,9 +36,34 @@ std::uint64_t sum_up_plain(Hashes hashes, Weights weights) { return sum_up(hashe
 }
 #endif
 
+// The same where each weight is 1: bits that more than half of the hashes have. The 64 counts are kept as planes,
+// plane k with bit k of each, so an addition is one of all (Harley and Seal; Knuth, TAOCP 4A, 7.1.3).
+std::uint64_t majority(Hashes hashes) {
+    std::array<std::uint64_t, 65> planes{};
+    const auto levels = static_cast<std::size_t>(std::bit_width(hashes.size()));
+    for (std::size_t i = 0; i < hashes.size(); i += 2) {
+        const std::uint64_t one = hashes[i], other = i + 1 < hashes.size() ? hashes[i + 1] : 0, odd = planes[0] ^ one;
+        std::uint64_t carry = (planes[0] & one) | (odd & other);
+        planes[0] = odd ^ other;
+        for (std::size_t k = 1; k < levels; k++) {
+            const std::uint64_t both = planes[k] & carry;
+            planes[k] ^= carry;
+            carry = both;
+        }
+    }
+    std::uint64_t more = 0, equal = ~std::uint64_t{0};
+    for (std::size_t k = levels; k-- > 0;) {
+        const std::uint64_t half = -static_cast<std::uint64_t>(hashes.size() / 2 >> k & 1);
+        more |= equal & planes[k] & ~half;
+        equal &= ~(planes[k] ^ half);
+    }
+    return more;
+}
+
 }  // namespace
 
 std::uint64_t simhash(Hashes hashes, Weights weights) {
+    if (std::ranges::all_of(weights, [](double weight) { return weight == 1.0; })) return majority(hashes);
 #if defined(__x86_64__)
     switch (processor()) {
         case Processor::plain: break;

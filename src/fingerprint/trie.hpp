@@ -1,97 +1,84 @@
-// Words as a trie in flat arrays: the first character by a direct table, then open addressing.
+// Words as a trie in flat arrays: the first character by a direct table, then the children of each node side by side.
 //
-// Nodes are numbered from 0, all first characters before the others. An edge is one word of 64 bits:
-// parent + 1 (24 bits), code point (16), child (24); 0 is a free slot. Only characters of the basic
+// Nodes are numbered from 0, all first characters before the others. Each has a slot: an entry, and the character that
+// leads to it. The children of a node lie in buckets of eight slots, in one bucket as many as there are; so a step
+// looks at one cache line of characters, and at an entry only where it leads somewhere. Only characters of the basic
 // plane lead anywhere: jieba segments no others.
 #pragma once
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <span>
 
-#include "core/hash.hpp"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "core/text.hpp"
 
 namespace dedup {
 
+constexpr std::size_t BUCKET = 8;
+constexpr double NO_WORD = -std::numeric_limits<double>::infinity();  // in place of a log probability
+
 class Trie {
 public:
     static constexpr std::int32_t ABSENT = -1;
+    static constexpr std::uint32_t ONE_BUCKET = 16;        // its shift, see Entry
+    static constexpr std::uint16_t NO_CHARACTER = 0xFFFF;  // of a slot that is free; no word holds it
 
-    // first: PLANE nodes; edges: a power of two; filter: two bits finer than the edges, four bits
-    // for each, set where an edge hashes to. Most steps lead nowhere, and this half megabyte that
-    // says so stays in the processor's cache.
+    // A node: what it stands for, and where its children are. Fields share words, so that four fit into a cache line.
+    struct Entry {
+        double probability;       // the logarithm for a word of the dictionary, else NO_WORD
+        std::int32_t node : 24;   // ABSENT in a slot that is free
+        std::uint32_t shift : 8;  // of a character's hash, which makes it the number of a bucket, times BUCKET
+        std::uint32_t slot : 24;  // of the first child
+        std::uint32_t used : 8;   // a bit for each slot of a bucket that may be in use, 0 without children
+
+        std::size_t bucket_of(std::uint32_t point) const {
+            return slot + ((point * 0x9E37u & 0xFFFF) >> shift & ~(BUCKET - 1));
+        }
+        // Behind the last slot of a child; more than there are where the shift makes no sense.
+        std::size_t stop() const {
+            if (shift > ONE_BUCKET) return ~std::size_t{0};
+            return slot + (0xFFFFu >> shift & ~(BUCKET - 1)) + static_cast<std::size_t>(std::bit_width(unsigned{used}));
+        }
+    };
+    static_assert(sizeof(Entry) == 16);
+
+    // first: slots, PLANE; characters, entries: by slot, and of the former a bucket more.
     Trie() = default;
-    Trie(std::span<const std::int32_t> first, std::span<const std::uint64_t> edges,
-         std::span<const std::uint8_t> filter)
-        : first_(first), edges_(edges), filter_(filter), shift_(64 - std::countr_zero(edges.size())) {}
+    Trie(std::span<const std::int32_t> first, std::span<const std::uint16_t> characters, std::span<const Entry> entries)
+        : first_(first), characters_(characters), entries_(entries) {}
 
+    // Slots, or ABSENT.
     std::int32_t first(std::uint32_t point) const { return first_[point]; }
-
-    // The node that `point` leads to from `node`, or ABSENT.
-    std::int32_t child(std::int32_t node, std::uint32_t point) const {
-        const std::uint64_t key = edge_key(node, point);
-        const std::uint64_t bit = key * GOLDEN >> (shift_ - 2);
-        if (!(filter_[bit >> 3] >> (bit & 7) & 1)) return ABSENT;
-        const std::uint64_t mask = edges_.size() - 1;
-        for (std::uint64_t place = bit >> 2;; place = (place + 1) & mask) {
-            const std::uint64_t edge = edges_[place];
-            if (edge >> CHILD_BITS == key) return static_cast<std::int32_t>(edge & CHILD);
-            if (edge == 0) return ABSENT;
-        }
+    std::int32_t child(std::int32_t slot, std::uint32_t point) const {
+        const Entry& entry = (*this)[slot];
+        const std::size_t bucket = entry.bucket_of(point);
+        const unsigned equal = equal_in(&characters_[bucket], static_cast<std::uint16_t>(point)) & entry.used;
+        return equal ? static_cast<std::int32_t>(bucket) + std::countr_zero(equal) : ABSENT;
     }
 
-    // Inserts words, of one character or more, into empty arrays; nodes: of each word. Returns how
-    // many nodes there are, or -1 where there would be more than `most`.
-    static std::int64_t build(const TextColumn& words, std::span<std::int32_t> first,
-                              std::span<std::uint64_t> edges, std::span<std::int32_t> nodes,
-                              std::int64_t most) {
-        const int shift = 64 - std::countr_zero(edges.size());
-        const std::uint64_t mask = edges.size() - 1;
-        std::int64_t count = 0;
-        for (std::size_t i = 0; i < words.size(); i++) {  // side by side: they are used most
-            std::int32_t& node = first[words[i][0]];
-            if (node == ABSENT) node = static_cast<std::int32_t>(count++);
-        }
-        if (count > most) return -1;
-        for (std::size_t i = 0; i < words.size(); i++) {
-            const Points word = words[i];
-            std::int32_t node = first[word[0]];
-            for (const std::uint32_t point : word.subspan(1)) {
-                const std::uint64_t key = edge_key(node, point);
-                std::uint64_t place = key * GOLDEN >> shift;
-                while (edges[place] != 0 && edges[place] >> CHILD_BITS != key) place = (place + 1) & mask;
-                if (edges[place] == 0) {
-                    if (count >= most) return -1;
-                    edges[place] = key << CHILD_BITS | static_cast<std::uint64_t>(count++);
-                }
-                node = static_cast<std::int32_t>(edges[place] & CHILD);
-            }
-            nodes[i] = node;
-        }
-        return count;
-    }
-
-    static void build_filter(std::span<const std::uint64_t> edges, std::span<std::uint8_t> filter) {
-        const int shift = 64 - std::countr_zero(edges.size());
-        for (const std::uint64_t edge : edges) {
-            if (edge == 0) continue;
-            const std::uint64_t bit = (edge >> CHILD_BITS) * GOLDEN >> (shift - 2);
-            filter[bit >> 3] |= static_cast<std::uint8_t>(1 << (bit & 7));
-        }
-    }
+    const Entry& operator[](std::int32_t slot) const { return entries_[static_cast<std::size_t>(slot)]; }
 
 private:
-    static constexpr int CHILD_BITS = 24;
-    static constexpr std::uint64_t CHILD = 0xFFFFFF;
-
-    static std::uint64_t edge_key(std::int32_t node, std::uint32_t point) {
-        return static_cast<std::uint64_t>(node + 1) << 16 | point;
+    // A bit for each of a bucket's characters.
+    static unsigned equal_in(const std::uint16_t* characters, std::uint16_t point) {
+#if defined(__SSE2__)
+        const __m128i bucket = _mm_loadu_si128(reinterpret_cast<const __m128i*>(characters));
+        const __m128i equal = _mm_cmpeq_epi16(bucket, _mm_set1_epi16(static_cast<short>(point)));
+        return static_cast<unsigned>(_mm_movemask_epi8(_mm_packs_epi16(equal, equal))) & 0xFF;
+#else
+        unsigned equal = 0;
+        for (unsigned k = 0; k < BUCKET; k++) equal |= unsigned{characters[k] == point} << k;
+        return equal;
+#endif
     }
 
     std::span<const std::int32_t> first_;
-    std::span<const std::uint64_t> edges_;
-    std::span<const std::uint8_t> filter_;
-    int shift_ = 64;
+    std::span<const std::uint16_t> characters_;
+    std::span<const Entry> entries_;
 };
 
 }  // namespace dedup

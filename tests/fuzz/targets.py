@@ -199,9 +199,10 @@ def check_snapshots(batch):
 
 def check_lexicons(batch):
     words = ["数学", "数", "数学物理", "the", "The", "C++", "a.", "物理", "云计算"]
-    trie, _, n = build_trie(words)
+    words += ["数" + chr(0x4E00 + i) for i in range(0, 400, 9)]
+    trie, _, n = build_trie(words, np.linspace(-9, -1, len(words)))
     few = tables()._asdict() | trie._asdict()
-    few |= {"probabilities": np.linspace(-9, -1, n), "nodes": np.zeros(n, dtype=NODE)}
+    few["nodes"] = np.zeros(n, dtype=NODE)
     few |= {name: np.zeros(n, dtype=np.bool_) for name in ("split", "names")}
     rest = {"constants": few.pop("constants")}
     texts = [*real_texts()[::40], "".join(words), "数学物理 the C++ a. 云计算 Ab1.5%"]

@@ -140,15 +140,19 @@ def deciding() -> Arguments:
     return {**start, **pairs, **of_texts, **of_pairs, **options, **outcome}
 
 
+def entry(node: int, *, shift: int = 16, slot: int = 0, used: int = 0) -> int:
+    """Return the second half of an entry of a trie."""
+    return node | shift << 24 | slot << 32 | used << 56
+
+
 def lexicon() -> Arguments:
     count, word = 2, 16  # nodes; bytes of a word
     first = np.full(PLANE, -1, np.int32)
     first[0x4E00] = 0
     return {
         "first": first,
-        "edges": array("u8", 0, 0, 0, 0),
-        "filter": np.zeros(2, np.uint8),
-        "probabilities": np.zeros(count),
+        "characters": np.full(count + 8, 0x4E01, np.uint16),
+        "entries": array("u8", 0, entry(0, slot=1, used=1), 0, entry(1)),
         "words": np.zeros(count, "f8,u8").view(np.uint8).reshape(count * word),
         "split": np.zeros(count, np.bool_),
         "classes": np.zeros(PLANE, np.uint8),
@@ -234,13 +238,7 @@ def gist_of(**given: Any) -> Any:
 
 
 def trie() -> Arguments:
-    return texts() | {
-        "first": np.full(PLANE, -1, np.int32),
-        "edges": np.zeros(8, np.uint64),
-        "filter": np.zeros(4, np.uint8),
-        "nodes": np.zeros(2, np.int32),
-        "most": 7,
-    }
+    return texts() | {"probabilities": array("f8", -1, -2)}
 
 
 def cleaner() -> Arguments:
@@ -278,7 +276,8 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "digests": plain(_core.digests, texts),
     "hash_words": plain(_core.hash_words, lambda: texts() | {"kind": 0}),
     "hash_strings": plain(_core.hash_strings, strings),
-    "decode": plain(_core.decode, strings),
+    "Decoder": plain(_core.Decoder, dict),
+    "Decoder.decode": of(_core.Decoder, "decode", strings),
     "encode": plain(_core.encode, texts),
     "copy_strings": plain(
         _core.copy_strings,
@@ -472,14 +471,10 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
 NOT_MADE = {"KeyIndex", "BatchVisibility", "Outlines", "Forms"}  # classes without a constructor
 MAY_BE_NONE = {("find", "near"), ("find", "pool"), ("find", "sharing"), ("find", "keys")}
 MAY_BE_NONE |= {("look_up_in_batch", "keys")}
-OF_STRINGS = ("decode", "hash_strings", "copy_strings", "equal_strings")
+OF_STRINGS = ("Decoder.decode", "hash_strings", "copy_strings", "equal_strings")
 WITH_GAPS = {"starts", "lengths", "other_starts", "other_lengths"}
 WRITTEN = {
     ("copy_strings", "to"),
-    ("build_trie", "first"),
-    ("build_trie", "edges"),
-    ("build_trie", "filter"),
-    ("build_trie", "nodes"),
     ("BandIndex", "heads"),
     ("BandIndex", "more"),
     ("BandIndex.insert", "dropped"),
@@ -744,20 +739,32 @@ LIES: list[tuple[str, Arguments, str]] = [
         )
     ),
     ("Lexicon", {"first": shorter}, "first has 65535 elements, not 65536"),
-    ("Lexicon", {"edges": shorter}, "edges has 3"),
-    ("Lexicon", {"edges": none_left, "filter": none_left}, "edges has 0"),
-    ("Lexicon", {"filter": longer}, "filter has 3"),
+    ("Lexicon", {"characters": shorter}, "characters has 9 elements, not 10"),
+    ("Lexicon", {"entries": none_left}, "characters has 10 elements, not 8"),
+    ("Lexicon", {"entries": longer}, "entries has 5 elements, not 4"),
     ("Lexicon", {"words": shorter}, "words has 31"),
-    ("Lexicon", {"probabilities": longer}, "words has 32 elements, not 48"),
+    ("Lexicon", {"split": longer}, "words has 32 elements, not 48"),
+    ("Lexicon", {"split": none_left}, "words has 32 elements, not 0"),
     *(
         ("Lexicon", {name: change}, f"{name} has")
-        for name in ("split", "classes", "pairs", "emission", "start", "transition")
+        for name in ("classes", "pairs", "emission", "start", "transition")
         for change in (shorter, longer, none_left)
     ),
     ("Lexicon", {"first": {9: 2}}, "leads to nodes that are not there"),
     ("Lexicon", {"first": {9: -2}}, "leads to nodes that are not there"),
-    ("Lexicon", {"edges": {1: 1 << 24 | 2}}, "leads to nodes that are not there"),
-    ("Lexicon", {"edges": {...: 1 << 24 | 1}}, "no free edge"),
+    *(
+        ("Lexicon", {"entries": {1: changed}}, "leads to nodes that are not there")
+        for changed in (
+            entry(2),
+            entry(2**24 - 2),
+            entry(0, shift=17),
+            entry(0, shift=255),
+            entry(0, shift=12),
+            entry(0, slot=2, used=1),
+            entry(0, slot=1, used=2),
+            entry(0, slot=3),
+        )
+    ),
     ("Lexicon", {"classes": {5: 5}}, "no class"),
     ("Lexicon", {"classes": {5: 1}}, "outside the Han block"),
     ("Fingerprinter", {"top_k": -1}, "out of range"),
@@ -774,19 +781,12 @@ LIES: list[tuple[str, Arguments, str]] = [
         for change in (none_left, {0: -1}, {1: 3}, {1: BIG}, {0: 2, 1: 1})
     ),
     *(
-        ("build_trie", {name: change}, "arrays of the trie do not fit")
-        for name in ("first", "edges", "filter", "nodes")
+        ("build_trie", {"probabilities": change}, "as many probabilities")
         for change in (shorter, longer, none_left)
     ),
-    ("build_trie", {"edges": lambda one: one[:1], "filter": none_left, "most": 0}, "do not fit"),
-    ("build_trie", {"most": 8}, "do not fit"),
-    ("build_trie", {"most": -1}, "0 to 2..24"),
-    ("build_trie", {"most": 2**24 + 1}, "0 to 2..24"),
-    ("build_trie", {"first": {3: 2**30}}, "not empty"),
-    ("build_trie", {"edges": {...: 1}}, "not empty"),
-    ("build_trie", {"filter": {0: 1}}, "not empty"),
     ("build_trie", {"offsets": {1: 0}}, "word 0 is empty"),
-    ("build_trie", {"points": {0: PLANE}}, "word 0 is not of the basic plane"),
+    ("build_trie", {"points": {0: PLANE - 1}}, "word 0 is not of the basic plane"),
+    ("build_trie", {"points": {2: PLANE}}, "word 1 is not of the basic plane"),
     ("sentence_keys", {"folded": shorter}, "65536"),
     ("sentence_keys", {"kinds": none_left}, "65536"),
     ("sentence_keys", {"kinds": {7: 3}}, "no kind"),

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import decoded, pack
+from dedup_job.native.code_points import Decoder, decoded, pack
 
 EDGES = (
     "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
@@ -52,3 +52,20 @@ def test_texts_anywhere_in_the_data_are_read():
     texts, valid = decoded(BytesColumn(data, np.array([6, 0, 3]), np.array([6, 3, 0])))
     assert texts.texts() == ["题目", "题", ""]
     assert valid.all()
+
+
+def test_memory_of_long_texts_is_used_again_once_they_are_let_go():
+    decoder, size = Decoder(), 9 << 20
+    one, other = (strings_of([letter * size]) for letter in (b"a", b"b"))
+    first, _ = decoded(one, decoder)
+    second, _ = decoded(other, decoder)
+    assert first.points.ctypes.data != second.points.ctypes.data
+    place, kept = first.points.ctypes.data, first.points[size - 1 :]
+    del first
+    third, _ = decoded(other, decoder)
+    assert third.points.ctypes.data != place  # a view of it is held
+    del kept
+    fourth, _ = decoded(other, decoder)
+    del decoder
+    assert fourth.points.ctypes.data == place
+    assert all((one.points == ord("b")).all() for one in (second, third, fourth))
