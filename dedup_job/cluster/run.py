@@ -296,6 +296,9 @@ class _Writing:
 class _NoSnapshots:
     """No index is kept between runs: the shards read the target."""
 
+    def promised(self) -> None:
+        """Have nothing."""
+
     def load(self, index: KeptIndex) -> str:  # noqa: ARG002
         """Have nothing."""
         return ""

@@ -64,6 +64,9 @@ class _Preparing:
 class _NoSnapshots:
     """The index of a file is made anew each time."""
 
+    def promised(self) -> None:
+        """Have nothing."""
+
     def load(self, index: KeptIndex) -> str:  # noqa: ARG002
         """There is nothing to load."""
         return ""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from platformdirs import user_state_path
 
-from dedup_job.index import IndexSettings, KeptIndex, snapshot
+from dedup_job.index import IndexSettings, KeptIndex, Promised, snapshot
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.state import stamp as stamps
@@ -48,11 +48,36 @@ class SnapshotStore:
         version = self._version()
         return None if version is None else self._file_of(version)
 
+    def promised(self) -> Promised | None:
+        """Return what the snapshot says that it holds, where it is of the target as that is now.
+
+        Its files are not checked yet, and nothing is proved: `load` does both. None else.
+        """
+        version, found = self._version(), list[Mapping[str, Any]]()
+        try:
+            while version and not (found and found[-1]["generation"] == version.generation):
+                facts = snapshot.facts_of(self._file_of(version, len(found)))
+                if found and facts["after"] != found[-1]["generation"]:
+                    return None
+                found.append(facts)
+            self._check_settings(found)
+            indexes = [facts["index"] for facts in found]
+            documents = sum(index["ids"]["size"] for index in indexes)
+            live = documents - len(found[-1]["replaced"]["forgotten"])
+            left_out = sum(sum(one["bands"]["dropped"]) for one in indexes if "bands" in one)
+        except (SnapshotError, LookupError, TypeError):
+            return None
+        if self._target.count(live) != live:
+            return None
+        self.loaded = found
+        return Promised(documents, live, left_out)
+
     def load(self, kept: KeptIndex) -> str | None:
         """Let the index remember what the snapshot holds; None if it does.
 
         Else returns why not, "" where there is none.
         """
+        self.loaded = []
         try:
             files = self.read(kept, whole=False)
             self._check_settings(files)

@@ -3,7 +3,7 @@
 from dedup_job.index.candidates import Candidates
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex, pairs_within
-from dedup_job.index.kept import KeptIndex
+from dedup_job.index.kept import KeptIndex, Promised
 from dedup_job.index.layout import Layout, layout_of
 from dedup_job.index.settings import IndexSettings
 
@@ -15,6 +15,7 @@ __all__ = [
     "IndexSettings",
     "KeptIndex",
     "Layout",
+    "Promised",
     "layout_of",
     "pairs_within",
 ]

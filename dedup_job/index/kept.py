@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,17 @@ _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
 _AT_ONCE = 100_000  # keys
 
 
+class Promised(NamedTuple):
+    """What is known of documents before they are loaded.
+
+    documents: how many; live: those that are kept still; unindexed: see `KeptIndex.unindexed`.
+    """
+
+    documents: int
+    live: int
+    unindexed: int
+
+
 class KeptIndex:
     """Remembers kept documents, numbered from 0 in the order in which they were kept."""
 
@@ -44,11 +56,39 @@ class KeptIndex:
         self._others: list[Segment] = []
         self._others_gone = np.zeros(0, dtype=np.bool_)  # which of them are forgotten
         self._others_heirs: dict[int, int] = {}
+        self._promised: Promised | None = None
+        self._loads, self._is_loading = threading.RLock(), False
         self.forget()
+
+    def promise(self, promised: Promised, load: Callable[[], None]) -> None:
+        """Begin with documents that are loaded when they are needed first, by whatever thread."""
+        self.forget()
+        self._count, self._gone = promised.documents, promised.documents - promised.live
+        self._promised, self._load = promised, load
+
+    def load_promised(self) -> None:
+        """Load what was promised, once; where that fails, the next one who needs it tries again."""
+        with self._loads:
+            if self._promised is None or self._is_loading:
+                return
+            self._is_loading = True
+            try:
+                self.forget()
+                self._load()
+                self._promised = None
+            finally:
+                self._is_loading = False
+
+    @property
+    def _segments(self) -> list[Segment]:
+        """Those of other collections, then `segments`."""
+        if self._promised is not None:
+            self.load_promised()
+        return self._every
 
     def forget(self) -> None:
         """Begin anew, but for what other collections hold."""
-        self._segments = [*self._others, Segment(self._settings)]
+        self._every = [*self._others, Segment(self._settings)]
         self._count = self.others
         self._heirs = {**self._others_heirs}
         self._forgotten: GrowableArray[np.bool_] | None = None  # as long as nothing is
@@ -74,6 +114,7 @@ class KeptIndex:
 
     def live_numbers(self) -> NDArray[np.int64]:
         """Return their numbers, int64 (live,), ascending."""
+        self.load_promised()
         numbers = np.arange(self.others, self._count)
         return numbers[~self.is_forgotten(numbers)] if self._gone else numbers
 
@@ -118,6 +159,8 @@ class KeptIndex:
     @property
     def unindexed(self) -> int:
         """How often a kept document is not found by a key or a fingerprint that many share."""
+        if self._promised is not None:
+            return self._promised.unindexed
         bands = [one.bands for one in self.segments if one.bands is not None]
         return self.unindexed_texts + sum(int(one.dropped.sum()) for one in bands)
 
@@ -149,6 +192,7 @@ class KeptIndex:
 
         Numbers in it begin with the first kept document: other collections may grow.
         """
+        self.load_promised()
         base, heirs = self.others, self._heirs.items()
         gone = self.is_forgotten(np.arange(base, self._count if self._gone else base))
         return {
@@ -249,6 +293,8 @@ class KeptIndex:
 
     def packed_keys(self, numbers: NDArray[np.int64]) -> BytesColumn:
         """Return the same keys in a column."""
+        if not len(numbers):
+            return strings_of([])
         return keys_in(self._segments, numbers)
 
     def equal(self, texts: Fingerprints) -> NDArray[np.int64]:

@@ -1,9 +1,9 @@
-"""Columns of keys, packed: who shares a key, in half of the memory of an index that grows.
+"""Columns of keys, packed: who shares a key, in little memory.
 
 In each column documents lie by the lowest bits of their keys, the address; under an address, in
 the order given, the rest of the key and the number, in as few bits as these need. With 8 to 16
 documents under an address that is 34 bits a document, and two to four for the place where an
-address begins. Nothing is ever added: columns are written to a file and mapped.
+address begins. Nothing is ever added: columns are made anew, or written to a file and mapped.
 """
 
 from __future__ import annotations
@@ -16,42 +16,35 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index.bands import BandIndex
 from dedup_job.index.candidates import Candidates
 from dedup_job.index.sharing import checked
 from dedup_job.index.snapshot import Dump, Pieces
+from dedup_job.native.growable_array import zeros_on_large_pages
 
 _FILL_BITS = 3  # 2**3 documents and more under an address
 _WORD_BITS = 64
 
 
-class PackedColumns:
-    """Finds the documents that share a key in a column, as a BandIndex with these documents."""
+class KeyIndex:
+    """Finds the documents that share a key in a column; they are numbered from 0.
 
-    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
-        """Use what `pack` gave away.
+    dropped: int64 (columns,), how many documents each column left out, beyond `most_equal` of a
+    key.
+    """
 
-        Raises ValueError or TypeError where its parts do not fit together.
-        """
-        self.columns, self.most_equal = facts["columns"], facts["most_equal"]
-        self._size = facts["size"]
-        self.dropped = np.array(facts["dropped"], dtype=np.int64)
-        form = _bits_of(self._size)
-        held = self._size - self.dropped
-        starts, words = parts["starts"], parts["words"]
-        if starts.shape[0] != self.columns or not np.array_equal(starts[:, -1], held):
-            raise ValueError("columns of other sizes than was said")
-        self._nbytes = starts.nbytes + words.nbytes
-        self.buckets = _core.PackedColumns(starts, words, *form, self._size)
+    columns: int
+    most_equal: int
+    dropped: NDArray[np.int64]
+    _size: int
 
     def __len__(self) -> int:
         """Return how many documents there are."""
-        return int(self._size)
+        return self._size
 
     @property
-    def nbytes(self) -> int:
-        """Size of the arrays in bytes; the system keeps as much in memory as it can."""
-        return self._nbytes
+    def buckets(self) -> _core.BandIndex:
+        """What finds documents in the arrays, as long as nothing is added."""
+        raise NotImplementedError
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:
         """Return the documents that share a key with each of n rows, uint32 (n, columns).
@@ -61,27 +54,76 @@ class PackedColumns:
         return Candidates(*self.buckets.search(checked(keys, self.columns)))
 
     def column(self, column: int) -> NDArray[np.uint64]:
-        """Return what a column holds, by address: key << 32 | number, uint64 (m,)."""
-        items = np.empty(self._size - self.dropped[column], dtype=np.uint64)
-        self.buckets.column(column, items)
-        return items
+        """Return what a column holds, in no order: key << 32 | number, uint64 (m,)."""
+        return self.buckets.column(column)
 
 
-def pack(sources: Sequence[BandIndex | PackedColumns]) -> Dump:
-    """Return the columns of indexes as those of one: facts, and arrays column by column.
+class PackedColumns(KeyIndex):
+    """The columns of a file."""
+
+    def __init__(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
+        """Use what `pack` gave away.
+
+        Raises ValueError or TypeError where its parts do not fit together.
+        """
+        self.columns, self.most_equal = facts["columns"], facts["most_equal"]
+        self._size = facts["size"]
+        self.dropped = np.array(facts["dropped"], dtype=np.int64)
+        held = self._size - self.dropped
+        starts, words = parts["starts"], parts["words"]
+        if starts.shape[0] != self.columns or not np.array_equal(starts[:, -1], held):
+            raise ValueError("columns of other sizes than was said")
+        self._nbytes = starts.nbytes + words.nbytes
+        ends = np.cumsum([words_of(one, self._size) for one in held.tolist()])
+        if len(words) != ends[-1]:
+            raise ValueError("columns of other sizes than was said")
+        every = zip(starts, np.split(words, ends[:-1]), strict=True)
+        packed = [column_of(arrays, self._size) for arrays in every]
+        self._buckets = _core.BandIndex(packed, self._size)
+
+    @property
+    def buckets(self) -> _core.BandIndex:
+        """What finds documents in the arrays."""
+        return self._buckets
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the arrays in bytes; the system keeps as much in memory as it can."""
+        return self._nbytes
+
+
+Arrays = tuple[NDArray[np.uint32], NDArray[np.uint64]]
+"""Starts and words of a column."""
+
+
+def packed_column(sources: Sequence[_core.BandIndex], column: int, held: int, size: int) -> Arrays:
+    """Return a column of indexes as that of one, of `held` among `size` documents.
 
     The documents of each are numbered behind those of the former.
     """
+    address_bits, number_bits = _bits_of(size)
+    starts = zeros_on_large_pages((1 << address_bits) + 1, np.uint32)
+    words = zeros_on_large_pages(words_of(held, size), np.uint64)
+    _core.pack(sources, column, address_bits, number_bits, starts, words)
+    return starts, words
+
+
+def column_of(arrays: Arrays, size: int) -> _core.PackedColumn:
+    """Return what finds documents in what `packed_column` made."""
+    return _core.PackedColumn(*arrays, *_bits_of(size), size)
+
+
+def pack(sources: Sequence[KeyIndex]) -> Dump:
+    """Return the columns of indexes as those of one: facts, and arrays column by column."""
     columns, most_equal = sources[0].columns, sources[0].most_equal
     size = sum(map(len, sources))
     dropped = np.sum([one.dropped for one in sources], axis=0)
-    address_bits, number_bits = _bits_of(size)
-    begin = _begin_of(size - dropped, address_bits, number_bits)
-    starts = np.zeros((columns, (1 << address_bits) + 1), dtype=np.uint32)
+    held = (size - dropped).tolist()
+    starts = np.zeros((columns, (1 << _bits_of(size)[0]) + 1), dtype=np.uint32)
+    buckets = [one.buckets for one in sources]
 
-    def packed(column: int, room: int) -> NDArray[np.uint64]:
-        words = np.zeros(room, dtype=np.uint64)
-        _core.pack(_items(sources, column), address_bits, number_bits, starts[column], words)
+    def packed(column: int) -> NDArray[np.uint64]:
+        starts[column], words = packed_column(buckets, column, held[column], size)
         return words
 
     facts = {
@@ -90,31 +132,21 @@ def pack(sources: Sequence[BandIndex | PackedColumns]) -> Dump:
         "size": size,
         "dropped": dropped.tolist(),
     }
-    made = (packed(column, room) for column, room in enumerate(np.diff(begin).tolist()))
-    words = Pieces(np.dtype(np.uint64), (int(begin[-1]),), made)
+    room = sum(words_of(one, size) for one in held)
+    words = Pieces(np.dtype(np.uint64), (room,), map(packed, range(columns)))
     return facts, {"words": words, "starts": Pieces.of(starts)}  # filled by then
 
 
-def _items(sources: Sequence[BandIndex | PackedColumns], column: int) -> NDArray[np.uint64]:
-    """Return what a column of all indexes holds."""
-    items, first = list[NDArray[np.uint64]](), 0
-    for one in sources:
-        items.append(one.column(column))
-        items[-1] += np.uint64(first)
-        first += len(one)
-    return items[0] if len(items) == 1 else np.concatenate(items)  # it may be large
+def words_of(held: int, size: int) -> int:
+    """Return the words that a column of `held` among `size` documents takes.
+
+    There is a word more, since entries are read as 8 bytes from any byte on.
+    """
+    address_bits, number_bits = _bits_of(size)
+    return -(-held * (KEY_BITS - address_bits + number_bits) // _WORD_BITS) + 1
 
 
 def _bits_of(size: int) -> tuple[int, int]:
     """Return the bits of an address, and of a number."""
     bits = size.bit_length()
     return min(max(bits - 1 - _FILL_BITS, 0), KEY_BITS), bits
-
-
-def _begin_of(held: NDArray[np.int64], address_bits: int, number_bits: int) -> NDArray[np.int64]:
-    """Return the word with which each column begins, and the number of all; int64 (columns + 1,).
-
-    Behind each column there is a word more, since entries are read as 8 bytes from any byte on.
-    """
-    bits = held * (KEY_BITS - address_bits + number_bits)
-    return np.cumsum(np.append(0, -(-bits // _WORD_BITS) + 1))

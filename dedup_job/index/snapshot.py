@@ -14,11 +14,11 @@ import mmap
 import os
 import struct
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeVar
 
 import numpy as np
 import xxhash
@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from dedup_job.files import make_private, open_regular, replacing
 from dedup_job.messages import Message
 
+T = TypeVar("T")
 FORMAT = 4
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
@@ -103,9 +104,23 @@ def remove_partial(file: Path) -> None:
 
 def read(file: Path) -> Snapshot:
     """Check a file from end to end and map it. Raises SnapshotError."""
+    return _opened(file, _read)
+
+
+def facts_of(file: Path) -> Mapping[str, Any]:
+    """Return the facts of a file of which no more than the header is read. Raises SnapshotError."""
+
+    def facts(stream: IO[bytes]) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = _header(stream)[0]["facts"]
+        return found
+
+    return _opened(file, facts)
+
+
+def _opened(file: Path, read: Callable[[IO[bytes]], T]) -> T:
     try:
         with open_regular(file) as stream:
-            return _read(stream)
+            return read(stream)
     except FileNotFoundError:
         raise NoSnapshotError(Message("there is none")) from None
     except OSError as e:

@@ -55,12 +55,28 @@ def load_index(
 ) -> None:
     """Fill the index with what the target holds, from a snapshot where that is proved.
 
-    A stop that is asked for ends it with KeyboardInterrupt.
+    Where one seems to be that of the target, it is read when the index is needed first: a run that
+    finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
     """
     progress.stage(Message("loading the index"))
+    load = partial(_load, target, snapshots, index, progress, stop)
+    promised = None if index.others else snapshots.promised()
+    if promised is None:
+        load()
+    else:
+        index.promise(promised, load)
+    progress.advance(index.live)
+
+
+def _load(
+    target: Target,
+    snapshots: Snapshots,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool],
+) -> None:
     why_not = snapshots.load(index)
     if why_not is None:
-        progress.advance(index.live)
         return
     if why_not:
         progress.stage(

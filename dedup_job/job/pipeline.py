@@ -219,8 +219,17 @@ class RunProgress:
             self._job.progress.total(self._expected)
             self._since = time.perf_counter()
         prepare = partial(self._job.preparing.prepare, watch=self.watch)
-        for batches in in_order(prepare, pages, self._job.threads):
+        for batches in in_order(prepare, self._loaded(pages), self._job.threads):
             yield from batches
+
+    def _loaded(self, pages: Iterator[Sized]) -> Iterator[Sized]:
+        """Load the index with the first page: there is something to decide."""
+        for number, page in enumerate(pages):
+            if number == 0:
+                with self.watch.timing(Stage.LOAD):
+                    self._job.index.load_promised()
+                self._job.progress.total(*((None, WAITING) if self._follows else (self._expected,)))
+            yield page
 
     def decide_all(self, batches: Iterator[Batch]) -> None:
         """Decide batches and write them, until a stop; all that is decided is written then."""

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Holding, KeptPage
-from dedup_job.index import KeptIndex
+from dedup_job.index import KeptIndex, Promised
 from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
 
@@ -138,6 +138,9 @@ class Other(Protocol):
 
 class Snapshots(Protocol):
     """Keeps the index of a target between runs."""
+
+    def promised(self) -> Promised | None:
+        """Return what `load` will give, as far as can be told; None where it has to be tried."""
 
     def load(self, index: KeptIndex) -> str | None:
         """Fill the index; return why not, None if it did, "" if there was nothing to expect."""

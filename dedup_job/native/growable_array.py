@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mmap
 from contextlib import suppress
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,6 +13,7 @@ T = TypeVar("T", bound=np.generic)
 _GROWTH = 32  # by a 32nd at least
 _LEAST_BYTES = 1 << 16
 _HUGE = 1 << 25
+_LARGE_PAGE = 1 << 21
 
 
 class GrowableArray(Generic[T]):
@@ -80,11 +81,19 @@ class GrowableArray(Generic[T]):
 
 def on_large_pages(array: NDArray[T]) -> NDArray[T]:
     """Return a copy of a flat array for random access, on large pages where the system has them."""
-    pages = _anonymous(max(array.nbytes, 1))
-    _advise(pages)
-    copied: NDArray[T] = np.frombuffer(pages, dtype=array.dtype, count=array.size)
+    copied: NDArray[T] = zeros_on_large_pages(array.size, array.dtype)
     copied[:] = array
     return copied
+
+
+def zeros_on_large_pages(size: int, dtype: DTypeLike) -> NDArray[Any]:
+    """Return a flat array of zeros on such pages; those never touched take no memory."""
+    room = max(size * np.dtype(dtype).itemsize, 1)
+    if room >= _LARGE_PAGE // 2:  # of a whole number, the system begins at one
+        room = -(-room // _LARGE_PAGE) * _LARGE_PAGE
+    pages = _anonymous(room)
+    _advise(pages)
+    return np.frombuffer(pages, dtype=dtype, count=size)
 
 
 def _anonymous(size: int) -> mmap.mmap:

@@ -132,6 +132,9 @@ class Counting:
 class Unsaved:
     """No snapshots."""
 
+    def promised(self) -> None:
+        """Have nothing."""
+
     def load(self, index: KeptIndex) -> str:
         """Expect none."""
         del index

@@ -1,77 +1,242 @@
-// An index of keys that grows while it is queried: linear hashing, buckets as chains of chunks.
+// Texts by keys: columns that grow, or packed ones.
 //
-// For each column there is a bucket under each address; bucket b of column c begins with chunk b * columns + c of
-// `heads` and goes on in `more`. A key has 30 bits: address and check bits hold all of them, so what matches is
-// equal. A full head moves into `more` and begins anew, so only heads have room.
-//
-// Buckets are added one at a time, each taking its part of an older one (Litwin, "Linear hashing", VLDB 1980):
-// nothing is ever copied as a whole, and a bucket is always filled alike.
-//
-// Chunk 0 of `more` is none. Its next one is the first of the chunks that are free again, its first entry says how
-// many are in use.
+// All is done column by column: the memory of one is small enough for the processor's cache of addresses, and each
+// place is asked for well before it is needed.
 #pragma once
-#include "index/chunk.hpp"
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/hash.hpp"
+#include "index/candidates.hpp"
 #include "index/keys.hpp"
+#include "index/packed.hpp"
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace dedup {
 
-// A view: heads and more belong to others.
-class BandIndex final : public KeyIndex {
+// What nearly all keys of a range share: a look-up reads one cache line as a rule, the first.
+struct alignas(64) Bucket {
+    static constexpr std::size_t ENTRIES = 50;
+    static constexpr int TAG_BITS = 8;
+
+    std::uint8_t tags[ENTRIES];  // the lowest bits of keys
+    std::uint8_t count;
+    std::uint8_t unused[5];
+    std::uint32_t entries[ENTRIES];  // numbers, and above them the bits of keys that follow
+
+    bool is_full() const { return count == ENTRIES; }
+    // A bit for each entry with this tag.
+    std::uint64_t equal_tags(std::uint8_t tag) const {
+        std::uint64_t equal = 0;
+#if defined(__SSE2__)
+        const auto* line = reinterpret_cast<const __m128i*>(this);
+        const __m128i all = _mm_set1_epi8(static_cast<char>(tag));
+        for (int i = 0; i < 4; i++) {
+            const int part = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_load_si128(line + i), all));
+            equal |= static_cast<std::uint64_t>(part) << 16 * i;
+        }
+#else
+        for (std::size_t i = 0; i < ENTRIES; i++) equal |= std::uint64_t{tags[i] == tag} << i;
+#endif
+        return equal & ones(count);
+    }
+};
+static_assert(sizeof(Bucket) == 256);
+
+// A column of keys that grows. Each bucket holds the keys of a range; what finds its bucket full goes into a table:
+// open addressing with linear probing, a key and a number + 1 in each slot, 0: free. A view: both belong to others.
+class GrowingColumn {
 public:
-    static constexpr int ADDRESS_BITS = 14;  // at least; the check bits are what lies above these
+    GrowingColumn(std::span<Bucket> buckets, std::span<std::uint64_t> slots, int number_bits)
+        : buckets_(buckets), slots_(slots), number_bits_(number_bits) {}
 
-    BandIndex(std::span<Chunk> heads, std::span<Chunk> more, std::size_t buckets, std::size_t columns,
-              std::size_t size);
+    // Whether so many buckets leave room in an entry for what tells the keys of one apart.
+    static bool is_form(std::size_t buckets, int number_bits) {
+        constexpr int entry_bits = Bucket::TAG_BITS + 32;
+        return buckets > 0 && number_bits >= 0 && number_bits <= 32 &&
+               (buckets << (entry_bits - number_bits)) >> KEY_BITS > 0;
+    }
 
-    std::size_t columns() const override { return columns_; }
-    std::size_t size() const override { return size_; }
-    void search(std::span<const std::uint32_t> keys, Candidates& found) const override;
+    // How many texts found their bucket full.
+    std::size_t spilled() const { return spilled_; }
 
-    // How many chunks of `more` are in use.
-    std::size_t used() const { return more_[0].entries[0]; }
+    // Numbers that can be added yet, whatever their keys, where numbers up to `size` are taken.
+    std::size_t room(std::size_t size) const {
+        const std::size_t numbers = std::size_t{1} << number_bits_, most = slots_.size() / 4 * 3;
+        return std::min(numbers - std::min(size, numbers), most - std::min(spilled_, most));
+    }
 
-    // Inserts n rows of keys under the numbers from `size` on. stored: the columns that each is to be held in, as
-    // bits; most_equal: where a column holds so many of a key it holds no more, 0 where that is counted already.
-    // What a column does not hold is counted in `dropped`. `more` has a chunk left for each key.
+    // Calls take(row, number) for each text with the key of a row.
+    template <class Take>
+    void search(std::span<const std::uint32_t> keys, Take take) const {
+        const GrowingColumn own = *this;  // which nobody else can change
+        std::array<std::size_t, AHEAD> open;  // rows for which there is more to be looked at than a cache line
+        for (std::size_t row = 0; row < std::min(AHEAD, keys.size()); row++) own.fetch(keys[row]);
+        for (std::size_t start = 0; start < keys.size(); start += AHEAD) {
+            std::size_t count = 0;
+            for (std::size_t row = start; row < std::min(start + AHEAD, keys.size()); row++) {
+                if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
+                const Bucket& bucket = own.buckets_[own.bucket_of(keys[row])];
+                open[count] = row;
+                count += bucket.is_full() | (bucket.equal_tags(static_cast<std::uint8_t>(keys[row])) != 0);
+            }
+            for (std::size_t i = 0; i < count; i++) own.fetch_found(keys[open[i]]);
+            for (std::size_t i = 0; i < count; i++)
+                own.find(keys[open[i]], [&](std::uint64_t number) { take(open[i], number); });
+        }
+    }
+
+    // Adds the keys of rows under the numbers from `first` on, those for which stored(row) holds; most_equal: of a key
+    // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
+    template <class Stored>
+    std::int64_t insert(std::span<const std::uint32_t> keys, Stored stored, std::size_t most_equal, std::size_t first) {
+        std::int64_t left_out = 0;
+        for (std::size_t row = 0; row < keys.size(); row++) {
+            if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
+            if (row + SECOND_AHEAD < keys.size()) fetch_free(keys[row + SECOND_AHEAD]);
+            std::size_t equal = 0;
+            if (most_equal > 0) find(keys[row], [&](std::uint64_t) { equal++; });
+            if (stored(row) && (most_equal == 0 || equal < most_equal))
+                put(keys[row], first + row);
+            else
+                left_out++;
+        }
+        return left_out;
+    }
+
+    // Takes what another column holds; false where there is no room.
+    bool take(const GrowingColumn& other) {
+        bool has_room = true;
+        other.each([&](std::uint32_t key, std::uint64_t number) {
+            has_room = has_room && number >> number_bits_ == 0 && spilled_ < slots_.size() / 4 * 3;
+            if (has_room) put(key, number);
+        });
+        return has_room;
+    }
+
+    // Calls take(key, number) for each text, nearly by key.
+    template <class Take>
+    void each(Take take) const {
+        const int bits = Bucket::TAG_BITS + 32 - number_bits_;  // of a key that an entry has
+        for (std::size_t at = 0; at < buckets_.size(); at++) {
+            const Bucket& bucket = buckets_[at];
+            const std::uint64_t first = ((std::uint64_t{at} << KEY_BITS) + buckets_.size() - 1) / buckets_.size();
+            for (std::size_t i = 0; i < bucket.count; i++) {
+                const std::uint64_t entry = bucket.entries[i];
+                const std::uint64_t low = entry >> number_bits_ << Bucket::TAG_BITS | bucket.tags[i];
+                take(static_cast<std::uint32_t>(first + ((low - first) & ones(bits))), entry & ones(number_bits_));
+            }
+        }
+        for (const std::uint64_t slot : slots_) {
+            if (slot != 0) take(static_cast<std::uint32_t>(slot >> 32), (slot & 0xFFFFFFFF) - 1);
+        }
+    }
+
+private:
+    static constexpr std::size_t AHEAD = 64, SECOND_AHEAD = 20;  // rows
+
+    std::size_t bucket_of(std::uint32_t key) const { return key * buckets_.size() >> KEY_BITS; }
+    // Scattered: keys that find their bucket full are neighbours.
+    std::size_t slot_of(std::uint32_t key) const {
+        return static_cast<std::uint32_t>(key * static_cast<std::uint32_t>(GOLDEN)) * slots_.size() >> 32;
+    }
+    std::size_t after(std::size_t slot) const { return slot + 1 == slots_.size() ? 0 : slot + 1; }
+    std::uint32_t bits_of(std::uint32_t key) const {
+        return static_cast<std::uint32_t>(std::uint64_t{key >> Bucket::TAG_BITS} << number_bits_);
+    }
+    // Inlined, or gcc drops the calls, as of functions without effect.
+    [[gnu::always_inline]] void fetch(std::uint32_t key) const { __builtin_prefetch(&buckets_[bucket_of(key)]); }
+    [[gnu::always_inline]] void fetch_found(std::uint32_t key) const {
+        const Bucket& bucket = buckets_[bucket_of(key)];
+        const std::uint64_t equal = bucket.equal_tags(static_cast<std::uint8_t>(key));
+        if (equal != 0) __builtin_prefetch(&bucket.entries[std::countr_zero(equal)]);
+        if (bucket.is_full()) __builtin_prefetch(&slots_[slot_of(key)]);
+    }
+    [[gnu::always_inline]] void fetch_free(std::uint32_t key) const {
+        const Bucket& bucket = buckets_[bucket_of(key)];
+        if (bucket.is_full()) return __builtin_prefetch(&slots_[slot_of(key)]);
+        __builtin_prefetch(&bucket.entries[bucket.count]);
+    }
+
+    template <class Take>
+    void find(std::uint32_t key, Take take) const {
+        const Bucket& bucket = buckets_[bucket_of(key)];
+        const std::uint32_t bits = bits_of(key);
+        for (std::uint64_t equal = bucket.equal_tags(static_cast<std::uint8_t>(key)); equal != 0; equal &= equal - 1) {
+            const std::uint64_t number = bucket.entries[std::countr_zero(equal)] ^ bits;
+            if (number >> number_bits_ == 0) take(number);
+        }
+        if (!bucket.is_full()) return;
+        for (std::size_t at = slot_of(key); slots_[at] != 0; at = after(at)) {
+            if (slots_[at] >> 32 == key) take((slots_[at] & 0xFFFFFFFF) - 1);
+        }
+    }
+
+    void put(std::uint32_t key, std::uint64_t number) {
+        Bucket& bucket = buckets_[bucket_of(key)];
+        if (!bucket.is_full()) {
+            bucket.tags[bucket.count] = static_cast<std::uint8_t>(key);
+            bucket.entries[bucket.count++] = bits_of(key) | static_cast<std::uint32_t>(number);
+            return;
+        }
+        std::size_t at = slot_of(key);
+        while (slots_[at] != 0) at = after(at);
+        slots_[at] = std::uint64_t{key} << 32 | (number + 1);
+        spilled_++;
+    }
+
+    std::span<Bucket> buckets_;
+    std::span<std::uint64_t> slots_;
+    int number_bits_;
+    std::size_t spilled_ = 0;  // texts in the table
+};
+
+class BandIndex {
+public:
+    using Column = std::variant<PackedColumn, GrowingColumn>;
+
+    // size: numbers are below it.
+    BandIndex(std::vector<Column> columns, std::size_t size) : columns_(std::move(columns)), size_(size) {}
+
+    std::size_t columns() const { return columns_.size(); }
+    std::size_t size() const { return size_; }
+    // How many texts can be added, whatever their keys; none to packed columns.
+    std::size_t room() const;
+
+    // Appends the texts that share a key with each of n rows of keys, and in which columns.
+    void search(std::span<const std::uint32_t> keys, Candidates& found) const;
+
+    // Inserts n rows of keys under the numbers from `size` on; there is room. stored: the columns that each is to be
+    // held in, as bits; most_equal: where a column holds so many of a key it holds no more, 0 where that is counted
+    // already. What a column does not hold is counted in `dropped`.
     void insert(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t most_equal,
                 std::span<std::int64_t> dropped);
 
-    // Makes the buckets up to `stop` of older ones; their heads are zero. Two buckets need no more chunks than the
-    // one did, and a chunk is free before its texts are put elsewhere, so `more` does not grow.
-    void split(std::size_t stop);
-
-    // Writes what a column holds, bucket by bucket: key << 32 | number. Returns how many there are; where these are
-    // more than there is room for, the others are counted only.
-    std::size_t collect_column(std::size_t column, std::span<std::uint64_t> items) const;
+    // Calls take(key, number) for each text that a column holds.
+    template <class Take>
+    void each(std::size_t column, Take take) const {
+        std::visit([&](const auto& one) { one.each(take); }, columns_[column]);
+    }
+    const Column& column(std::size_t column) const { return columns_[column]; }
 
 private:
-    struct Walk {
-        std::uint32_t chunk;  // of `more`
-        std::uint16_t check;
-        std::uint16_t column;
-    };
-
-    static std::uint16_t check_of(std::uint32_t key) { return static_cast<std::uint16_t>(key >> ADDRESS_BITS); }
-    // The head of a key's bucket.
-    std::size_t head_of(std::uint32_t key, std::size_t column) const {
-        const std::uint32_t address = key & mask_;
-        return (address < buckets_ ? address : address & mask_ >> 1) * columns_ + column;
-    }
-    // Ask for the heads of a row's buckets; for the chunks after them. gcc takes functions that only ask for memory
-    // for ones without effect, and drops their calls, unless they are inlined first.
-    [[gnu::always_inline]] void fetch_heads(std::span<const std::uint32_t> row) const {
-        for (std::size_t c = 0; c < columns_; c++) __builtin_prefetch(&heads_[head_of(row[c], c)]);
-    }
-    [[gnu::always_inline]] void fetch_seconds(std::span<const std::uint32_t> row) const {
-        for (std::size_t c = 0; c < columns_; c++) __builtin_prefetch(&more_[heads_[head_of(row[c], c)].next]);
-    }
-    void collect(std::span<const std::uint32_t> row, std::vector<Walk>& walks, Matches& matches) const;
-    bool has_room(const Chunk& head, std::uint16_t check, std::size_t most_equal) const;
-    void put(Chunk& head, std::uint32_t entry, std::uint16_t check);
-
-    std::span<Chunk> heads_, more_;
-    std::size_t buckets_, columns_, size_;
-    std::uint32_t mask_ = 1;  // bits of a key that are an address, some of them of buckets not yet there
+    std::vector<Column> columns_;
+    std::size_t size_;
 };
+
+// Packs a column of several indexes, the numbers of each behind those of the former; starts and words are zeros.
+// Returns false where there are not as many words as it takes, or a number is not below the size of its source.
+bool pack(std::span<const BandIndex* const> sources, std::size_t column, PackedForm form,
+          std::span<std::uint32_t> starts, std::span<std::uint64_t> words);
 
 }  // namespace dedup

@@ -17,7 +17,7 @@ namespace {
 // What n texts find in one segment. bits: of the kept ones by number; a text has as many words, or none where they
 // are not compared.
 std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* near, std::optional<Chunks> pool,
-                                                               const KeyArrays* sharing, In<std::uint64_t> fingerprints,
+                                                               const Bands* sharing, In<std::uint64_t> fingerprints,
                                                                Rows<const std::uint64_t> kept_bits,
                                                                In<std::uint64_t> values, In<bool> is_short,
                                                                std::optional<Rows<const std::uint32_t>> keys,

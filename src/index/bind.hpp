@@ -7,7 +7,9 @@
 #include "core/bind.hpp"
 
 #include <algorithm>
+#include <variant>
 
+#include "index/bands.hpp"
 #include "index/candidates.hpp"
 #include "index/chunk.hpp"
 #include "index/hamming.hpp"
@@ -169,21 +171,118 @@ private:
     HammingIndex index_;
 };
 
-// A form of the index of keys, with the arrays that it refers to.
-class KeyArrays {
+inline PackedForm form_of(int address_bits, int number_bits) {
+    if (address_bits < 0 || address_bits > KEY_BITS || number_bits < 0 || number_bits > 32 ||
+        KEY_BITS - address_bits + number_bits > 57)  // as many are read at once
+        refuse("no such form of entries");
+    return {address_bits, number_bits};
+}
+
+// A packed column with the arrays that it refers to.
+class Packed {
 public:
-    virtual ~KeyArrays() = default;
-    virtual const KeyIndex& index() const = 0;
+    Packed(In<std::uint32_t> starts, In<std::uint64_t> words, int address_bits, int number_bits, std::size_t size)
+        : starts_(starts), words_(words), column_(checked(starts, words, form_of(address_bits, number_bits), size)) {}
+
+    const PackedColumn& column() const { return column_; }
+    std::size_t nbytes() const { return starts_.nbytes() + words_.nbytes(); }
+
+private:
+    static PackedColumn checked(const In<std::uint32_t>& starts, const In<std::uint64_t>& words, PackedForm form,
+                                std::size_t size) {
+        expect("starts", starts.size(), form.addresses() + 1);
+        if (size >> form.number_bits) refuse("numbers have more bits than was said");
+        const PackedColumn column(view(starts), view(words), form, size);
+        bool is_sound;
+        {
+            Unlocked unlocked;
+            is_sound = column.is_sound();
+        }
+        if (!is_sound) refuse("a column of another size than was said");
+        return column;
+    }
+
+    In<std::uint32_t> starts_;
+    In<std::uint64_t> words_;
+    PackedColumn column_;
+};
+
+// A column that grows, with its arrays: a bucket, 64 words, in each row of `buckets`.
+class Growing {
+public:
+    Growing(Rows<std::uint32_t> buckets, InOut<std::uint64_t> slots, int number_bits)
+        : buckets_(buckets), slots_(slots), column_(checked(buckets, slots, number_bits)) {}
+
+    GrowingColumn& column() { return column_; }
+    const GrowingColumn& column() const { return column_; }
+    std::size_t nbytes() const { return buckets_.nbytes() + slots_.nbytes(); }
+
+private:
+    static GrowingColumn checked(const Rows<std::uint32_t>& buckets, const InOut<std::uint64_t>& slots,
+                                 int number_bits) {
+        if (buckets.shape(1) * sizeof(std::uint32_t) != sizeof(Bucket)) refuse("a bucket has 64 words");
+        if (reinterpret_cast<std::uintptr_t>(buckets.data()) % alignof(Bucket))
+            refuse("buckets do not begin at a cache line");
+        if (slots.size() == 0) refuse("there are no slots");
+        if (!GrowingColumn::is_form(buckets.shape(0), number_bits)) refuse("too few buckets for numbers of so many bits");
+        return {{reinterpret_cast<Bucket*>(buckets.data()), buckets.shape(0)}, view(slots), number_bits};
+    }
+
+    Rows<std::uint32_t> buckets_;
+    InOut<std::uint64_t> slots_;
+    GrowingColumn column_;
+};
+
+// The index of keys with the arrays that it refers to.
+class Bands {
+public:
+    using Columns = std::vector<std::variant<Packed, Growing>>;
+
+    Bands(Columns columns, std::size_t size) : columns_(std::move(columns)), index_(checked(columns_, size)) {}
+
+    const BandIndex& index() const { return index_; }
 
     std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> search(Rows<const std::uint32_t> keys) const {
-        const auto asked = keys_of(keys, index().columns());
+        const auto asked = keys_of(keys, index_.columns());
         Candidates found;
         {
             Unlocked unlocked;
-            index().search(asked, found);
+            index_.search(asked, found);
         }
         return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns))};
     }
+
+    void insert(Rows<const std::uint32_t> keys, In<std::uint32_t> stored, std::size_t most_equal,
+                InOut<std::int64_t> dropped) {
+        const auto rows = keys_of(keys, index_.columns());
+        expect("stored", stored.size(), keys.shape(0));
+        expect("dropped", dropped.size(), index_.columns());
+        if (stored.size() > index_.room()) refuse("there is not as much room as is needed");
+        Unlocked unlocked;
+        index_.insert(rows, view(stored), most_equal, view(dropped));
+    }
+
+    // The columns as they are now.
+    Columns columns() const {
+        Columns now = columns_;
+        for (std::size_t c = 0; c < now.size(); c++) {
+            if (auto* growing = std::get_if<Growing>(&now[c])) growing->column() = std::get<GrowingColumn>(index_.column(c));
+        }
+        return now;
+    }
+
+private:
+    static BandIndex checked(const Columns& columns, std::size_t size) {
+        if (columns.empty() || columns.size() > MOST_COLUMNS) refuse("an index has 1 to 32 columns");
+        if (size > MOST) refuse("there are more texts than it can number");
+        std::vector<BandIndex::Column> held;
+        for (const auto& one : columns)
+            held.push_back(std::visit([](const auto& each) { return BandIndex::Column(each.column()); }, one));
+        return {std::move(held), size};
+    }
+
+    Columns columns_;
+    BandIndex index_;
 };
 
 void bind_hamming(nb::module_& m);

@@ -1,11 +1,21 @@
-// Columns of keys, packed: who shares a key, in half of the memory of an index that grows.
+// A column of keys, packed: who has a key, in little memory.
 //
-// In each column texts lie by the lowest bits of their keys, the address; under an address, in the order given,
-// the rest of the key and the number, in as few bits as these need: an entry. Nothing is ever added.
+// Texts lie by the lowest bits of their keys, the address; under an address, in the order given, the rest of the
+// key and the number, in as few bits as these need: an entry. Nothing is ever added.
 #pragma once
-#include "index/keys.hpp"
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "fingerprint/sketch.hpp"
 
 namespace dedup {
+
+static_assert(std::endian::native == std::endian::little, "entries are read as bytes of words");
+
+constexpr std::uint64_t ones(int bits) { return (std::uint64_t{1} << bits) - 1; }
 
 // How entries are made.
 struct PackedForm {
@@ -19,56 +29,77 @@ struct PackedForm {
 };
 
 // A view: starts and words belong to others, a file for instance.
-class PackedColumns final : public KeyIndex {
+class PackedColumn {
 public:
-    // starts: for each column the first entry of each address, and how many there are; words: of all columns one
-    // after the other.
-    PackedColumns(std::span<const std::uint32_t> starts, std::span<const std::uint64_t> words, PackedForm form,
-                  std::size_t columns, std::size_t size);
+    // starts: the first entry of each address, and how many there are; size: numbers are below it.
+    PackedColumn(std::span<const std::uint32_t> starts, std::span<const std::uint64_t> words, PackedForm form,
+                 std::size_t size)
+        : starts_(starts), words_(words), form_(form), size_(size) {}
 
-    // Whether places ascend in each column and lie in its words. Numbers are not looked at: those that are not
-    // below the size are skipped where they are found.
+    // Whether places ascend and lie in the words. Numbers are not looked at: those that are not below the size are
+    // skipped where they are found.
     bool is_sound() const;
 
-    std::size_t columns() const override { return columns_; }
-    std::size_t size() const override { return size_; }
-    void search(std::span<const std::uint32_t> keys, Candidates& found) const override;
+    std::size_t size() const { return size_; }
 
-    // How much a column holds; writes it by address: key << 32 | number.
-    std::size_t held(std::size_t column) const { return starts_of(column).back(); }
-    void collect_column(std::size_t column, std::span<std::uint64_t> items) const;
-
-    // Distributes the items of a column.
-    static void pack(std::span<const std::uint64_t> items, PackedForm form, std::span<std::uint32_t> starts,
-                     std::span<std::uint64_t> words);
-
-private:
-    static constexpr std::size_t LINE_WORDS = 8;
-
-    std::span<const std::uint32_t> starts_of(std::size_t column) const {
-        return starts_.subspan(column * (form_.addresses() + 1), form_.addresses() + 1);
-    }
-    // Inlined, or gcc drops the calls, as of functions without effect.
-    [[gnu::always_inline]] void fetch_starts(std::span<const std::uint32_t> row) const {
-        for (std::size_t c = 0; c < columns_; c++)
-            __builtin_prefetch(&starts_[c * (form_.addresses() + 1) + (row[c] & (form_.addresses() - 1))]);
-    }
-    // Two cache lines, which hold nearly all that lies under an address.
-    [[gnu::always_inline]] void fetch_entries(std::span<const std::uint32_t> row) const {
-        for (std::size_t c = 0; c < columns_; c++) {
-            const std::uint64_t place = starts_of(c)[row[c] & (form_.addresses() - 1)];
-            const std::uint64_t* word = words_.data() + begin_[c] + place * form_.width() / 64;
-            __builtin_prefetch(word);
-            __builtin_prefetch(word + LINE_WORDS);
+    // Calls take(row, number) for each text with the key of a row.
+    template <class Take>
+    void search(std::span<const std::uint32_t> keys, Take take) const {
+        const PackedColumn own = *this;  // which nobody else can change
+        const std::uint64_t width = static_cast<std::uint64_t>(form_.width()), entry_mask = ones(form_.width());
+        for (std::size_t row = 0; row < keys.size(); row++) {
+            if (row + STARTS_AHEAD < keys.size()) own.fetch_start(keys[row + STARTS_AHEAD]);
+            if (row + ENTRIES_AHEAD < keys.size()) own.fetch_entries(keys[row + ENTRIES_AHEAD]);
+            const std::uint32_t* start = &own.starts_[keys[row] & ones(own.form_.address_bits)];
+            const std::uint64_t rest = std::uint64_t{keys[row]} >> own.form_.address_bits << own.form_.number_bits;
+            const std::uint64_t end = start[1] * width;
+            for (std::uint64_t bit = start[0] * width; bit < end; bit += width) {
+                const std::uint64_t number = (own.entry_at(bit) & entry_mask) ^ rest;
+                if (number < own.size_) take(row, number);  // and so the rest of the key is the same
+            }
         }
     }
-    void collect(std::span<const std::uint32_t> row, Matches& matches) const;
+
+    // Calls take(key, number) for each text, by address.
+    template <class Take>
+    void each(Take take) const {
+        const std::uint64_t width = static_cast<std::uint64_t>(form_.width()), entry_mask = ones(form_.width());
+        std::uint64_t bit = 0;
+        for (std::size_t address = 0; address < form_.addresses(); address++) {
+            for (const std::uint64_t end = starts_[address + 1] * width; bit < end; bit += width) {
+                const std::uint64_t entry = entry_at(bit) & entry_mask;
+                take(static_cast<std::uint32_t>(entry >> form_.number_bits << form_.address_bits | address),
+                     entry & ones(form_.number_bits));
+            }
+        }
+    }
+
+private:
+    static constexpr std::size_t STARTS_AHEAD = 32, ENTRIES_AHEAD = 16;  // rows
+    static constexpr std::size_t LINE_WORDS = 8;
+
+    // An entry by its first bit, and what follows it.
+    std::uint64_t entry_at(std::uint64_t bit) const {
+        std::uint64_t entry;
+        std::memcpy(&entry, reinterpret_cast<const std::byte*>(words_.data()) + bit / 8, sizeof entry);
+        return entry >> bit % 8;
+    }
+    // Inlined, or gcc drops the calls, as of functions without effect.
+    [[gnu::always_inline]] void fetch_start(std::uint32_t key) const {
+        __builtin_prefetch(&starts_[key & ones(form_.address_bits)]);
+    }
+    // Two cache lines, which hold nearly all that lies under an address.
+    [[gnu::always_inline]] void fetch_entries(std::uint32_t key) const {
+        const std::uint64_t place = starts_[key & ones(form_.address_bits)];
+        const std::uint64_t* word = words_.data() + place * form_.width() / 64;
+        __builtin_prefetch(word);
+        __builtin_prefetch(word + LINE_WORDS);
+    }
 
     std::span<const std::uint32_t> starts_;
     std::span<const std::uint64_t> words_;
-    std::vector<std::size_t> begin_;  // the word with which each column begins, and the end
     PackedForm form_;
-    std::size_t columns_, size_;
+    std::size_t size_;
 };
 
 }  // namespace dedup

@@ -12,7 +12,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.demo import make_corpus
-from dedup_job.index import KeptIndex
+from dedup_job.index import KeptIndex, snapshot
 from dedup_job.index import kept as kept_module
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.target import Target
@@ -33,7 +33,15 @@ class Watched:
             self.recalled.append(recall(memory, kept))
             return self.recalled[-1]
 
+        look = SnapshotStore.promised
+
+        def looked(memory: SnapshotStore) -> Any:
+            if (found := look(memory)) is not None:
+                self.recalled.append(None)  # it is used, unless something is decided and it is not
+            return found
+
         monkeypatch.setattr(SnapshotStore, "load", watched)
+        monkeypatch.setattr(SnapshotStore, "promised", looked)
 
     def run(self, **flags: Any) -> str | None:
         """Run and return why the snapshot was not used, None if it was."""
@@ -74,6 +82,27 @@ def test_the_next_run_begins_with_the_snapshot(watched: Watched) -> None:
     before = watched.file.stat().st_mtime_ns
     assert watched.run() is None  # there is nothing to do, and the file stays
     assert watched.file.stat().st_mtime_ns == before
+
+
+def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_header(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A byte that changed elsewhere is found by the next run that decides something."""
+    watched.run()
+    reported = (watched.database["target.runs"].find_one({"_id": 2}) or {})["left_out"]
+    damage(watched)
+    before, loads = watched.file.read_bytes(), len(watched.recalled)
+    with monkeypatch.context() as patch:
+        patch.setattr(snapshot, "read", None)
+        assert watched.run() is None
+    assert len(watched.recalled) == loads + 1
+    assert watched.file.read_bytes() == before
+    row = watched.database["target.runs"].find_one({"_id": 3}) or {}
+    assert (row["counts"]["scanned"], row["left_out"]) == (0, reported)
+    watched.database.source.insert_many(make_corpus(900, seed=8)[600:])
+    assert "it is damaged" in (watched.run() or "")
+    assert_as_in_one_run(watched)
+    assert watched.run() is None
 
 
 def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(

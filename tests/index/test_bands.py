@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dedup_job.fingerprint.sketch import KEY_BITS
 from dedup_job.index.bands import MOST_EQUAL, BandIndex
 from dedup_job.index.sharing import pairs_sharing
-from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.growable_array import zeros_on_large_pages
 from tests.reference.sketch import NaiveBands
 
 LAST = 2**KEY_BITS - 1
@@ -76,8 +76,8 @@ def both(keys, step=1000, **options):
 
 @pytest.fixture
 def growing(monkeypatch):
-    """Let there be buckets as if a hundred times as many documents were held."""
-    monkeypatch.setattr("dedup_job.index.bands._LOAD", 0.1)
+    """Let columns be made anew from the start, whenever it has grown by an eighth."""
+    monkeypatch.setattr("dedup_job.index.bands._LEAST", 50)
 
 
 @pytest.mark.parametrize("bit", range(KEY_BITS))
@@ -101,11 +101,11 @@ def test_it_finds_what_a_dictionary_finds(make, columns):
 @pytest.mark.usefixtures("growing")
 @pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])
 @pytest.mark.parametrize("step", [1, 700, 10_000])
-def test_it_finds_what_a_dictionary_finds_after_its_buckets_were_split(make, step):
+def test_it_finds_what_a_dictionary_finds_after_its_columns_were_made_anew(make, step):
     rng = np.random.default_rng(step)
     keys = make(rng, 7000)
     index, naive = both(keys, step)
-    assert index._buckets == 70_000  # more than four times those of the start
+    assert 7000 <= index._planned < 8000  # it was made for 50
     assert_naive(index, naive, np.concatenate([make(rng, 100), keys[::70]]))
 
 
@@ -167,21 +167,43 @@ def test_too_many_documents_are_refused(monkeypatch):
 
 
 @pytest.mark.usefixtures("growing")
-def test_it_grows_where_memory_can_be_had_for_no_more_than_it_needs(monkeypatch):
-    grow, refused = GrowableArray.grow, []
+@pytest.mark.parametrize("make", [random_keys, equal_keys])
+def test_without_memory_for_more_it_stays_what_it_is(monkeypatch, make):
+    """Whichever of its arrays cannot be had; later it grows."""
+    rng = np.random.default_rng(1)
+    first, more = make(rng, 2000), make(rng, 1000)
+    for array in range(2 * COLUMNS):
+        index, naive = both(first)
+        made = []
 
-    def hesitant(self, rows):
-        if len(refused) % 2 == 0:
-            refused.append(rows)
-            raise OSError("no memory")
-        refused.append(None)
-        grow(self, rows)
+        def hesitant(size, dtype, array=array, made=made):
+            made.append(size)
+            if len(made) > array:
+                raise MemoryError
+            return zeros_on_large_pages(size, dtype)
 
-    monkeypatch.setattr(GrowableArray, "grow", hesitant)
-    keys = random_keys(np.random.default_rng(1), 4000)
-    index, naive = both(keys)
-    assert len(refused) > 2
-    assert_naive(index, naive, keys[::40])
+        with monkeypatch.context() as patched:
+            patched.setattr("dedup_job.index.bands.zeros_on_large_pages", hesitant)
+            patched.setattr(index, "_planned", len(index))
+            with pytest.raises(MemoryError):
+                index.extend(more)
+        assert len(made) == array + 1
+        assert_naive(index, naive, first[::40])
+        index.extend(more)
+        for row in more.tolist():
+            naive.add(row)
+        assert_naive(index, naive, np.concatenate([first[::40], more[::40]]))
+
+
+@pytest.mark.usefixtures("growing")
+def test_keys_that_all_find_the_same_bucket_full_are_found(monkeypatch):
+    """More of them than the table of a column was made for."""
+    monkeypatch.setattr("dedup_job.index.bands._AT_ONCE", 40)
+    rng = np.random.default_rng(3)
+    near = rng.integers(0, 200, (3000, COLUMNS), dtype=np.uint32)
+    index, naive = both(near, 500)
+    assert all(one.spilled > 2000 for one in index.buckets.columns)
+    assert_naive(index, naive, near[::100])
 
 
 def test_keys_of_any_memory_layout_are_taken():
@@ -203,11 +225,12 @@ def test_a_column_says_what_it_holds(make):
 
 
 def test_it_says_what_memory_it_takes():
-    index = BandIndex(2)
-    least = index.nbytes
-    assert 64 * 2 * 2**14 <= least < 64 * 2 * 2**14 + 2**18
-    index.extend(random_keys(np.random.default_rng(1), 400_000, 2))
-    assert 8 * 2 < index.nbytes / 400_000 < 11 * 2
+    index, columns = BandIndex(2), 2
+    assert index.nbytes < 1000
+    rng = np.random.default_rng(1)
+    for size in range(200_000, 1_000_000, 200_000):
+        index.extend(random_keys(rng, 200_000, columns))
+        assert 5 < index.nbytes / size / columns < 7
 
 
 @pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys])

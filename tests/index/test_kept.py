@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.index import IndexSettings, KeptIndex, snapshot
+from dedup_job.index import IndexSettings, KeptIndex, Promised, snapshot
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.native.bytes_column import strings_of
 
@@ -105,6 +108,63 @@ def test_of_equal_texts_the_first_is_named_until_another_stands_in_for_it():
     assert kept.equal(query).tolist() == [2, 1, -1, -1]
     kept.replace(2, 3)
     assert kept.equal(query).tolist() == [3, 1, -1, -1]
+
+
+USES = {
+    "equal": lambda kept: kept.equal(arrays([text(9, A, 5)])).tolist(),
+    "keys": lambda kept: kept.keys([0, 1]),
+    "held": lambda kept: kept.held(np.array([1])).values.tolist(),
+    "held_ids": lambda kept: kept.held_ids(),
+    "live_numbers": lambda kept: kept.live_numbers().tolist(),
+    "look_up": lambda kept: kept.look_up(arrays([text(9, A)]), np.zeros(1, np.int64)).held,
+    "replacements": lambda kept: kept.replacements(),
+    "to_merge": lambda kept: kept.to_merge(),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_what_was_promised_is_loaded_when_it_is_used_first(use):
+    """Until then it is counted only; where loading fails, it is tried again."""
+    whole = remembering([text(1, A, 5), text(2, A ^ 1), text(3, A ^ 2)])
+    whole.forget_one(2)
+    kept, calls = KeptIndex(IndexSettings()), []
+
+    def load():
+        calls.append(len(kept))
+        if len(calls) == 1:
+            raise OSError
+        kept.remember(lambda: [page(*((1, row) for row in rows))])
+        kept.forget_one(2)
+
+    rows = [text(1, A, 5), text(2, A ^ 1), text(3, A ^ 2)]
+    kept.promise(Promised(3, 2, 7), load)
+    assert (len(kept), kept.live, kept.unindexed, kept.keys([])) == (3, 2, 7, [])
+    assert not calls
+    with pytest.raises(OSError):  # it says nothing
+        USES[use](kept)
+    for _ in range(2):
+        assert USES[use](kept) == USES[use](whole)
+    assert calls == [0, 0]
+    assert (len(kept), kept.live, kept.unindexed) == (3, 2, 0)
+
+
+def test_while_one_thread_loads_what_was_promised_others_wait_for_it():
+    kept, begun, may_end = KeptIndex(IndexSettings()), threading.Event(), threading.Event()
+
+    def load():
+        begun.set()
+        assert may_end.wait(60)
+        kept.remember(lambda: [page((1, text(7, A)))])
+
+    kept.promise(Promised(1, 1, 0), load)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(kept.keys, [0])
+        assert begun.wait(60)
+        second = pool.submit(kept.keys, [0])
+        with pytest.raises(TimeoutError):
+            second.result(timeout=0.2)
+        may_end.set()
+        assert first.result() == second.result() == [b"7"]
 
 
 def near_each_other(n, seed=2):

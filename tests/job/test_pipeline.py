@@ -216,6 +216,9 @@ class Strip:
 class Nothing:
     """Snapshots that keep nothing."""
 
+    def promised(self):
+        """Have nothing."""
+
     def load(self, index):  # noqa: ARG002
         """Have nothing."""
         return ""
