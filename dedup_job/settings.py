@@ -61,8 +61,8 @@ class RunSettings(BaseModel):
         default=None,
         ge=1,
         le=256,
-        description="threads that clean, fingerprint and compare; default: the CPU count, less some "
-        "for a local database",
+        description="threads that clean, fingerprint and compare; default: the CPU count, less "
+        "some for a local database",
     )
     batch_documents: int = Field(
         default=5000,
