@@ -266,7 +266,7 @@ Differ::Held Differ::hold(
 // Texts that begin unlike and are no numbers are not the same in another notation; nor are a text and none.
 Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one) {
     Glance glance{};
-    const auto glance_at = [&](const Form& form, std::span<const std::uint32_t> tokens, Side& side, double& weight) {
+    const auto read = [&](const Form& form, std::span<const std::uint32_t> tokens, Side& side, double& weight) {
         bool content = false;
         side.text.clear();
         for (const std::uint32_t at : tokens) {
@@ -279,15 +279,17 @@ Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, c
         }
         return content;
     };
-    const bool left = glance_at(a, one.left.of(found.left), a_, glance.left);
-    const bool right = glance_at(b, one.right.of(found.right), b_, glance.right);
+    const bool left = read(a, one.left.of(found.left), a_, glance.left);
+    const bool right = read(b, one.right.of(found.right), b_, glance.right);
     const Points p = a_.text, q = b_.text;
     const auto is_as_written = [&](Points text) {
         return !begins_number(text[0]) && relations_.spellings.find(text).text.empty();
     };
     glance.replaced = left && right;
-    glance.sure = glance.replaced ? p[0] != q[0] && is_as_written(p) && is_as_written(q)
-                                  : (left && q.empty()) || (right && p.empty());
+    if (p.empty() != q.empty())
+        glance.sure = left || right;
+    else if (glance.replaced && !p.empty())
+        glance.sure = p[0] != q[0] && is_as_written(p) && is_as_written(q);
     return glance;
 }
 
