@@ -18,7 +18,7 @@ PROCESS = 500e6  # bytes without the index: dictionary, native code, batches und
 _LEAST = 100e6  # of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
 _ID, _EQUAL = (13, 13), (17, 16)  # bytes in memory and on disk: an ObjectId; what finds equal texts
-_KEYS = {"minhash": (190, 112), "sentences": (10, 5), "canonical form": (10, 5)}
+_KEYS = {"minhash": (130, 112), "sentences": (7, 5), "canonical form": (7, 5)}
 
 
 class IndexNeeds(NamedTuple):

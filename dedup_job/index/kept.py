@@ -66,11 +66,14 @@ class KeptIndex:
         self._count, self._gone = promised.documents, promised.documents - promised.live
         self._promised, self._load = promised, load
 
-    def load_promised(self) -> None:
-        """Load what was promised, once; where that fails, the next one who needs it tries again."""
+    def load_promised(self) -> bool:
+        """Load what was promised, once; where that fails, the next one who needs it tries again.
+
+        Tells whether anything was loaded now.
+        """
         with self._loads:
             if self._promised is None or self._is_loading:
-                return
+                return False
             self._is_loading = True
             try:
                 self.forget()
@@ -78,6 +81,7 @@ class KeptIndex:
                 self._promised = None
             finally:
                 self._is_loading = False
+            return True
 
     @property
     def _segments(self) -> list[Segment]:

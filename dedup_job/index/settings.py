@@ -18,8 +18,8 @@ class IndexSettings(BaseModel):
     candidate_generators: tuple[Channel, ...] = Field(
         default=(Channel.SIMHASH, Channel.MINHASH),
         description="how candidates are found. simhash: few bits of the fingerprint differ; "
-        "minhash: many 3-grams are the same, 190 bytes per kept document; "
-        "sentences: the three longest are the same, 10 bytes. Equal texts are "
+        "minhash: many 3-grams are the same, 130 bytes per kept document; "
+        "sentences: the three longest are the same, 7 bytes. Equal texts are "
         "always found",
     )
     distance: int = Field(

@@ -58,14 +58,12 @@ def load_index(
     Where one seems to be that of the target, it is read when the index is needed first: a run that
     finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
     """
-    progress.stage(Message("loading the index"))
     load = partial(_load, target, snapshots, index, progress, stop)
     promised = None if index.others else snapshots.promised()
     if promised is None:
         load()
     else:
         index.promise(promised, load)
-    progress.advance(index.live)
 
 
 def _load(
@@ -75,8 +73,10 @@ def _load(
     progress: Progress,
     stop: Callable[[], bool],
 ) -> None:
+    progress.stage(Message("loading the index"))
     why_not = snapshots.load(index)
     if why_not is None:
+        progress.advance(index.live)
         return
     if why_not:
         progress.stage(

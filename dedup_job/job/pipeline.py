@@ -227,8 +227,10 @@ class RunProgress:
         for number, page in enumerate(pages):
             if number == 0:
                 with self.watch.timing(Stage.LOAD):
-                    self._job.index.load_promised()
-                self._job.progress.total(*((None, WAITING) if self._follows else (self._expected,)))
+                    is_loaded_now = self._job.index.load_promised()
+                if is_loaded_now:  # which was told of
+                    self._job.progress.total(self._expected)
+                    self._since = time.perf_counter()
             yield page
 
     def decide_all(self, batches: Iterator[Batch]) -> None:
@@ -243,6 +245,7 @@ class RunProgress:
     def follow(self, source: FollowedSource) -> None:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
+        self._job.index.load_promised()
         self._job.progress.total(None, WAITING)
         while not self._left and source.wait(self._over):
             with self.batches() as batches:

@@ -100,44 +100,53 @@ public:
     // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
     template <class Stored>
     std::int64_t insert(std::span<const std::uint32_t> keys, Stored stored, std::size_t most_equal, std::size_t first) {
+        GrowingColumn own = *this;  // which a tag that is written cannot change
         std::int64_t left_out = 0;
         for (std::size_t row = 0; row < keys.size(); row++) {
-            if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
-            if (row + SECOND_AHEAD < keys.size()) fetch_free(keys[row + SECOND_AHEAD]);
+            if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
+            if (row + SECOND_AHEAD < keys.size()) own.fetch_free(keys[row + SECOND_AHEAD]);
             std::size_t equal = 0;
-            if (most_equal > 0) find(keys[row], [&](std::uint64_t) { equal++; });
+            if (most_equal > 0) own.find(keys[row], [&](std::uint64_t) { equal++; });
             if (stored(row) && (most_equal == 0 || equal < most_equal))
-                put(keys[row], first + row);
+                own.put(keys[row], first + row);
             else
                 left_out++;
         }
+        spilled_ = own.spilled_;
         return left_out;
     }
 
     // Takes what another column holds; false where there is no room.
     bool take(const GrowingColumn& other) {
-        bool has_room = true;
+        GrowingColumn own = *this;
+        const std::size_t most = slots_.size() / 4 * 3;
+        bool has_room = other.number_bits_ <= number_bits_;
         other.each([&](std::uint32_t key, std::uint64_t number) {
-            has_room = has_room && number >> number_bits_ == 0 && spilled_ < slots_.size() / 4 * 3;
-            if (has_room) put(key, number);
+            if (own.spilled_ < most)
+                own.put(key, number);
+            else
+                has_room = false;
         });
+        spilled_ = own.spilled_;
         return has_room;
     }
 
     // Calls take(key, number) for each text, nearly by key.
     template <class Take>
     void each(Take take) const {
-        const int bits = Bucket::TAG_BITS + 32 - number_bits_;  // of a key that an entry has
-        for (std::size_t at = 0; at < buckets_.size(); at++) {
-            const Bucket& bucket = buckets_[at];
-            const std::uint64_t first = ((std::uint64_t{at} << KEY_BITS) + buckets_.size() - 1) / buckets_.size();
-            for (std::size_t i = 0; i < bucket.count; i++) {
+        const GrowingColumn own = *this;
+        const int number_bits = number_bits_, bits = Bucket::TAG_BITS + 32 - number_bits;  // of a key that an entry has
+        const std::uint64_t number_mask = ones(number_bits), key_mask = ones(bits);
+        for (std::size_t at = 0; at < own.buckets_.size(); at++) {
+            const Bucket& bucket = own.buckets_[at];
+            const std::uint64_t first = ((std::uint64_t{at} << KEY_BITS) + own.buckets_.size() - 1) / own.buckets_.size();
+            for (std::size_t i = 0, count = bucket.count; i < count; i++) {
                 const std::uint64_t entry = bucket.entries[i];
-                const std::uint64_t low = entry >> number_bits_ << Bucket::TAG_BITS | bucket.tags[i];
-                take(static_cast<std::uint32_t>(first + ((low - first) & ones(bits))), entry & ones(number_bits_));
+                const std::uint64_t low = entry >> number_bits << Bucket::TAG_BITS | bucket.tags[i];
+                take(static_cast<std::uint32_t>(first + ((low - first) & key_mask)), entry & number_mask);
             }
         }
-        for (const std::uint64_t slot : slots_) {
+        for (const std::uint64_t slot : own.slots_) {
             if (slot != 0) take(static_cast<std::uint32_t>(slot >> 32), (slot & 0xFFFFFFFF) - 1);
         }
     }

@@ -101,14 +101,14 @@ def test_what_an_index_of_a_size_needs_is_told_by_its_parts() -> None:
     assert told["kept documents"] == "50,000,000"
     assert told["index layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
     assert told["ids"] == "13 bytes each"
-    assert told["minhash"] == "190 bytes each"
-    assert told["in memory"] == "13.08 GB, 262 bytes each"
+    assert told["minhash"] == "130 bytes each"
+    assert told["in memory"] == "9.93 GB, 199 bytes each"
     assert told["on disk"] == "8.88 GB, 178 bytes each"
 
 
 def test_what_does_not_fit_is_told_as_a_run_tells_it(caplog: pytest.LogCaptureFixture) -> None:
     needs("50e6", "--max-memory", "4GB")
-    assert "the index may need 13.6 GB for 50,000,000 documents" in caplog.text
+    assert "the index may need 10.4 GB for 50,000,000 documents" in caplog.text
 
 
 @pytest.mark.parametrize(

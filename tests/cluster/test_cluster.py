@@ -52,25 +52,25 @@ def test_the_places_of_a_shard_are_filled_without_gaps():
 
 
 def room(allowed: int | None, rooms: list[float]) -> int:
-    """Return what one of four shards needs for two million documents each, 262 bytes a document."""
+    """Return what one of four shards needs for two million documents each, 199 bytes a document."""
     values = {} if allowed is None else {"run.max_memory": allowed}
     return room_of_a_shard(load_settings(None, values), 8_000_000, 4, rooms)
 
 
 def test_each_shard_needs_its_part_of_the_index_and_the_rest_of_a_process():
-    assert room(None, [2.1e9, 2.1e9]) == pytest.approx(1_024_000_000, rel=0.001)
+    assert room(None, [1.9e9, 1.9e9]) == pytest.approx(898_000_000, rel=0.001)
 
 
 @pytest.mark.parametrize(
     ("allowed", "rooms", "said"),
     [
-        (900_000_000, [8e9], "run.max_memory allows 0.9 GB"),
-        (None, [1.9e9, 2.9e9], "the 2 machines of the cluster have room for 2.9, 1.9 GB"),
+        (800_000_000, [8e9], "run.max_memory allows 0.8 GB"),
+        (None, [1.7e9, 2.6e9], "the 2 machines of the cluster have room for 2.6, 1.7 GB"),
         (None, [], "the 0 machines of the cluster"),
     ],
 )
 def test_shards_without_room_are_refused_with_what_they_need(allowed, rooms, said):
-    with pytest.raises(UsageError, match=r"in 4 parts, may need 1\.0 GB for 2,000,000") as refused:
+    with pytest.raises(UsageError, match=r"in 4 parts, may need 0\.9 GB for 2,000,000") as refused:
         room(allowed, rooms)
     assert said in str(refused.value)
 

@@ -28,12 +28,12 @@ def allowing(memory: int | None = None, **values: Any) -> Settings:
 def test_an_index_takes_its_parts_and_those_of_the_channels() -> None:
     needs = index_needs(allowing(), 50_000_000)
     assert {name: round(each) for name, each in needs.memory.items()} == {
-        "ids": 13, "equal texts": 17, "fingerprints": 32, "minhash": 190, "canonical form": 10,
+        "ids": 13, "equal texts": 17, "fingerprints": 32, "minhash": 130, "canonical form": 7,
     }  # fmt: skip
-    assert needs.bytes == pytest.approx(50e6 * 261.5, rel=0.002)
+    assert needs.bytes == pytest.approx(50e6 * 198.5, rel=0.002)
     assert sum(needs.disk.values()) == pytest.approx(178, abs=1)
     assert str(needs) == (
-        "13.6 GB for 50,000,000 documents (262 bytes each and 0.5 GB for the rest)"
+        "10.4 GB for 50,000,000 documents (199 bytes each and 0.5 GB for the rest)"
     )
     simhash = allowing(index__candidate_generators=["simhash"], decision__judge="similarity")
     assert sum(index_needs(simhash, 50_000_000).memory.values()) == pytest.approx(62, abs=1)
@@ -59,11 +59,11 @@ def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
 ) -> None:
     index_memory(allowing(4_000_000_000), 50_000_000)
     for words in (
-        "may need 13.6 GB for 50,000,000 documents (262 bytes each",
+        "may need 10.4 GB for 50,000,000 documents (199 bytes each",
         "run.max_memory allows 4.0 GB",
         "put into files",
         "raise --max-memory",
-        "72 bytes each",
+        "69 bytes each",
     ):
         assert words in caplog.text, caplog.text
 
