@@ -26,12 +26,11 @@ namespace dedup {
 
 // What nearly all keys of a range share: a look-up reads one cache line as a rule, the first.
 struct alignas(64) Bucket {
-    static constexpr std::size_t ENTRIES = 50;
+    static constexpr std::size_t ENTRIES = 51;
     static constexpr int TAG_BITS = 8;
 
     std::uint8_t tags[ENTRIES];  // the lowest bits of keys
     std::uint8_t count;
-    std::uint8_t unused[5];
     std::uint32_t entries[ENTRIES];  // numbers, and above them the bits of keys that follow
 
     bool is_full() const { return count == ENTRIES; }
