@@ -153,8 +153,8 @@ def run_job(
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
-        left = source.undecided
-        models.few = left is not None and left <= _FEW and not request.follow
+        most = [n for n in (source.undecided, request.limit) if n is not None]
+        models.few = bool(most) and min(most) <= _FEW and not request.follow
         _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)

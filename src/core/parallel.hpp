@@ -4,20 +4,24 @@
 #include <atomic>
 #include <cstddef>
 #include <future>
+#include <system_error>
 #include <vector>
 
 namespace dedup {
 
-// Calls `work(take)` in some threads at once; each calls `take` for a place from 0 to below `count` until that is
-// `count`. Every place is taken once. An error of one is thrown when all have ended.
+// Calls `work(take)` in some threads at once, fewer where the system gives no more; each calls `take` for a place from 0
+// to below `count` until that is `count`. Every place is taken once. An error of one is thrown when all have ended.
 template <class Work>
 void share(std::size_t count, std::size_t threads, Work work) {
     constexpr std::size_t LEAST = 16;  // places worth a thread
     std::atomic<std::size_t> next = 0;
     const auto take = [&] { return std::min(next.fetch_add(1, std::memory_order_relaxed), count); };
     std::vector<std::future<void>> others;
-    for (std::size_t i = 1; i < std::min(threads, count / LEAST); i++)
-        others.push_back(std::async(std::launch::async, [&] { work(take); }));
+    try {
+        for (std::size_t i = 1; i < std::min(threads, count / LEAST); i++)
+            others.push_back(std::async(std::launch::async, [&] { work(take); }));
+    } catch (const std::system_error&) {
+    }
     work(take);
     for (std::future<void>& other : others) other.get();
 }

@@ -66,7 +66,7 @@ double left_out(const Form& form) {
 }
 
 // Texts of a batch as they are judged: their outlines, and the forms of those that were needed lately.
-class ReadTexts {
+class JudgedTexts {
 public:
     Outlines outlines;
 
@@ -82,9 +82,11 @@ public:
                     std::size_t threads) {
         places_.resize(size(), {NONE, 0});
         std::vector<std::int64_t> missing;
-        std::ranges::copy_if(rows, std::back_inserter(missing), [&](std::int64_t row) { return places_[row].part == NONE; });
+        const auto lacks_form = [&](std::int64_t row) { return places_[row].part == NONE; };
+        std::ranges::copy_if(rows, std::back_inserter(missing), lacks_form);
         std::ranges::sort(missing);
         missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+        if (missing.empty()) return;
         std::size_t size = 0;
         for (const std::int64_t row : missing) size += points(row);
         held_ += size;
@@ -103,9 +105,9 @@ public:
             Summarizer summarizer(relations);
             for (std::size_t i = 0; i < made.size(); i++) part.summaries.push_back(summarizer.summarize(part.forms[i]));
             const std::scoped_lock lock(adding);
-            for (std::uint32_t i = 0; i < made.size(); i++)
-                places_[made[i]] = {static_cast<std::uint32_t>(parts_.size()), i};
             parts_.push_back(std::move(part));
+            for (std::uint32_t i = 0; i < made.size(); i++)
+                places_[made[i]] = {static_cast<std::uint32_t>(parts_.size() - 1), i};
         });
     }
     Form form(std::int64_t row) const {
@@ -137,9 +139,9 @@ private:
 
 // Pairs of texts: row rows[i] of one batch and other_rows[i] of another; in how many threads they are compared.
 struct Pairs {
-    ReadTexts& one;
+    JudgedTexts& one;
     In<std::int64_t> rows;
-    ReadTexts& other;
+    JudgedTexts& other;
     In<std::int64_t> other_rows;
     std::int64_t threads = 1;
 };
@@ -150,9 +152,9 @@ public:
     BatchJudge(const TableArrays& tables, const RelationArrays& relations)
         : tables_(tables.value), relations_(relations.value) {}
 
-    std::unique_ptr<ReadTexts> read(In<std::uint32_t> points, In<std::int64_t> offsets) const {
+    std::unique_ptr<JudgedTexts> read(In<std::uint32_t> points, In<std::int64_t> offsets) const {
         const TextColumn texts = texts_of(points, offsets);
-        auto read = std::make_unique<ReadTexts>();
+        auto read = std::make_unique<JudgedTexts>();
         Unlocked unlocked;
         OutlineReader reader(tables_, read->outlines);
         read->outlines.points.reserve(texts.all().size());
@@ -161,7 +163,7 @@ public:
     }
 
     std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(
-        const ReadTexts& texts, const std::optional<In<std::int64_t>>& rows) const {
+        const JudgedTexts& texts, const std::optional<In<std::int64_t>>& rows) const {
         std::vector<std::int64_t> all;
         if (!rows) {
             all.resize(texts.size());
@@ -182,7 +184,7 @@ public:
         return {give(std::move(points)), give(std::move(offsets))};
     }
 
-    Forms forms(const ReadTexts& texts) const {
+    Forms forms(const JudgedTexts& texts) const {
         Forms forms;
         Unlocked unlocked;
         Tokenizer tokenizer(tables_, forms);
@@ -190,40 +192,42 @@ public:
         return forms;
     }
 
-    Out<std::uint32_t> richness_of(ReadTexts& texts) const {
+    Out<std::uint32_t> richness_of(const JudgedTexts& texts) const {
         std::vector<std::uint32_t> found;
         {
             Unlocked unlocked;
-            const std::scoped_lock lock(texts.in_use());
-            for (std::int64_t row = 0; row < static_cast<std::int64_t>(texts.size()); row++) {
-                texts.make_room();
-                texts.make_forms(tables_, relations_, {&row, 1}, 1);
-                const auto each = richness(texts.form(row));
+            Forms forms;
+            Tokenizer tokenizer(tables_, forms);
+            for (std::size_t i = 0; i < texts.size(); i++) {
+                tokenizer.add(texts.outlines[i]);
+                const auto each = richness(forms[0]);
                 found.insert(found.end(), each.begin(), each.end());
+                forms.clear();
             }
         }
         return give(std::move(found));
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>> features(
-        ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows) const {
+        JudgedTexts& one, In<std::int64_t> rows, JudgedTexts& other, In<std::int64_t> other_rows) const {
         constexpr std::size_t width = std::size(FEATURES);
         std::vector<double> features(rows.size() * width);
         std::vector<std::uint32_t> guards(rows.size());
         std::vector<std::uint8_t> equal(rows.size());
-        compare({one, rows, other, other_rows}, {}, [&](std::size_t i, const Form&, const Form&, const Comparison& found, bool) {
+        const auto take = [&](std::size_t i, const Form&, const Form&, const Comparison& found, bool) {
             std::ranges::copy(found.features, features.begin() + i * width);
             guards[i] = found.guards;
             equal[i] = are_same(found.features);
-        });
+        };
+        compare({one, rows, other, other_rows}, {}, take);
         return {give(std::move(features)), give(std::move(guards)), give(std::move(equal))};
     }
 
     // Probabilities: NaN where a guard stops the comparison, or where it is sure before its end that they are less than
     // the confidence.
     std::tuple<Out<double>, Out<std::uint8_t>> likely(
-        const ModelArrays& arrays, double confidence, std::uint32_t stop, ReadTexts& one, In<std::int64_t> rows,
-        ReadTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
+        const ModelArrays& arrays, double confidence, std::uint32_t stop, JudgedTexts& one, In<std::int64_t> rows,
+        JudgedTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
         const Model& model = arrays.model;
         std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
         std::vector<std::uint8_t> more(rows.size());
@@ -237,8 +241,8 @@ public:
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
-        const ModelArrays& arrays, std::uint32_t stop, ReadTexts& one, In<std::int64_t> rows,
-        ReadTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
+        const ModelArrays& arrays, std::uint32_t stop, JudgedTexts& one, In<std::int64_t> rows,
+        JudgedTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
         std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
         std::vector<std::uint32_t> guards(rows.size());
         std::vector<std::uint8_t> more(rows.size()), out(rows.size());
@@ -254,7 +258,7 @@ public:
 
     // The differences of each pair: place (0 stem, 1 choice, 2 answer, 3 notes), whether it moved, whether it is one
     // of notation, both texts. Of answer and notes all is named, since they are not aligned.
-    nb::list differences(ReadTexts& one, In<std::int64_t> rows, ReadTexts& other, In<std::int64_t> other_rows,
+    nb::list differences(JudgedTexts& one, In<std::int64_t> rows, JudgedTexts& other, In<std::int64_t> other_rows,
                          std::int64_t threads) const {
         std::vector<std::vector<Named>> found(rows.size());
         const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& compared, bool) {
@@ -321,7 +325,7 @@ private:
             std::lock(one, other);
         for (std::size_t begin = 0, end; begin < rows.size(); begin = end) {
             std::size_t size = 0;  // as many as memory has room for
-            for (end = begin; end < rows.size() && size < ReadTexts::MOST_POINTS; end++)
+            for (end = begin; end < rows.size() && size < JudgedTexts::MOST_POINTS; end++)
                 size += pairs.other.points(other_rows[end]) +
                         (end > begin && rows[end] == rows[end - 1] ? 0 : pairs.one.points(rows[end]));
             pairs.one.make_room();
@@ -414,7 +418,7 @@ nb::tuple place_of(const Forms& forms, std::size_t i) {
 
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
-    nb::class_<ReadTexts>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &ReadTexts::size);
+    nb::class_<JudgedTexts>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &JudgedTexts::size);
     nb::class_<Forms>(m, "Forms", "The tokens of texts.")
         .def("__len__", &Forms::size)
         .def("place", &place_of, "row"_a,

@@ -93,7 +93,8 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
     stop_ = stop;
     ruled_out_ = false;
     // the order in which work is spent counts where there is too much
-    if (!work.suffices_for(one.points.size(), other.points.size(), one.choices.size())) stop_.model = nullptr;
+    const auto size = [](const Form& form) { return std::max(form.points.size(), form.summary->choices.size()); };
+    if (!work.suffices_for(size(one), size(other), one.choices.size())) stop_.model = nullptr;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
@@ -144,6 +145,7 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
 }
 
 // Whether what is sure of the differences, with all that is known besides, rules out that the two are likely the same.
+// It pairs and measures the choices on the way, so `compare_choices` finds that done.
 bool Comparer::is_ruled_out(const Form& a, const Form& b, double total, Work& work, Comparison& to) {
     auto& f = to.features;
     f["choices_any"_f] = !a.choices.empty() || !b.choices.empty();
@@ -390,7 +392,8 @@ void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
     f["choices_least"_f] = ratios_[0];
     f["choices_second"_f] = count > 1 ? ratios_[1] : 1;
     f["choices_unmatched"_f] = f["choices_bad"_f] / count;
-    f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / (a.choices.size() + b.choices.size());
+    const std::size_t both = a.choices.size() + b.choices.size();
+    f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / both;
     std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =
         count_letters(one.choice_letters, other.choice_letters);
 }
@@ -404,7 +407,7 @@ void Comparer::compare_marks(const Form& a, const Form& b, Comparison& to) {
     };
     const Summary &one = *a.summary, &other = *b.summary;
     if ((one.has_image || other.has_image) && differ(find_images)) to.guards |= "image"_g;
-    if (one.has_emphasis && other.has_emphasis && differ(find_emphasised) && !a_.marks.empty() && !b_.marks.empty()) to.guards |= "emphasis"_g;
+    if (one.has_emphasis && other.has_emphasis && differ(find_emphasised)) to.guards |= "emphasis"_g;
     if (a.answer.size() && b.answer.size() && differ(find_keyed)) to.guards |= "answer"_g;
 }
 

@@ -64,7 +64,7 @@ struct Stop {
 // Compares pairs; one for each thread.
 class Comparer {
 public:
-    explicit Comparer(const Relations& relations) : relations_(relations), differ_(relations) {}
+    explicit Comparer(const Relations& relations) : differ_(relations) {}
 
     // The same features and guards in both orders of the two. False where it ended before.
     bool compare(const Form& a, const Form& b, Comparison& to, const Stop& stop = {});
@@ -103,7 +103,6 @@ private:
     void pair_choices(const Summary& a, const Summary& b, Work& work);
     const Shared& shared(const Form& a, const Form& b);
 
-    const Relations& relations_;
     Differ differ_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;

@@ -36,7 +36,7 @@ struct Model {
             probabilities.front() < 0 || probabilities.back() > 1)
             return "its calibration does not ascend from 0 to 1";
         const auto size = static_cast<std::int32_t>(nodes);
-        std::vector<std::size_t> depth(nodes, 0);
+        std::vector<std::size_t> depth(nodes, 0), ways(nodes, 0);
         for (std::int32_t i = 0; i < size; i++) {
             if (feature[i] == -1) continue;
             if (feature[i] < 0 || feature[i] >= static_cast<std::int64_t>(features))
@@ -44,10 +44,12 @@ struct Model {
             for (const std::int32_t next : {left[i], right[i]}) {
                 if (next <= i || next >= size)  // so there are no cycles
                     return "node " + std::to_string(i) + " leads to no later node";
+                ways[next]++;
                 depth[next] = std::max(depth[next], depth[i] + 1);
                 if (depth[next] > MOST_DEPTH) return "it is deeper than " + std::to_string(MOST_DEPTH);
             }
         }
+        if (std::ranges::any_of(ways, [](std::size_t n) { return n > 1; })) return "two nodes lead to the same one";
         const bool begin = std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
         return begin ? "" : "a tree begins at no node";
     }
@@ -74,10 +76,11 @@ struct Model {
         return sum >= least;
     }
 
-    // Below that score no probability is as great, whatever is lost when many figures are added up.
+    // Below that score no probability is as great, though figures between two points are rounded.
     double least_score(double probability) const {
         constexpr double LOST = 1e-6;
-        const std::size_t k = std::lower_bound(probabilities.begin(), probabilities.end(), probability) - probabilities.begin();
+        const auto first = std::ranges::lower_bound(probabilities, probability);
+        const std::size_t k = first - probabilities.begin();
         if (k == 0) return -std::numeric_limits<double>::infinity();
         return scores[k - 1] - LOST;
     }

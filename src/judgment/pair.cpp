@@ -59,7 +59,8 @@ void Differ::take_clauses(const Form& form, Range part, bool choice, Side& side)
     side.gone_clauses.assign(side.clauses.size(), 0);
 }
 
-// Runs of equal values in what `same_` leaves of x and y, which were compared last, each from its first place in y on.
+// Runs of equal values in what `same_` leaves of x and y, which were compared last, each from its first place in y
+// on.
 template <class Take>
 void Differ::find_runs(Keys x, Keys y, std::size_t longest, Take take) {
     a_.taken.assign(x.size(), 0);

@@ -48,7 +48,8 @@ struct Change {
     double most() const { return std::max(left, right); }
 };
 
-// What is sure of a difference before it is read: whether it is one, and of whole words at that; else nothing is.
+// What is known of a difference before it is read. sure: it is one, no matter of notation; replaced: both sides say
+// something.
 struct Glance {
     bool sure, replaced;
     double left, right;  // weights

@@ -126,6 +126,19 @@ def test_deep_trees_are_refused():
     assert "deeper" in refusal(changed(trees=nodes))
 
 
+def test_a_node_that_two_lead_to_is_refused():
+    """A tree with many ways to each leaf would take forever where all are looked at."""
+    nodes = {
+        "feature": [0, 1, -1],
+        "threshold": [0.5, 0.5, 0.0],
+        "left": [1, 2, 0],
+        "right": [1, 2, 0],
+        "value": [0.0] * 3,
+        "roots": [0],
+    }
+    assert "two nodes lead to the same one" in refusal(changed(trees=nodes))
+
+
 def test_features_and_guards_have_names_of_their_own():
     assert len({*feature_names()}) == len(feature_names()) == len(_core.FEATURES)
     assert len({*_core.GUARDS}) == len(_core.GUARDS)

@@ -162,6 +162,24 @@ def test_pairs_are_joined_as_they_are_when_they_are_compared_to_their_end(sure, 
     assert 0 < joined.sum() < known.sum() < len(rows)
 
 
+def test_pairs_that_take_more_work_than_there_is_are_joined_as_they_are_compared_to_their_end(sure):
+    """A numeral is longer when it is written in digits, and choices are compared so."""
+    rng, pieces = random.Random(3), "水火木金土"
+    texts = []
+    for _ in range(8):
+        lines = ("".join(rng.choice(pieces) + "1亿" * 20 for _ in range(12)) for _ in range(8))
+        texts.append(
+            "下列说法正确的是\n"
+            + "\n".join(f"{c}. {s}" for c, s in zip("ABCDEFGH", lines, strict=True))
+        )
+    rows, others = (places.ravel() for places in np.indices((len(texts), len(texts))))
+    whole = sure.judge(texts, rows, texts, others)
+    likely, joined, _ = sure.likely(texts, rows, texts, others)
+    np.testing.assert_array_equal(joined, whole.joined)
+    known = ~np.isnan(likely)
+    np.testing.assert_array_equal(likely[known], whole.probabilities[known])
+
+
 def test_verdicts_depend_on_neither_batches_nor_threads(sure):
     texts = [text for pair in pairs() for text in pair][:300]
     rng = np.random.default_rng(39)
