@@ -80,7 +80,7 @@ class LocalTexts:
     ) -> None:
         """Take what knows the keys of kept documents, and what fetches their texts by key.
 
-        judge: None where texts are not compared; they are in threads.
+        judge: None where texts are not compared; threads: how many compare them.
         """
         self._scorer = PairScorer(settings, judge, threads)
         self._known = KeptTexts(fetch, kept.packed_keys)

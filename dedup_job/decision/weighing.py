@@ -105,7 +105,7 @@ class PairScorer:
     """Judges pairs of cleaned texts by their differences or by their similarity."""
 
     def __init__(self, settings: DecisionSettings, judge: Judge | None, threads: int = 1) -> None:
-        """Take who reads the texts; None where they are not compared; pairs are, in threads."""
+        """Take who reads the texts, None where they are not compared, and how many threads do."""
         if settings.compares and judge is None:
             raise ValueError(f"decision.judge is {settings.judge}, without a judge")
         self.threshold = SimilarityThreshold(settings)

@@ -8,6 +8,7 @@ address begins. Nothing is ever added: columns are made anew, or written to a fi
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ _FILL_BITS = 3  # 2**3 documents and more under an address
 _WORD_BITS = 64
 
 
-class KeyIndex:
+class KeyIndex(ABC):
     """Finds the documents that share a key in a column; they are numbered from 0.
 
     dropped: int64 (columns,), how many documents each column left out, beyond `most_equal` of a
@@ -42,9 +43,9 @@ class KeyIndex:
         return self._size
 
     @property
+    @abstractmethod
     def buckets(self) -> _core.BandIndex:
         """What finds documents in the arrays, as long as nothing is added."""
-        raise NotImplementedError
 
     def search(self, keys: NDArray[np.uint32]) -> Candidates:
         """Return the documents that share a key with each of n rows, uint32 (n, columns).

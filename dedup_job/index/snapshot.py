@@ -108,7 +108,7 @@ def read(file: Path) -> Snapshot:
 
 
 def facts_of(file: Path) -> Mapping[str, Any]:
-    """Return the facts of a file of which no more than the header is read. Raises SnapshotError."""
+    """Return the facts in the header of a file; the rest is not read. Raises SnapshotError."""
 
     def facts(stream: IO[bytes]) -> Mapping[str, Any]:
         found: Mapping[str, Any] = _header(stream)[0]["facts"]

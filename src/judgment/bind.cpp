@@ -1,14 +1,11 @@
 // Entry points of the judgment room.
 #include "core/bind.hpp"
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
 #include <cmath>
 #include <mutex>
-#include <numeric>
-#include <optional>
 #include <ranges>
 
 #include "core/parallel.hpp"
@@ -163,20 +160,14 @@ public:
     }
 
     std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(
-        const JudgedTexts& texts, const std::optional<In<std::int64_t>>& rows) const {
-        std::vector<std::int64_t> all;
-        if (!rows) {
-            all.resize(texts.size());
-            std::iota(all.begin(), all.end(), 0);
-        }
-        const std::span<const std::int64_t> wanted = rows ? view(*rows) : all;
-        check_rows(wanted, texts.size());
+        const JudgedTexts& texts, In<std::int64_t> rows) const {
+        check_rows(view(rows), texts.size());
         Buffer points;
         std::vector<std::int64_t> offsets{0};
         {
             Unlocked unlocked;
             GistWriter writer(tables_, relations_.spellings);
-            for (const std::int64_t row : wanted) {
+            for (const std::int64_t row : view(rows)) {
                 writer.append(texts.outlines[static_cast<std::size_t>(row)], points);
                 offsets.push_back(static_cast<std::int64_t>(points.size()));
             }
@@ -454,8 +445,8 @@ void bind_judgment(nb::module_& m) {
              "tables"_a, "relations"_a)
         .def("outlines", &BatchJudge::read, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the outlines of n texts.")
-        .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert() = nb::none(),
-             "Return what texts ask, all or some, whatever the order of choices: points and offsets.")
+        .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert(),
+             "Return what some texts ask, whatever the order of choices: points and offsets.")
         .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
              "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")

@@ -218,10 +218,12 @@ def check_forms(batch):
     read, parts = judge.outlines(*texts), [judge.outlines(*text) for text in alone]
     found, each = judge.forms(read), [*map(judge.forms, parts)]
     assert found.points().tolist() == [point for one in each for point in one.points().tolist()]
-    gist = TextColumn(*judge.gist(read))
+    gist = TextColumn(*judge.gist(read, np.arange(len(read))))
     for row, (part, one) in enumerate(zip(parts, each, strict=True)):
         assert found.place(row)[2].tolist() == one.place(0)[2].tolist()
-        assert np.array_equal(gist.take(np.array([row])).points, judge.gist(part)[0])
+        assert np.array_equal(
+            gist.take(np.array([row])).points, judge.gist(part, np.zeros(1, np.int64))[0]
+        )
     short = [one[:SHORT] for one in batch[:12]]
     assert forms.forms_of(short) == [form_of(one) for one in short]
 
@@ -238,7 +240,7 @@ def check_form_tables(batch):
             known = FormTables(**damaged(tables_of_forms(), program)).compiled(tables().compiled())
             judge = _core.Judge(known, relations.packed())
             read, rows = judge.outlines(*texts), np.arange(len(texts.lengths))
-            judge.gist(read)
+            judge.gist(read, rows)
             judge.features(read, rows, read, rows[::-1].copy())
 
 

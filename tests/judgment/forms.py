@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from dedup_job import _core
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
@@ -46,4 +48,5 @@ def _form(place, points, columns):
 
 
 def gists_of(texts: list[str]) -> list[str]:
-    return TextColumn(*judge().gist(judge().outlines(*pack(texts)))).texts()
+    rows = np.arange(len(texts))
+    return TextColumn(*judge().gist(judge().outlines(*pack(texts)), rows)).texts()

@@ -318,7 +318,7 @@ HOSTILE = [
 def test_a_million_characters_are_read(text):
     outlines = judge().outlines(*pack([text]))
     assert len(judge().forms(outlines).points()) <= 20 * len(text)
-    assert judge().gist(outlines)[1][-1] <= 40 * len(text)
+    assert judge().gist(outlines, np.arange(1))[1][-1] <= 40 * len(text)
 
 
 def test_threads_share_a_reader():
@@ -347,7 +347,7 @@ def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, 
 
     def gist():
         made = _core.Judge(form_tables.form_tables(lexicon), relations.packed())
-        return made.gist(made.outlines(*pack(QUESTIONS)))[0].tolist()
+        return made.gist(made.outlines(*pack(QUESTIONS)), np.arange(len(QUESTIONS)))[0].tolist()
 
     gists = [gist(), gist()]
     assert len(built) == 2

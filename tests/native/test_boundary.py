@@ -233,7 +233,8 @@ def pairs() -> Arguments:
 
 
 def gist_of(**given: Any) -> Any:
-    return judge().gist(judge().outlines(**given))
+    read = judge().outlines(**given)
+    return judge().gist(read, np.arange(len(read)))
 
 
 def trie() -> Arguments:
@@ -436,7 +437,9 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     ),
     "Judge.outlines": lambda: (gist_of, texts()),
     "Judge.richness": of(judge, "richness", lambda: {"outlines": judge().outlines(**texts())}),
-    "Judge.gist": of(judge, "gist", lambda: {"outlines": judge().outlines(**texts())}),
+    "Judge.gist": of(
+        judge, "gist", lambda: {"outlines": judge().outlines(**texts()), "rows": array("i8", 1, 0)}
+    ),
     "Judge.forms": lambda: (
         lambda **given: judge().forms(**given).points(),
         {"outlines": judge().outlines(**texts())},
@@ -1013,6 +1016,7 @@ LIES: list[tuple[str, Arguments, str]] = [
     *((f"Judge.{name}", {"rows": {0: 2}}, "of no text") for name in OF_PAIRS),
     *((f"Judge.{name}", {"other_rows": {0: -1}}, "of no text") for name in OF_PAIRS),
     *((f"Judge.{name}", {"rows": longer}, "not as many") for name in OF_PAIRS),
+    ("Judge.gist", {"rows": {0: 2}}, "of no text"),
     ("Judge.differences", {"threads": 0}, "threads is out of range"),
     ("jaccard", {"rows": {0: 2}}, "of no text"),
     ("jaccard", {"other_rows": longer}, "not as many"),
