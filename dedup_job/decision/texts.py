@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -19,7 +20,8 @@ Fetch = Callable[[BytesColumn], NumberedTexts]
 """Returns the texts of n keys by the keys' rows; those that are gone are left out."""
 
 _MOST_BYTES = 1 << 26
-_MOST_KEYS = 2000  # in one question to the target
+_QUESTIONS = 4  # to the target at once: most of the time it waits for its disk
+_LEAST_KEYS, _MOST_KEYS = 100, 2000  # in one question
 _OVERHEAD = 200  # bytes of a key and its place in the table
 
 
@@ -46,7 +48,7 @@ def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
 
 
 class KeptTexts:
-    """Finds texts by number, with one question to the target for many of them.
+    """Finds texts by number, with few questions to the target for many of them.
 
     What was taken in first is forgotten first, and together: to note each use costs more. What the
     target does not hold yet is not forgotten.
@@ -124,9 +126,9 @@ class KeptTexts:
     def _ask(self, numbers: NDArray[np.int64], missing: NDArray[np.int64]) -> dict[int, Points]:
         """Return by row the texts that the target holds, of those that are missing."""
         read: dict[int, Points] = {}
-        for start in range(0, len(missing), _MOST_KEYS):
-            rows = missing[start : start + _MOST_KEYS]
-            found = self._fetch(self._keys(numbers[rows]))
+        size = min(max(-(-len(missing) // _QUESTIONS), _LEAST_KEYS), _MOST_KEYS)
+        parts = [missing[start : start + size] for start in range(0, len(missing), size)]
+        for rows, found in zip(parts, self._answers(numbers, parts), strict=True):
             bounds, points = found.texts.offsets.tolist(), found.texts.points
             texts = [points[a:b] for a, b in pairwise(bounds)]
             read.update(zip(rows[found.numbers].tolist(), texts, strict=True))
@@ -136,6 +138,17 @@ class KeptTexts:
             self._note(asked, points.nbytes, 0)
             self._forget()
         return read
+
+    def _answers(
+        self, numbers: NDArray[np.int64], parts: list[NDArray[np.int64]]
+    ) -> Iterator[NumberedTexts]:
+        """Yield what the target has of each part."""
+        keys = [self._keys(numbers[rows]) for rows in parts]
+        if len(keys) < 2:
+            yield from map(self._fetch, keys)
+            return
+        with ThreadPoolExecutor(_QUESTIONS) as pool:
+            yield from pool.map(self._fetch, keys)
 
     def _note(self, numbers: Sequence[int], size: int, batch: int) -> None:
         size += _OVERHEAD * len(numbers)

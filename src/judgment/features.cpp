@@ -92,9 +92,10 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
     to.differences.clear();
     stop_ = stop;
     ruled_out_ = false;
-    // the order in which work is spent counts where there is too much
+    // the order in which work is spent counts where there is too much: with a model choices come first
     const auto size = [](const Form& form) { return std::max(form.points.size(), form.summary->choices.size()); };
-    if (!work.suffices_for(size(one), size(other), one.choices.size())) stop_.model = nullptr;
+    const bool has_choices = !one.choices.empty() && !other.choices.empty();
+    if (has_choices && !work.suffices_for(size(one), size(other), one.choices.size())) stop_.model = nullptr;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
@@ -305,11 +306,12 @@ void Comparer::pair_choices(const Summary& a, const Summary& b, Work& work) {
             if (a.keys[i] == b.keys[j] || std::ranges::equal(a.choice(i), b.choice(j))) take({1, i, j});
         }
     }
+    if (pairings_.size() < std::min(m, n)) differ_.read_whole(a.choices, b.choices);
     for (std::uint32_t i = 0; i < m; i++) {
         for (std::uint32_t j = 0; j < n; j++) {
             if (a_.taken[i] || b_.taken[j]) continue;
-            const Points x = a.choice(i), y = b.choice(j);
-            const double common = differ_.common(x, y, work);
+            const Range x = a.place(i), y = b.place(j);
+            const double common = differ_.common_of(x, y, work);
             found_.push_back({2 * common / static_cast<double>(x.size() + y.size()), i, j});
         }
     }

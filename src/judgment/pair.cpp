@@ -267,30 +267,36 @@ Differ::Held Differ::hold(
 // Texts that begin unlike and are no numbers are not the same in another notation; nor are a text and none.
 Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one) {
     Glance glance{};
-    const auto read = [&](const Form& form, std::span<const std::uint32_t> tokens, Side& side, double& weight) {
+    struct Text {
+        const Form& form;
+        std::span<const std::uint32_t> tokens;
         bool content = false;
-        side.text.clear();
-        for (const std::uint32_t at : tokens) {
-            const Token& token = form.tokens[at];
-            append(side.text, form.text(token));
+        const std::uint32_t* first = nullptr;  // character, if any
+    };
+    Text p{a, one.left.of(found.left)}, q{b, one.right.of(found.right)};
+    const auto read = [&](Text& text, double& weight) {
+        for (const std::uint32_t at : text.tokens) {
+            const Token& token = text.form.tokens[at];
+            if (!text.first && token.end > token.begin) text.first = &text.form.points[token.begin];
             if (!has_content(token)) continue;
-            content = true;
+            text.content = true;
             weight += token.weight;
             if (token.kind == Kind::word) glance.heaviest = std::max<double>(glance.heaviest, token.weight);
         }
-        return content;
     };
-    const bool left = read(a, one.left.of(found.left), a_, glance.left);
-    const bool right = read(b, one.right.of(found.right), b_, glance.right);
-    const Points p = a_.text, q = b_.text;
-    const auto is_as_written = [&](Points text) {
-        return !begins_number(text[0]) && relations_.spellings.find(text).text.empty();
+    read(p, glance.left);
+    read(q, glance.right);
+    const auto is_as_written = [&](const Text& text) {
+        if (begins_number(*text.first)) return false;
+        a_.text.clear();
+        for (const std::uint32_t at : text.tokens) append(a_.text, text.form.text(text.form.tokens[at]));
+        return relations_.spellings.find(a_.text).text.empty();
     };
-    glance.replaced = left && right;
-    if (p.empty() != q.empty())
-        glance.sure = left || right;
-    else if (glance.replaced && !p.empty())
-        glance.sure = p[0] != q[0] && is_as_written(p) && is_as_written(q);
+    glance.replaced = p.content && q.content;
+    if (!p.first != !q.first)
+        glance.sure = p.content || q.content;
+    else if (glance.replaced && p.first)
+        glance.sure = *p.first != *q.first && is_as_written(p) && is_as_written(q);
     return glance;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/hash_table.hpp"
+#include "judgment/token.hpp"
 
 namespace dedup::judgment {
 
@@ -66,17 +67,15 @@ public:
         found.clear();
         for (std::size_t k = 0; k < begin; k++) add(k, k);
         if (m && n && work.suffices(steps(m, n), Work::MATRIX)) {
-            const std::size_t words = (m + 63) / 64;
-            const auto keep_row = [&] { rows_.insert(rows_.end(), bits_.begin(), bits_.end()); };
-            rows_.clear();
-            fill(keep_row);
+            const std::size_t words = words_of(m);
+            fill(words);
             const auto is_set = [&](std::size_t row, std::size_t column) {
                 return rows_[row * words + column / 64] >> column % 64 & 1;
             };
             for (std::size_t column = m, row = n; column && row;) {
-                if (is_set(row - 1, column - 1)) {
+                if (is_set(row, column - 1)) {
                     column--;
-                } else if (row > 1 && !is_set(row - 2, column - 1)) {
+                } else if (!is_set(row - 1, column - 1)) {
                     row--;
                 } else {
                     column--;
@@ -93,12 +92,35 @@ public:
     template <class T>
     std::size_t length(std::span<const T> x, std::span<const T> y, Work& work) {
         number(x, y);
+        const std::size_t m = left_.size(), n = right_.size();
         std::size_t grown = 0;
-        if (!left_.empty() && !right_.empty() && work.suffices(steps(left_.size(), right_.size()))) {
-            fill([] {});
-            for (const std::uint64_t bits : bits_) grown += std::popcount(~bits);
+        if (m && n && work.suffices(steps(m, n))) {
+            if (m <= WORD) {
+                grown = grown_in_word(left_, right_, values_);
+            } else {
+                fill(0);
+                for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
+            }
         }
         return equal_.begin + grown + equal_.end;
+    }
+
+    // Reads two texts whose parts are compared next, each with several.
+    void read(Points x, Points y) {
+        number(x, y, {0, 0});
+        left_.swap(whole_left_);
+        right_.swap(whole_right_);
+        whole_values_ = values_;
+    }
+
+    // The length for a part of each.
+    std::size_t length_of(Range left, Range right, Work& work) {
+        const Points x = left.of(whole_left_), y = right.of(whole_right_);
+        const auto [begin, end] = frame(x, y);
+        const std::size_t m = x.size() - begin - end, n = y.size() - begin - end;
+        if (m > WORD) return length(x, y, work);
+        const bool any = m && n && work.suffices(steps(m, n));
+        return begin + (any ? grown_in_word(x.subspan(begin, m), y.subspan(begin, n), whole_values_) : 0) + end;
     }
 
     // What was compared last but for the equal beginning and end: numbers of the values, from 1 on, up to `values`; on
@@ -109,11 +131,18 @@ public:
     std::uint32_t values() const { return values_; }
 
 private:
-    static std::uint64_t steps(std::size_t x, std::size_t y) { return (x + 63) / 64 * y; }
+    static constexpr std::size_t WORD = 64;
+
+    static std::size_t words_of(std::size_t bits) { return (bits + WORD - 1) / WORD; }
+    static std::uint64_t steps(std::size_t x, std::size_t y) { return words_of(x) * y; }
 
     template <class T>
     void number(std::span<const T> x, std::span<const T> y) {
-        equal_ = frame(x, y);
+        number(x, y, frame(x, y));
+    }
+    template <class T>
+    void number(std::span<const T> x, std::span<const T> y, Frame equal) {
+        equal_ = equal;
         left_.resize(x.size() - equal_.begin - equal_.end);
         right_.resize(y.size() - equal_.begin - equal_.end);
         values_ = 0;
@@ -126,31 +155,44 @@ private:
         for (std::size_t i = 0; i < left_.size(); i++) left_[i] = numbers_.find(key_of(x[equal_.begin + i]));
     }
 
-    // Calls `row` after each of the right side, when `bits_` holds a bit of each of the left; a 0 is a place where it
-    // grew.
-    template <class Row>
-    void fill(Row row) {
-        const std::size_t words = (left_.size() + 63) / 64;
+    // Makes a row of bits, one of each of the left side, and after each of the right side the next one, `stride` words
+    // behind it; a 0 is a place where it grew.
+    void fill(std::size_t stride) {
+        const std::size_t words = words_of(left_.size());
         masks_.assign((values_ + 1) * words, 0);  // row 0: of what the right side has not
-        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / 64] |= std::uint64_t{1} << i % 64;
-        bits_.assign(words, ~std::uint64_t{0});
+        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i] * words + i / WORD] |= std::uint64_t{1} << i % WORD;
+        rows_.resize(words + stride * right_.size());
+        std::uint64_t* row = rows_.data();
+        std::fill_n(row, words, ~std::uint64_t{0});
         for (const std::uint32_t one : right_) {
-            const std::uint64_t* mask = &masks_[one * words];
+            const std::uint64_t *mask = &masks_[one * words], *before = row;
+            row += stride;
             std::uint64_t carry = 0;
             for (std::size_t w = 0; w < words; w++) {
-                const std::uint64_t matched = bits_[w] & mask[w], part = bits_[w] + carry, sum = part + matched;
+                const std::uint64_t bits = before[w], matched = bits & mask[w], part = bits + carry, sum = part + matched;
                 carry = (part < carry) | (sum < matched);
-                bits_[w] = sum | (bits_[w] & ~mask[w]);
+                row[w] = sum | (bits & ~mask[w]);
             }
-            row();
         }
+    }
+
+    // How much it grew, for a left side of a word; numbers of values up to `values`.
+    std::size_t grown_in_word(Points left, Points right, std::uint32_t values) {
+        if (masks_.size() <= values) masks_.resize(values + 1);
+        for (const std::uint32_t one : right) masks_[one] = 0;
+        for (std::size_t i = 0; i < left.size(); i++) masks_[left[i]] |= std::uint64_t{1} << i;
+        std::uint64_t bits = ~std::uint64_t{0};
+        for (const std::uint32_t one : right) bits = (bits + (bits & masks_[one])) | (bits & ~masks_[one]);
+        return static_cast<std::size_t>(std::popcount(~bits));
     }
 
     Frame equal_{0, 0};
     std::vector<std::uint32_t> left_, right_;
     std::uint32_t values_ = 0;
     HashTable<std::uint32_t> numbers_;  // of each value of the right side
-    std::vector<std::uint64_t> masks_, bits_, rows_;
+    std::vector<std::uint32_t> whole_left_, whole_right_;  // the same of texts that are compared in parts
+    std::uint32_t whole_values_ = 0;
+    std::vector<std::uint64_t> masks_, rows_;
 };
 
 }  // namespace dedup::judgment
