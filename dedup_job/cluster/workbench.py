@@ -13,7 +13,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Fingerprints, NumberedTexts
 from dedup_job.commands.opened import form_of
 from dedup_job.commands.run import package_versions
-from dedup_job.decision.compared import LocalPairs, Rows
+from dedup_job.decision.compared import LocalPairs, ReadLately, Rows
 from dedup_job.decision.weighing import PairScorer
 from dedup_job.job.preparing import Preparation
 from dedup_job.mongo.connection import Namespace, connect, retry_policy
@@ -118,7 +118,8 @@ class Workbench:
     def compare(self, number: int, part: slice, held: int) -> None:
         """Begin to compare some texts of a batch, after so many kept documents."""
         batch = self._batches[number]
-        self._pairs[number] = LocalPairs(self._scorer, lambda _: self._fetched(), batch, part, held)
+        kept = ReadLately(lambda _: self._fetched(), self._scorer.read)
+        self._pairs[number] = LocalPairs(self._scorer, kept, batch, part, held)
 
     def say(self, number: int, places: TextPlaces | None, method: str, *arguments: Any) -> Any:
         """Say what is asked of pairs; method: of PairTexts; places: of texts that are not here."""

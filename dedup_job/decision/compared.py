@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -18,9 +19,10 @@ from dedup_job.index import KeptIndex
 from dedup_job.judgment import Judge, Judged
 from dedup_job.native.bytes_column import are_equal
 from dedup_job.native.code_points import TextColumn
-from dedup_job.native.distinct import distinct, without
+from dedup_job.native.distinct import distinct
 
 Rows = NDArray[np.int64]
+_MOST_BLOCKS, _MOST_POINTS = 8, 1 << 22  # of kept texts that stay read; characters
 
 
 class PairTexts(Protocol):
@@ -84,6 +86,7 @@ class LocalTexts:
         """
         self._scorer = PairScorer(settings, judge, threads)
         self._known = KeptTexts(fetch, kept.packed_keys)
+        self._kept = ReadLately(self._known.get, self._scorer.read)
         self._batch: Batch | None = None
         self.arrived = self._known.arrived
 
@@ -95,7 +98,8 @@ class LocalTexts:
     def pairs(self, part: slice, held: int) -> LocalPairs:
         """Return what compares some texts of the batch."""
         assert self._batch is not None
-        return LocalPairs(self._scorer, self._known.get, self._batch, part, held)
+        self._kept.forget_oldest()
+        return LocalPairs(self._scorer, self._kept, self._batch, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
@@ -106,37 +110,78 @@ class LocalTexts:
     def end(self) -> None:
         """Hold no text any more."""
         self._batch = None
+        self._kept.forget()
         self._known.end()
+
+
+class ReadLately:
+    """Texts of kept documents as they are compared; those that were compared lately stay read.
+
+    They lie in blocks as they were fetched, no number in two of them; the oldest are forgotten
+    first.
+    """
+
+    def __init__(
+        self, fetch: Callable[[Rows], NumberedTexts], read: Callable[[TextColumn], Judged]
+    ) -> None:
+        """Take what returns those texts of ascending numbers there are, and what reads texts."""
+        self.fetch, self._read = fetch, read
+        self._blocks: deque[tuple[NumberedTexts, Judged]] = deque()
+
+    def places(self, numbers: Rows) -> Iterator[tuple[Rows, Judged, Rows]]:
+        """Yield which of c numbers stand together, their texts, and the place of each there.
+
+        Those that are gone are left out.
+        """
+        missing = np.ones(len(numbers), dtype=np.bool_)
+        for kept, read in self._blocks:
+            places = kept.places(numbers)
+            if len(which := np.flatnonzero(places >= 0)):
+                missing[which] = False
+                yield which, read, places[which]
+        if missing.any() and len((found := self.fetch(distinct(numbers[missing]))).numbers):
+            read = self._read(found.texts)
+            self._blocks.append((found, read))
+            places = found.places(numbers)
+            which = np.flatnonzero(places >= 0)
+            yield which, read, places[which]
+
+    def forget_oldest(self) -> None:
+        """Forget what takes too much room, or makes too many blocks."""
+        points = sum(len(kept.texts.points) for kept, _ in self._blocks)
+        while points > _MOST_POINTS or len(self._blocks) > _MOST_BLOCKS:
+            points -= len(self._blocks.popleft()[0].texts.points)
+
+    def forget(self) -> None:
+        """Forget all texts."""
+        self._blocks.clear()
 
 
 class LocalPairs:
     """Compares texts of a batch with one another and with those of kept documents."""
 
     def __init__(
-        self,
-        scorer: PairScorer,
-        fetch: Callable[[Rows], NumberedTexts],
-        batch: Batch,
-        part: slice,
-        held: int,
+        self, scorer: PairScorer, kept: ReadLately, batch: Batch, part: slice, held: int
     ) -> None:
-        """Take some texts of a batch; fetch: returns those texts of ascending numbers there are."""
+        """Take some texts of a batch, and those of kept documents."""
         self.held = held
-        self._scorer, self._fetch = scorer, fetch
+        self._scorer, self._kept = scorer, kept
         self._texts = _part_of(batch, part)
         sketches = batch.fingerprints[part].sketches
         self._own: Judged | None = sketches.read if sketches else None
-        self._asked: Rows = np.empty(0, dtype=np.int64)
-        self._kept = NumberedTexts.of({})
-        self._others: Judged = self._kept.texts  # the same, read
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text."""
         said = np.full(len(rows), VOID, dtype=np.uint8)
-        kept = self._fetch(distinct(numbers[numbers < self.held]))
-        for which, places, is_kept in self._places(kept, numbers):
-            others = (kept.texts if is_kept else self._texts).strings().take(places)
-            same = are_equal(self._texts.strings().take(rows[which]), others)
+        before, here = self._sides(numbers)
+        kept = self._kept.fetch(distinct(numbers[before]))
+        places = kept.places(numbers[before])
+        there = places >= 0
+        for which, texts, others in (
+            (before[there], kept.texts, places[there]),
+            (here, self._texts, numbers[here] - self.held),
+        ):
+            same = are_equal(self._texts.strings().take(rows[which]), texts.strings().take(others))
             said[which] = np.where(same, JOINED, REFUSED)
         return said
 
@@ -168,26 +213,16 @@ class LocalPairs:
 
         Those with a text that is gone are left out.
         """
-        wanted = without(numbers[numbers < self.held], self._asked)
-        if len(wanted):
-            self._asked = distinct(np.append(self._asked, wanted))
-            found = self._fetch(wanted)
-            self._kept = self._kept.joined(found) if len(self._kept.numbers) else found
-            self._others = self._scorer.read(self._kept.texts)
         if self._own is None:
             self._own = self._scorer.read(self._texts)
-        for which, places, is_kept in self._places(self._kept, numbers):
-            yield which, (self._own, rows[which], self._others if is_kept else self._own, places)
+        before, here = self._sides(numbers)
+        for some, others, places in self._kept.places(numbers[before]):
+            yield before[some], (self._own, rows[before[some]], others, places)
+        yield here, (self._own, rows[here], self._own, numbers[here] - self.held)
 
-    def _places(self, kept: NumberedTexts, numbers: Rows) -> Iterator[tuple[Rows, Rows, bool]]:
-        """Yield which numbers are of kept texts that are there, and where; then those of the batch.
-
-        The third value tells which of the two.
-        """
-        places = np.where(numbers < self.held, kept.places(numbers), -1)
-        before, here = np.flatnonzero(places >= 0), np.flatnonzero(numbers >= self.held)
-        yield before, places[before], True
-        yield here, numbers[here] - self.held, False
+    def _sides(self, numbers: Rows) -> tuple[Rows, Rows]:
+        """Return which numbers are of kept texts, and which are of the batch."""
+        return np.flatnonzero(numbers < self.held), np.flatnonzero(numbers >= self.held)
 
 
 def _part_of(batch: Batch, part: slice) -> TextColumn:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,3 @@ def distinct(numbers: NDArray[T]) -> NDArray[T]:
     """Return each number once, ascending."""
     found: NDArray[T] = np.unique(numbers, return_counts=True)[0]  # to count, it loads nothing
     return found
-
-
-def without(numbers: NDArray[T], others: NDArray[Any]) -> NDArray[T]:
-    """Return each number that is not among others once, ascending."""
-    found = distinct(numbers)
-    return found[~np.isin(found, others)]

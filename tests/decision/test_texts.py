@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.decision import texts
+from dedup_job.columns import NumberedTexts
+from dedup_job.decision import compared, texts
+from dedup_job.decision.compared import ReadLately
 from dedup_job.decision.texts import KeptTexts, by_key
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.code_points import pack
@@ -153,3 +157,77 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
             kept.begin_batch()
             kept.arrived()
             assert len(kept._fetched) + sum(len(each.lengths) for each in kept._kept) <= room
+
+
+THERE = {number: f"text {number}" for number in range(50)}
+
+
+class Lately(ReadLately):
+    """Texts of kept documents as they are compared, as plain values."""
+
+    def __init__(self):
+        """Let THERE be all that the target holds."""
+        self.fetched = []
+        super().__init__(self.ask, lambda found: list(found.texts()))
+
+    def ask(self, numbers):
+        """Note what is asked for; return what is there."""
+        self.fetched.append(numbers.tolist())
+        return NumberedTexts.of({n: THERE[n] for n in numbers.tolist() if n in THERE})
+
+    def texts(self, numbers):
+        """Return the text of each number, None where it is gone."""
+        found = {}
+        for which, read, places in self.places(np.array(numbers, dtype=np.int64)):
+            found |= {int(i): read[place] for i, place in zip(which, places, strict=True)}
+        return [found.get(i) for i in range(len(numbers))]
+
+
+@given(asked=st.lists(st.lists(st.integers(0, 60)), max_size=30), forgets=st.integers(1, 5))
+def test_each_number_has_its_text_whatever_was_compared_before(asked, forgets):
+    lately = Lately()
+    for i, numbers in enumerate(asked):
+        assert lately.texts(numbers) == [THERE.get(n) for n in numbers]
+        if i % forgets == 0:
+            lately.forget_oldest()
+
+
+def test_what_was_compared_lately_is_not_fetched_again():
+    lately = Lately()
+    lately.texts([3, 1, 3])
+    lately.texts([1, 2, 3])
+    assert lately.fetched == [[1, 3], [2]]
+
+
+def test_what_is_gone_is_asked_for_whenever_it_is_compared():
+    lately = Lately()
+    assert lately.texts([1, 99]) == lately.texts([1, 99]) == ["text 1", None]
+    assert lately.fetched == [[1, 99], [99]]
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("_MOST_POINTS", 2 * len("text 1")), ("_MOST_BLOCKS", 2)]
+)
+def test_what_was_compared_first_is_forgotten_first(monkeypatch, limit, most):
+    monkeypatch.setattr(compared, limit, most)
+    lately = Lately()
+    for number in range(3):
+        lately.texts([number])
+        lately.forget_oldest()
+    assert lately.texts([0, 1, 2]) == ["text 0", "text 1", "text 2"]
+    assert lately.fetched == [[0], [1], [2], [0]]
+
+
+def test_questions_are_asked_at_once(monkeypatch):
+    monkeypatch.setattr(texts, "_LEAST_KEYS", 10)
+    together = threading.Barrier(4, timeout=30)
+
+    def fetch(keys):
+        together.wait()
+        return {key: key.decode() for key in keys}
+
+    kept = KeptTexts(
+        by_key(fetch), lambda numbers: strings_of([f"key {n}".encode() for n in numbers])
+    )
+    found = kept.get(np.arange(40))
+    assert found.texts.texts() == [f"key {n}" for n in range(40)]
