@@ -51,7 +51,7 @@ std::array<std::uint32_t, 4> richness(const Form& form) {
 }
 
 // Nothing differs but notation, words without a meaning, and the order of the choices.
-bool are_same(const std::array<double, std::size(FEATURES)>& f) {
+bool are_same(const Features& f) {
     return f["pieces"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
            (f["choices_any"_f] == 0 || f["choices_equal"_f] == 1);
 }

@@ -112,8 +112,9 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     const double total = std::max({a.summary->weight, b.summary->weight, 1.0});
     shared_.reset();
     measure_stems(a, b, to);
+    if (stop_.model && (ruled_out_ = choices_rule_out(a, b, work, to))) return;
     differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
-    if (stop_.model && (ruled_out_ = is_ruled_out(a, b, total, work, to))) return;
+    if (stop_.model && (ruled_out_ = differences_rule_out(a, b, total, to))) return;
     if (to.differences.exchanged) to.guards |= "exchanged"_g;
     const double written_otherwise = look_at_differences(a, b, last, work, to);
     if (is_stopped(to)) return;
@@ -145,16 +146,20 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
     f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
 }
 
-// Whether what is sure of the differences, with all that is known besides, rules out that the two are likely the same.
-// It pairs and measures the choices on the way, so `compare_choices` finds that done.
-bool Comparer::is_ruled_out(const Form& a, const Form& b, double total, Work& work, Comparison& to) {
+// Whether the choices, whatever else differs, rule out that the two are likely the same. They are paired and measured
+// here, so `compare_choices` finds that done.
+bool Comparer::choices_rule_out(const Form& a, const Form& b, Work& work, Comparison& to) {
     auto& f = to.features;
     f["choices_any"_f] = !a.choices.empty() || !b.choices.empty();
-    if (!a.choices.empty() && !b.choices.empty()) {
-        pair_choices(*a.summary, *b.summary, work);
-        measure_choices(a, b, to);
-    }
-    std::array<double, std::size(FEATURES)> low = f, high = f;
+    if (a.choices.empty() || b.choices.empty()) return false;
+    pair_choices(*a.summary, *b.summary, work);
+    measure_choices(a, b, to);
+    return f["choices_equal"_f] < 1 && !can_reach(f);
+}
+
+// Whether what is sure of the differences, with all that is known besides, rules it out.
+bool Comparer::differences_rule_out(const Form& a, const Form& b, double total, Comparison& to) {
+    Features low = to.features;
     const auto raise = [&](std::size_t feature, double value) { low[feature] = std::max(low[feature], value); };
     for (const Difference& one : to.differences.differences) {
         const Glance glance = one.moved ? Glance{} : differ_.glance_at(a, b, to.differences, one);
@@ -172,9 +177,14 @@ bool Comparer::is_ruled_out(const Form& a, const Form& b, double total, Work& wo
     }
     if (low["pieces"_f] == 0) return false;
     finish(low, total);
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    for (const std::size_t feature : OF_DIFFERENCES) high[feature] = infinity;
-    return !stop_.model->can_reach(stop_.least, low, high);
+    return !can_reach(low);
+}
+
+// Whether the score may be great enough where differences come to these figures at least.
+bool Comparer::can_reach(const Features& low) const {
+    Features high = low;
+    for (const std::size_t feature : OF_DIFFERENCES) high[feature] = std::numeric_limits<double>::infinity();
+    return stop_.model->can_reach(stop_.least, low, high);
 }
 
 // Returns the weight of what is only written otherwise.

@@ -47,8 +47,10 @@ consteval std::uint32_t operator""_g(const char* name, std::size_t size) {
     return std::uint32_t{1} << i;
 }
 
+using Features = std::array<double, std::size(FEATURES)>;
+
 struct Comparison {
-    std::array<double, std::size(FEATURES)> features;
+    Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
 };
@@ -92,7 +94,9 @@ private:
     bool is_stopped(const Comparison& to) const { return ruled_out_ || to.guards & stop_.guards; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_stems(const Form& a, const Form& b, Comparison& to);
-    bool is_ruled_out(const Form& a, const Form& b, double total, Work& work, Comparison& to);
+    bool choices_rule_out(const Form& a, const Form& b, Work& work, Comparison& to);
+    bool differences_rule_out(const Form& a, const Form& b, double total, Comparison& to);
+    bool can_reach(const Features& low) const;
     double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
