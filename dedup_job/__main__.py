@@ -18,7 +18,9 @@ def main() -> NoReturn:
     gc.set_threshold(*_GC_THRESHOLDS)
     # numpy asks for large pages for each array of a batch, and each is cleared before it is used
     os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
-    # else it looks for some in the files of all packages
+    # its threads would spin while they wait, for matrices that nobody multiplies
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # else pydantic looks for some in the files of all packages
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     from dedup_job.cli import main as command_line
 
