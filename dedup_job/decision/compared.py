@@ -104,8 +104,7 @@ class LocalTexts:
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
         assert self._batch is not None
-        texts = _part_of(self._batch, part)
-        self._known.add(first, texts if kept.all() else texts.take(kept))
+        self._known.add(first, _part_of(self._batch, part), np.flatnonzero(kept))
 
     def end(self) -> None:
         """Hold no text any more."""

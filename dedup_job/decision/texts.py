@@ -58,8 +58,8 @@ class KeptTexts:
         """Take what fetches texts by key, and what returns the keys of some numbers."""
         self._fetch = fetch
         self._keys = keys
-        self._kept: list[TextColumn] = []  # of batches, which have numbers in a row
-        self._starts: list[int] = []  # the first number of each
+        self._kept: list[tuple[TextColumn, NDArray[np.int64]]] = []  # of batches; rows of the kept
+        self._starts: list[int] = []  # the first number of each; its others follow
         self._fetched: dict[int, Points] = {}
         self._blocks: deque[_Block] = deque()  # of what is held, in the order of their coming
         self._begun = self._arrived = 0  # batches
@@ -71,10 +71,10 @@ class KeptTexts:
         self._forget()
         self._begun += 1
 
-    def add(self, start: int, texts: TextColumn) -> None:
-        """Hold the texts of documents of the batch that are kept, numbered from `start` on."""
-        if count := len(texts.lengths):
-            self._kept.append(texts)
+    def add(self, start: int, texts: TextColumn, rows: NDArray[np.int64]) -> None:
+        """Hold the texts of documents of the batch; some rows are kept, numbered from `start` on."""
+        if count := len(rows):
+            self._kept.append((texts, rows))
             self._starts.append(start)
             self._note(range(start, start + count), texts.points.nbytes, self._begun)
 
@@ -116,10 +116,10 @@ class KeptTexts:
         blocks = np.searchsorted(starts, numbers, side="right") - 1
         for block in distinct(blocks[blocks >= 0]).tolist():
             rows = np.flatnonzero(blocks == block)
-            own, texts = numbers[rows] - starts[block], self._kept[block]
-            there = own < len(texts.lengths)
+            own, (texts, kept) = numbers[rows] - starts[block], self._kept[block]
+            there = own < len(kept)
             rows, own = rows[there], own[there]
-            columns.append(texts.strings().take(own).spread(rows, len(numbers)))
+            columns.append(texts.strings().take(kept[own]).spread(rows, len(numbers)))
             found[rows] = True
         return columns
 

@@ -56,7 +56,7 @@ class Texts(KeptTexts):
 
     def add(self, start, texts):
         """Hold texts given as values."""
-        super().add(start, pack(texts))
+        super().add(start, pack(["dropped", *texts]), 1 + np.arange(len(texts)))
 
 
 def test_many_texts_are_one_question(held, kept):
