@@ -72,7 +72,7 @@ class KeptTexts:
         self._begun += 1
 
     def add(self, start: int, texts: TextColumn, rows: NDArray[np.int64]) -> None:
-        """Hold the texts of documents of the batch; some rows are kept, numbered from `start` on."""
+        """Hold texts of the batch; those of some rows are kept, numbered from `start` on."""
         if count := len(rows):
             self._kept.append((texts, rows))
             self._starts.append(start)

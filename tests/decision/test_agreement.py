@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, KeptPage
-from dedup_job.decision import DecisionSettings, Judging, greedy, texts
+from dedup_job.decision import DecisionSettings, Judging, compared, greedy, texts
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Duplicate, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
@@ -272,6 +272,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         patch.setattr(greedy, "_CROWDED", rng.choice([1, 3]))
         patch.setattr(greedy, "_MEETINGS", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
+        patch.setattr(compared, "_MOST_BLOCKS", 0)  # ... and read each time
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(

@@ -156,7 +156,7 @@ def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(st
                 assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
             kept.begin_batch()
             kept.arrived()
-            assert len(kept._fetched) + sum(len(each.lengths) for each in kept._kept) <= room
+            assert len(kept._fetched) + sum(len(rows) for _, rows in kept._kept) <= room
 
 
 THERE = {number: f"text {number}" for number in range(50)}
