@@ -9,7 +9,7 @@ namespace dedup::judgment {
 class ChoiceFinder {
 public:
     // Ranges of the choices in a text, valid until the next call; the stem ends at `stem`.
-    std::span<const Range> find(const Reader& text) {
+    std::span<const Range> find(const Searched& text) {
         find_labels(text);
         choose_run(text.size());
         if (best_.size() < 3 && std::ranges::any_of(best_, &Label::bare)) choices_.clear();
@@ -72,7 +72,7 @@ private:
         }
     }
 
-    void find_labels(const Reader& text) {
+    void find_labels(const Searched& text) {
         labels_.clear();
         for (std::size_t i = 0;;) {
             i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS);

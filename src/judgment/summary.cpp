@@ -5,8 +5,6 @@
 namespace dedup::judgment {
 namespace {
 
-constexpr std::size_t MOST_DISTINCT = 1 << 10;  // characters, of nearly all texts
-
 bool is_han(std::uint32_t point) { return 0x3400 <= point && point < 0xA000; }
 
 bool is_notation(const Token& token) {
@@ -21,6 +19,7 @@ std::uint64_t hash(const std::vector<std::uint64_t>& keys) {
 
 Summary Summarizer::summarize(const Form& form) {
     Summary summary;
+    summarize_choices(form, summary);
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, summary.clauses);
     text_.clear();
@@ -28,21 +27,22 @@ Summary Summarizer::summarize(const Form& form) {
     find_numbers(text_, summary.numbers);
     summary.weight = weight_of(stem);
     summary.han = std::ranges::count_if(form.text(stem), is_han);
-    summary.notation = std::ranges::count_if(stem, is_notation);
     for (const Token& token : stem) {
+        summary.notation += is_notation(token);
         if (token.kind != Kind::symbol) summary.last_clause = std::max(summary.last_clause, token.clause);
+        if (has_content(token)) counter_.add(form.text(token));
     }
-    summary.letters = count_letters(form, asked_of(form));
+    summary.letters = counter_.letters;
     for (const Token& token : form.of(asked_of(form))) {
         summary.has_image |= token.kind == Kind::image;
         summary.has_emphasis |= (token.flags & EMPHASISED) != 0;
     }
-    summarize_choices(form, summary);
     return summary;
 }
 
+// Leaves their letters in the counter.
 void Summarizer::summarize_choices(const Form& form, Summary& to) {
-    to.choice_letters = count_letters(form, choices_of(form));
+    counter_.clear();
     for (const Range range : form.choices) {
         clear(text_, keys_);
         for (const Token& token : form.of(range)) {
@@ -50,10 +50,12 @@ void Summarizer::summarize_choices(const Form& form, Summary& to) {
             append(text_, form.text(token));
             keys_.push_back(token.key);
         }
+        counter_.add(text_);
         write_plainly(text_, relations_.spellings, to.choices);
         to.ends.push_back(to.choices.size());
         to.keys.push_back(hash(keys_));
     }
+    to.choice_letters = counter_.letters;
 }
 
 void Summarizer::find_clauses(const Form& form, Range part, std::vector<Clause>& found) {
@@ -66,21 +68,6 @@ void Summarizer::find_clauses(const Form& form, Range part, std::vector<Clause>&
         }
         found.push_back({{begin, at}, (hash(keys_) & ~std::uint64_t{1}) | (keys_.size() >= 2)});
     }
-}
-
-Letters Summarizer::count_letters(const Form& form, Range tokens) {
-    Letters letters;
-    counts_.reset(std::min<std::size_t>(form.text(form.of(tokens)).size(), MOST_DISTINCT));
-    for (const Token& token : form.of(tokens)) {
-        if (!has_content(token)) continue;
-        for (const std::uint32_t point : form.text(token)) counts_[key_of(point)].value++;
-        letters.size += token.end - token.begin;
-    }
-    letters.distinct.reserve(counts_.size());
-    counts_.each([&](std::uint64_t key, std::uint32_t count) {
-        letters.distinct.push_back({static_cast<std::uint32_t>(key - 1), count});
-    });
-    return letters;
 }
 
 }  // namespace dedup::judgment

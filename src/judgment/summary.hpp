@@ -17,12 +17,9 @@ double weight_of(const auto& words) {
     return sum;
 }
 
-// Tokens of stem and choices, and of choices.
+// Tokens of stem and choices.
 inline Range asked_of(const Form& form) {
     return {form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end};
-}
-inline Range choices_of(const Form& form) {
-    return form.choices.empty() ? Range{0, 0} : Range{form.choices.front().begin, form.choices.back().end};
 }
 
 // How often each character is in what carries a meaning.
@@ -32,6 +29,37 @@ struct Letters {
     };
     std::vector<Letter> distinct;
     std::size_t size = 0;  // characters
+};
+
+// Counts them. A character of the basic plane knows its place among the distinct ones, which is checked there: so none
+// has to be forgotten.
+class LetterCounter {
+public:
+    Letters letters;
+
+    void clear() {
+        places_.resize(PLANE);
+        letters.distinct.clear();
+        letters.size = 0;
+        beyond_.reset(0);
+    }
+    void add(Points text) {
+        auto& distinct = letters.distinct;
+        for (const std::uint32_t point : text) {
+            std::uint32_t& place = point < PLANE ? places_[point] : beyond_[key_of(point)].value;
+            if (place < distinct.size() && distinct[place].point == point) {
+                distinct[place].count++;
+            } else {
+                place = static_cast<std::uint32_t>(distinct.size());
+                distinct.push_back({point, 1});
+            }
+        }
+        letters.size += text.size();
+    }
+
+private:
+    std::vector<std::uint32_t> places_;
+    HashTable<std::uint32_t> beyond_;
 };
 
 // Tokens, and a hash of those with a meaning; its lowest bit tells whether it is long enough to be known again at another
@@ -68,10 +96,9 @@ public:
 
 private:
     void summarize_choices(const Form& form, Summary& to);
-    Letters count_letters(const Form& form, Range tokens);
 
     const Relations& relations_;
-    HashTable<std::uint32_t> counts_;  // by character
+    LetterCounter counter_;
     std::vector<std::uint64_t> keys_;
     Buffer text_;
 };
