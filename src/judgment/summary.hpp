@@ -9,7 +9,8 @@
 
 namespace dedup::judgment {
 
-inline bool has_content(const Token& token) { return token.kind != Kind::function && token.kind != Kind::blank; }
+// Without a branch, which would be foretold badly.
+inline bool has_content(const Token& token) { return (token.kind != Kind::function) & (token.kind != Kind::blank); }
 
 double weight_of(const auto& words) {
     double sum = 0;  // exact, in any order: float in double
@@ -31,35 +32,23 @@ struct Letters {
     std::size_t size = 0;  // characters
 };
 
-// Counts them. A character of the basic plane knows its place among the distinct ones, which is checked there: so none
-// has to be forgotten.
+// Counts them, without a branch on whether one is new.
 class LetterCounter {
 public:
-    Letters letters;
-
     void clear() {
-        places_.resize(PLANE);
-        letters.distinct.clear();
-        letters.size = 0;
-        beyond_.reset(0);
+        counts_.resize(PLANE);
+        for (std::size_t k = 0; k < count_; k++) counts_[distinct_[k]] = 0;
+        count_ = 0;
+        beyond_.clear();
     }
-    void add(Points text) {
-        auto& distinct = letters.distinct;
-        for (const std::uint32_t point : text) {
-            std::uint32_t& place = point < PLANE ? places_[point] : beyond_[key_of(point)].value;
-            if (place < distinct.size() && distinct[place].point == point) {
-                distinct[place].count++;
-            } else {
-                place = static_cast<std::uint32_t>(distinct.size());
-                distinct.push_back({point, 1});
-            }
-        }
-        letters.size += text.size();
-    }
+    void add(Points text);
+    Letters letters() const;
 
 private:
-    std::vector<std::uint32_t> places_;
-    HashTable<std::uint32_t> beyond_;
+    std::vector<std::uint32_t> counts_;  // of each character of the basic plane
+    Buffer distinct_;                    // ... those that came, `count_` of them
+    std::size_t count_ = 0;
+    Buffer beyond_;  // the others, as they come
 };
 
 // Tokens, and a hash of those with a meaning; its lowest bit tells whether it is long enough to be known again at another
@@ -96,11 +85,13 @@ public:
 
 private:
     void summarize_choices(const Form& form, Summary& to);
+    Points content(const Form& form, std::span<const Token> tokens);
+    std::span<const std::uint64_t> keys(std::span<const Token> tokens);
 
     const Relations& relations_;
     LetterCounter counter_;
     std::vector<std::uint64_t> keys_;
-    Buffer text_;
+    Buffer text_, content_;
 };
 
 }  // namespace dedup::judgment
