@@ -86,7 +86,7 @@ private:
         const bool is_first = i == 0 || text.at(i - 1) == U'\n';
         const std::size_t j = text.is_in(i, U"([") ? text.skip(i + 1) : i;
         const std::uint32_t name = text.at(j) - U'a';
-        if (name >= NAMES) return 0;
+        if (name >= NAMES || text.is_latin(j + 1)) return 0;
         if (const std::size_t end = text.after_label(j + 1, U".、:)]")) {
             const std::uint32_t behind = text.at(text.skip(end + 1));
             const bool is_next = behind == U'、' && text.at(end) == text.at(j) + 1;

@@ -151,7 +151,7 @@ struct FormTables {
         for (std::size_t i = first[text[0]]; i < first[text[0] + 1]; i++) {
             const Points one = phrases[i];
             if ((phrase_kinds[i] & wanted) && one.size() > found.length && one.size() <= text.size() &&
-                std::equal(one.begin(), one.end(), text.begin()))
+                one.back() == text[one.size() - 1] && std::equal(one.begin(), one.end(), text.begin()))
                 found = {one.size(), phrase_kinds[i]};
         }
         return found;
