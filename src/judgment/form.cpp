@@ -66,13 +66,15 @@ void Tokenizer::put_image(Points address) {
     put(write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
 }
 
-// No Latin word has an IDF, see judgment/form_tables.py.
+// None has an IDF: jieba's list is of Han characters alone.
 void Tokenizer::put_latin(Points text) {
     const FormTables::Known known = tables_.look_up(text);
     const std::uint32_t flags = known.flags & OF_WORDS;
     if (!han_ && known.flags & ENGLISH_FUNCTION) return put(write(text), Kind::function, 0, flags, known.key);
-    const bool letter = text.size() == 1 || known.flags & FORMULA;
-    put(write(text), letter ? Kind::letter : Kind::word, letter ? LETTER_WEIGHT : UNKNOWN_LATIN, flags | LATIN, known.key);
+    if (text.size() == 1 || known.flags & FORMULA)
+        put(write(text), Kind::letter, LETTER_WEIGHT, flags | LATIN, known.key);
+    else
+        put(write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
 }
 
 bool Tokenizer::denies(Points text) const {
@@ -96,9 +98,9 @@ void Tokenizer::put_han(Points run) {
         }
         if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
         if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
-        const bool function = known.flags & FUNCTION;
-        put({begin + place.begin, begin + place.end}, function ? Kind::function : Kind::word, function ? 0 : weight, flags,
-            known.key);
+        const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
+        if (kind == Kind::function) weight = 0;
+        put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
     }
 }
 

@@ -61,9 +61,8 @@ struct FormTables {
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // what a character becomes, 0 if several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character
+    std::vector<std::uint8_t> starts = std::vector<std::uint8_t>(PLANE);       // ... for `Searched`
     HashTable<Word> words;                                                      // by digest
-
-    std::vector<std::uint8_t> starts = std::vector<std::uint8_t>(PLANE);        // of each character
 
     // Sets of characters. Besides these, traits are the kinds of the phrases that begin with a character.
     enum Trait : std::uint32_t {
@@ -73,12 +72,12 @@ struct FormTables {
     };
     // Sets of characters that texts are searched for.
     enum Start : std::uint8_t {
-        OPENS = 1, ENDS = 2, MARKS = 4,
-        NOTES = 8,          // a phrase of a note may begin with it
-        KEYS = 16,          // 答案: and the like may begin with it
-        BEFORE_KEY = 32,    // ... and stand behind it
-        LABELS = 64,        // a choice's label may begin with it
-        BEFORE_LABEL = 128  // ... and stand behind it
+        OPENS = 1 << 0, ENDS = 1 << 1, MARKS = 1 << 2,
+        NOTES = 1 << 3,         // a phrase of a note may begin with it
+        KEYS = 1 << 4,          // 答案: and the like may begin with it
+        BEFORE_KEY = 1 << 5,    // ... and stand behind it
+        LABELS = 1 << 6,        // a choice's label may begin with it
+        BEFORE_LABEL = 1 << 7,  // ... and stand behind it
     };
 
     void index_phrases() {
@@ -219,16 +218,16 @@ struct Reader {
     }
 };
 
-// A text with a byte of `FormTables::starts` for each character, so that eight are searched at once. Behind the last one
-// there are eight more, of any value.
+// A text with a byte of `FormTables::starts` for each character: eight are searched at once. Eight more bytes, of any
+// value, stand behind.
 struct Searched : Reader {
     const std::uint8_t* starts;
 
     Searched part(std::size_t begin, std::size_t end) const { return {Reader::part(begin, end), starts + begin}; }
-    // The first place from i on of a character of that set.
+    // The first place from i on of a character of a set; the size of the text where there is none.
     std::size_t find(std::size_t i, FormTables::Start set) const {
         for (; i < size(); i += ASCII_BLOCK) {
-            if (const std::uint64_t found = word(i) & FIRST_BITS * set) return place(i, found);
+            if (const std::uint64_t found = those(eight(i), set)) return place(i, found);
         }
         return size();
     }
@@ -236,9 +235,8 @@ struct Searched : Reader {
     std::size_t find_behind(std::size_t i, FormTables::Start before, FormTables::Start set) const {
         std::uint64_t last = i ? starts[i - 1] : tables.starts[U' '];
         for (; i < size(); i += ASCII_BLOCK) {
-            const std::uint64_t own = word(i), behind = own << 8 | last;
-            const std::uint64_t found = own >> std::countr_zero(unsigned{set}) & behind >> std::countr_zero(unsigned{before}) & FIRST_BITS;
-            if (found) return place(i, found);
+            const std::uint64_t own = eight(i);
+            if (const std::uint64_t found = those(own, set) & those(own << 8 | last, before)) return place(i, found);
             last = own >> 56;
         }
         return size();
@@ -251,8 +249,11 @@ struct Searched : Reader {
     }
 
 private:
-    static constexpr std::uint64_t FIRST_BITS = 0x0101010101010101;
-    std::uint64_t word(std::size_t i) const { return read_word<std::uint64_t>(starts + i); }
+    std::uint64_t eight(std::size_t i) const { return read_word<std::uint64_t>(starts + i); }
+    // The lowest bit of each byte that is of the set.
+    static std::uint64_t those(std::uint64_t eight, FormTables::Start set) {
+        return eight >> std::countr_zero(unsigned{set}) & 0x0101010101010101;
+    }
     std::size_t place(std::size_t i, std::uint64_t found) const {
         return std::min(i + static_cast<std::size_t>(std::countr_zero(found)) / 8, size());
     }

@@ -186,8 +186,9 @@ void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
 
 void find_numbers(Points plain, std::vector<std::uint64_t>& to) {
     const auto is_number = [](std::uint32_t point) { return is_digit(point) | is_circled(point); };
-    const auto find = [&](std::size_t at) { return std::find_if(plain.begin() + at, plain.end(), is_number) - plain.begin(); };
-    for (std::size_t at = find(0), end; at < plain.size(); at = find(end)) {
+    for (std::size_t at = 0, end;; at = end) {
+        at = std::find_if(plain.begin() + at, plain.end(), is_number) - plain.begin();
+        if (at == plain.size()) break;
         end = is_digit(plain[at]) ? end_of_number(plain, at) : at + 1;
         to.push_back(digest(plain.subspan(at, end - at)));
     }
