@@ -89,18 +89,17 @@ public:
         held_ += size;
         std::mutex adding;
         share(missing.size(), threads, [&](auto take) {
-            Forms forms;
-            forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
-            forms.points.reserve(size / threads);
-            Tokenizer tokenizer(tables, forms);
+            Part part;
+            part.forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
+            part.forms.points.reserve(size / threads);
+            Tokenizer tokenizer(tables, part.forms);
+            Summarizer summarizer(relations);
             std::vector<std::int64_t> made;
             for (std::size_t i; (i = take()) < missing.size();) {
                 tokenizer.add(outlines[missing[i]]);
+                part.summaries.push_back(summarizer.summarize(part.forms[made.size()]));
                 made.push_back(missing[i]);
             }
-            Part part{std::move(forms), {}};
-            Summarizer summarizer(relations);
-            for (std::size_t i = 0; i < made.size(); i++) part.summaries.push_back(summarizer.summarize(part.forms[i]));
             const std::scoped_lock lock(adding);
             parts_.push_back(std::move(part));
             for (std::uint32_t i = 0; i < made.size(); i++)
@@ -166,6 +165,9 @@ public:
         std::vector<std::int64_t> offsets{0};
         {
             Unlocked unlocked;
+            std::size_t size = 0;
+            for (const std::int64_t row : view(rows)) size += texts.points(row);
+            points.reserve(size);  // nearly always enough
             GistWriter writer(tables_, relations_.spellings);
             for (const std::int64_t row : view(rows)) {
                 writer.append(texts.outlines[static_cast<std::size_t>(row)], points);

@@ -9,7 +9,7 @@ namespace dedup::judgment {
 class ChoiceFinder {
 public:
     // Ranges of the choices in a text, valid until the next call; the stem ends at `stem`.
-    std::span<const Range> find(const Reader& text) {
+    std::span<const Range> find(const Searched& text) {
         find_labels(text);
         choose_run(text.size());
         if (best_.size() < 3 && std::ranges::any_of(best_, &Label::bare)) choices_.clear();
@@ -72,7 +72,7 @@ private:
         }
     }
 
-    void find_labels(const Reader& text) {
+    void find_labels(const Searched& text) {
         labels_.clear();
         for (std::size_t i = 0;;) {
             i = text.find_behind(i, FormTables::BEFORE_LABEL, FormTables::LABELS);
@@ -86,7 +86,7 @@ private:
         const bool is_first = i == 0 || text.at(i - 1) == U'\n';
         const std::size_t j = text.is_in(i, U"([") ? text.skip(i + 1) : i;
         const std::uint32_t name = text.at(j) - U'a';
-        if (name >= NAMES) return 0;
+        if (name >= NAMES || text.is_latin(j + 1)) return 0;
         if (const std::size_t end = text.after_label(j + 1, U".、:)]")) {
             const std::uint32_t behind = text.at(text.skip(end + 1));
             const bool is_next = behind == U'、' && text.at(end) == text.at(j) + 1;

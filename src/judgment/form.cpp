@@ -7,6 +7,7 @@ constexpr float NUMBER_WEIGHT = 6, CIRCLED_WEIGHT = 3, LETTER_WEIGHT = 4, SYMBOL
 constexpr float BRACKET_WEIGHT = 1, IMAGE_WEIGHT = 8;
 constexpr float UNKNOWN_LATIN = 8, UNKNOWN_WORD = 10, UNKNOWN_CHARACTER = 7;  // in place of an IDF
 constexpr std::array<std::uint32_t, 1> GAP{U'＿'};
+constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS;  // flags that the tables say of a word
 
 // Behind __ or ( ), or 0.
 std::size_t blank_end(const Reader& text, std::size_t i) {
@@ -43,44 +44,63 @@ bool is_within(const Reader& text, std::size_t i) {
 
 }  // namespace
 
-void Tokenizer::put(Points text, Kind kind, float weight, std::uint32_t flags, const Known& known) {
-    const FormTables::Word word = known.word;
-    flags |= word.flags & (NEGATES | LIMITS);
-    const auto denies = [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); };
-    if (!(word.flags & NOT_NEGATING) && std::any_of(text.begin(), text.end(), denies)) flags |= NEGATES;
-    if (emphasised_) flags |= EMPHASISED;
+// Adds the text of tokens.
+Range Tokenizer::write(Points text) {
     const std::size_t start = to_.points.size() - to_.places.back().points;
-    const auto [begin, end] = range_of(start, start + text.size());
     append(to_.points, text);
-    const std::uint64_t key = word.number ? word.number : known.key;
-    to_.inner.push_back({key, begin, end, weight, clause_, static_cast<std::uint8_t>(flags), kind});
+    return range_of(start, start + text.size());
+}
+
+void Tokenizer::put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
+    if (emphasised_) flags |= EMPHASISED;
+    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint8_t>(flags), kind});
     fresh_ = true;
 }
 
-void Tokenizer::put_word(Points text, std::int32_t node, std::uint32_t flags, float unknown, const Known& known) {
-    const float idf = node >= 0 ? tables_.weights[node] : 0;
-    put(text, Kind::word, idf > 0 ? idf : unknown, flags, known);
+void Tokenizer::put(Points text, Kind kind, float weight) {
+    const FormTables::Known known = tables_.look_up(text);
+    put(write(text), kind, weight, known.flags & OF_WORDS, known.key);
 }
 
+void Tokenizer::put_image(Points address) {
+    put(write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
+}
+
+// None has an IDF: jieba's list is of Han characters alone.
 void Tokenizer::put_latin(Points text) {
-    const Known known = look_up(text);
-    if (!han_ && known.word.flags & ENGLISH_FUNCTION) return put(text, Kind::function, 0, 0, known);
-    if (text.size() == 1 || known.word.flags & FORMULA) return put(text, Kind::letter, LETTER_WEIGHT, LATIN, known);
-    const bool in_plane = std::all_of(text.begin(), text.end(), [](std::uint32_t c) { return c < PLANE; });
-    put_word(text, in_plane ? tables_.lexicon->find(text) : Trie::ABSENT, LATIN, UNKNOWN_LATIN, known);
+    const FormTables::Known known = tables_.look_up(text);
+    const std::uint32_t flags = known.flags & OF_WORDS;
+    if (!han_ && known.flags & ENGLISH_FUNCTION) return put(write(text), Kind::function, 0, flags, known.key);
+    if (text.size() == 1 || known.flags & FORMULA)
+        put(write(text), Kind::letter, LETTER_WEIGHT, flags | LATIN, known.key);
+    else
+        put(write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
+}
+
+bool Tokenizer::denies(Points text) const {
+    return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
 }
 
 void Tokenizer::put_han(Points run) {
     const auto words = segmenter_.segment(run);
+    const std::uint32_t begin = write(run).begin;
+    const bool may_deny = denies(run);
     for (std::size_t k = 0; k + 1 < words.size(); k++) {
-        const Points text = run.subspan(words[k].start, words[k + 1].start - words[k].start);
+        const Range place = range_of(words[k].start, words[k + 1].start);
+        const Points text = place.of(run);
         const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
-        const std::uint32_t flags = node >= 0 && tables_.proper[node] ? PROPER : 0;
-        const Known known = look_up(text);
-        if (known.word.flags & FUNCTION)
-            put(text, Kind::function, 0, flags, known);
-        else
-            put_word(text, node, flags, text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER, known);
+        const FormTables::Known known = tables_.look_up(text);
+        std::uint32_t flags = known.flags & OF_WORDS;
+        float weight = 0;
+        if (node >= 0) {
+            weight = tables_.weights[node];
+            if (tables_.proper[node]) flags |= PROPER;
+        }
+        if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
+        if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
+        const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
+        if (kind == Kind::function) weight = 0;
+        put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
     }
 }
 
@@ -102,7 +122,7 @@ Range Tokenizer::read(const Outline& outline, Range part) {
     const std::size_t begin = count();
     clause_ = 0;
     fresh_ = emphasised_ = false;
-    mark_brackets(text, opened_, keep_);
+    keep_.clear();
     for (std::size_t i = 0, end; i < text.size(); i = end) {
         end = i + 1;
         const std::uint32_t c = text.at(i);
@@ -127,13 +147,14 @@ Range Tokenizer::read(const Outline& outline, Range part) {
             case Class::space: break;
             default:
                 if (c == IMAGE_MARK && image_ < outline.images.size()) {
-                    put(outline.text(outline.images[image_++]), Kind::image, IMAGE_WEIGHT);
+                    put_image(outline.text(outline.images[image_++]));
                 } else if (c == OPEN_MARK || c == CLOSE_MARK) {
                     emphasised_ = c == OPEN_MARK;
                 } else if (const std::size_t behind = blank_end(text, i)) {
                     put(GAP, Kind::blank, 0);
                     end = behind;
-                } else if (text.is_in(i, U"()[]")) {
+                } else if (tables_.has(c, FormTables::BRACKETS)) {
+                    if (keep_.empty()) mark_brackets(text, opened_, keep_);
                     if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
                 } else if (text.is(i, Class::sign) && is_operator(text, i)) {
                     put(itself, Kind::symbol, SYMBOL_WEIGHT);

@@ -11,23 +11,14 @@ public:
     void add(const Outline& outline);
 
 private:
-    // What is known of a token's text.
-    struct Known {
-        std::uint64_t key;
-        FormTables::Word word;
-    };
-    Known look_up(Points text) const {
-        const std::uint64_t key = digest(text);
-        return {key, tables_.word(key)};
-    }
     Range read(const Outline& outline, Range part);
-    void put(Points text, Kind kind, float weight, std::uint32_t flags, const Known& known);
-    void put(Points text, Kind kind, float weight) {
-        put(text, kind, weight, 0, kind == Kind::image ? Known{digest(text), {}} : look_up(text));
-    }
-    void put_word(Points text, std::int32_t node, std::uint32_t flags, float unknown, const Known& known);
+    Range write(Points text);
+    void put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key);
+    void put(Points text, Kind kind, float weight);
+    void put_image(Points address);
     void put_latin(Points text);
     void put_han(Points run);
+    bool denies(Points text) const;
 
     const FormTables& tables_;
     Forms& to_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/ascii.hpp"
 #include "core/hash.hpp"
 #include "core/hash_table.hpp"
 #include "fingerprint/lexicon.hpp"
@@ -21,6 +22,7 @@ enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circle
 enum Phrase : std::uint16_t {
     ANSWER = 1 << 0, EXPLANATION = 1 << 1, LINE = 1 << 2, NOTE = 1 << 3, BRACKET = 1 << 4, POINTS = 1 << 5,
     UNIT = 1 << 6, NUMBERED = 1 << 7, HEADING = 1 << 8, PAPER = 1 << 9, NUMERAL = 1 << 10, LIGHT = 1 << 11,
+    KEY = ANSWER | EXPLANATION | LINE,
 };
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
@@ -36,6 +38,11 @@ struct FormTables {
     struct Word {
         std::uint32_t flags = 0;
         std::uint32_t number = 0;  // of the set of synonyms, from 1; the sign of a command
+    };
+    // What a token's text is compared by: a hash of it, or the number of its set of synonyms.
+    struct Known {
+        std::uint64_t key;
+        std::uint32_t flags;
     };
     struct Found {
         std::size_t length = 0;
@@ -54,16 +61,23 @@ struct FormTables {
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // what a character becomes, 0 if several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character
+    std::vector<std::uint8_t> starts = std::vector<std::uint8_t>(PLANE);       // ... for `Searched`
     HashTable<Word> words;                                                      // by digest
 
     // Sets of characters. Besides these, traits are the kinds of the phrases that begin with a character.
     enum Trait : std::uint32_t {
-        OPENS = 1 << 16, ENDS = 1 << 17, MARKS = 1 << 18, DENIES = 1 << 19, BRACKETS = 1 << 20, PAUSES = 1 << 21,
-        LABELS = 1 << 22,        // a choice's label may begin with it
-        BEFORE_LABEL = 1 << 23,  // ... and stand behind it
-        BEFORE_MARK = 1 << 24,   // what 答案: and the like may stand behind
-        PLAIN_HAN = 1 << 25,     // Han, and no light word begins with it
-        PLAIN_LETTER = 1 << 26,  // a letter, and no light word begins with it
+        DENIES = 1 << 16, BRACKETS = 1 << 17, PAUSES = 1 << 18,
+        PLAIN_HAN = 1 << 19,     // Han, and no light word begins with it
+        PLAIN_LETTER = 1 << 20,  // a letter, and no light word begins with it
+    };
+    // Sets of characters that texts are searched for.
+    enum Start : std::uint8_t {
+        OPENS = 1 << 0, ENDS = 1 << 1, MARKS = 1 << 2,
+        NOTES = 1 << 3,         // a phrase of a note may begin with it
+        KEYS = 1 << 4,          // 答案: and the like may begin with it
+        BEFORE_KEY = 1 << 5,    // ... and stand behind it
+        LABELS = 1 << 6,        // a choice's label may begin with it
+        BEFORE_LABEL = 1 << 7,  // ... and stand behind it
     };
 
     void index_phrases() {
@@ -72,22 +86,25 @@ struct FormTables {
             traits[phrases[i][0]] |= phrase_kinds[i];
         }
         for (std::size_t c = 0; c < PLANE; c++) first[c + 1] += first[c];
-        const auto add = [&](std::uint32_t set, std::u32string_view characters) {
-            for (const char32_t c : characters) traits[c] |= set;
+        const auto add = [](auto& to, auto set, std::u32string_view characters) {
+            for (const char32_t c : characters) to[c] |= set;
         };
-        add(OPENS, U"([");
-        add(ENDS, U"\n。?!");
-        add(BRACKETS, U"()[]\n");
-        add(PAUSES, U",;。?!.:\n");
-        add(MARKS, U"\\{}$`![](~—");
-        add(LABELS, U"abcdefgh([");
-        add(BEFORE_LABEL, U";。?!.,)]_、:$");
-        add(BEFORE_MARK, U"\n 。?!)\"");
+        add(traits, BRACKETS, U"()[]\n");
+        add(traits, PAUSES, U",;。?!.:\n");
+        add(starts, OPENS, U"([");
+        add(starts, ENDS, U"\n。?!");
+        add(starts, MARKS, U"\\{}$`![](~—");
+        add(starts, KEYS, U"([");
+        add(starts, BEFORE_KEY, U"\n 。?!)\"");
+        add(starts, LABELS, U"abcdefgh([");
+        add(starts, BEFORE_LABEL, U";。?!.,)]_、:$");
         for (const std::uint32_t c : negating) {
             if (c < PLANE) traits[c] |= DENIES;
         }
         for (std::size_t c = 0; c < PLANE; c++) {
-            if (classes[c] == Class::space || classes[c] == Class::han) traits[c] |= BEFORE_LABEL;
+            if (classes[c] == Class::space || classes[c] == Class::han) starts[c] |= BEFORE_LABEL;
+            if (traits[c] & NOTE) starts[c] |= NOTES;
+            if (traits[c] & KEY) starts[c] |= KEYS;
             if (traits[c] & LIGHT) continue;
             if (classes[c] == Class::han) traits[c] |= PLAIN_HAN;
             if (classes[c] == Class::letter) traits[c] |= PLAIN_LETTER;
@@ -119,8 +136,12 @@ struct FormTables {
         return kind == Class::letter || kind == Class::digit;
     }
 
-    Word word(Points text) const { return word(digest(text)); }
-    Word word(std::uint64_t digest) const { return words.find(key_of(digest)); }
+    Word word(Points text) const { return words.find(key_of(digest(text))); }
+    Known look_up(Points text) const {
+        const std::uint64_t key = digest(text);
+        const Word word = words.find(key_of(key));
+        return {word.number ? word.number : key, word.flags};
+    }
 
     // The longest phrase of those kinds that begins a text.
     Found phrase(Points text, std::uint16_t wanted) const {
@@ -129,7 +150,7 @@ struct FormTables {
         for (std::size_t i = first[text[0]]; i < first[text[0] + 1]; i++) {
             const Points one = phrases[i];
             if ((phrase_kinds[i] & wanted) && one.size() > found.length && one.size() <= text.size() &&
-                std::equal(one.begin(), one.end(), text.begin()))
+                one.back() == text[one.size() - 1] && std::equal(one.begin(), one.end(), text.begin()))
                 found = {one.size(), phrase_kinds[i]};
         }
         return found;
@@ -150,16 +171,6 @@ struct Reader {
         while (i < text.size() && !tables.has(text[i], traits)) i++;
         return i;
     }
-    // ... that stands behind one with one of others.
-    std::size_t find_behind(std::size_t i, std::uint32_t before, std::uint32_t traits) const {
-        bool behind = tables.has(at(i - 1), before);
-        for (; i < text.size(); i++) {
-            const std::uint32_t own = tables.traits_of(text[i]);
-            if (behind && own & traits) return i;
-            behind = own & before;
-        }
-        return i;
-    }
     bool is_in(std::size_t i, std::u32string_view those) const { return those.find(at(i)) != those.npos; }
     bool is_latin(std::size_t i) const { return U'a' <= at(i) && at(i) <= U'z'; }
     bool is_plain(std::size_t i) const { return is(i, Class::letter) || is(i, Class::digit); }
@@ -177,13 +188,11 @@ struct Reader {
         return tables.phrase(i < text.size() ? text.subspan(i) : Points{}, wanted);
     }
     Reader part(std::size_t begin, std::size_t end) const { return {tables, text.subspan(begin, end - begin)}; }
-    // Where the first phrase of those kinds begins; the size of the text where there is none.
-    std::size_t find_phrase(std::uint16_t wanted) const {
+    bool holds(std::uint16_t wanted) const {
         std::size_t i = find(0, wanted);
         while (i < text.size() && !phrase(i, wanted).length) i = find(i + 1, wanted);
-        return i;
+        return i < text.size();
     }
-    bool holds(std::uint16_t wanted) const { return find_phrase(wanted) < text.size(); }
     // How many letters and digits there are, `most` at most.
     std::size_t letters(std::size_t most = std::numeric_limits<std::size_t>::max()) const {
         std::size_t count = 0;
@@ -207,6 +216,62 @@ struct Reader {
         }
         return is_in(i, ends) ? i + 1 : 0;
     }
+};
+
+// A text with a byte of `FormTables::starts` for each character: eight are searched at once. Eight more bytes, of any
+// value, stand behind.
+struct Searched : Reader {
+    const std::uint8_t* starts;
+
+    Searched part(std::size_t begin, std::size_t end) const { return {Reader::part(begin, end), starts + begin}; }
+    // The first place from i on of a character of a set; the size of the text where there is none.
+    std::size_t find(std::size_t i, FormTables::Start set) const {
+        for (; i < size(); i += ASCII_BLOCK) {
+            if (const std::uint64_t found = those(eight(i), set)) return place(i, found);
+        }
+        return size();
+    }
+    // ... that stands behind one of another set.
+    std::size_t find_behind(std::size_t i, FormTables::Start before, FormTables::Start set) const {
+        std::uint64_t last = i ? starts[i - 1] : tables.starts[U' '];
+        for (; i < size(); i += ASCII_BLOCK) {
+            const std::uint64_t own = eight(i);
+            if (const std::uint64_t found = those(own, set) & those(own << 8 | last, before)) return place(i, found);
+            last = own >> 56;
+        }
+        return size();
+    }
+    // Where the first phrase of a note begins from i on.
+    std::size_t find_note(std::size_t i) const {
+        i = find(i, FormTables::NOTES);
+        while (i < size() && !phrase(i, NOTE).length) i = find(i + 1, FormTables::NOTES);
+        return i;
+    }
+
+private:
+    std::uint64_t eight(std::size_t i) const { return read_word<std::uint64_t>(starts + i); }
+    // The lowest bit of each byte that is of the set.
+    static std::uint64_t those(std::uint64_t eight, FormTables::Start set) {
+        return eight >> std::countr_zero(unsigned{set}) & 0x0101010101010101;
+    }
+    std::size_t place(std::size_t i, std::uint64_t found) const {
+        return std::min(i + static_cast<std::size_t>(std::countr_zero(found)) / 8, size());
+    }
+};
+
+// Room for such a text.
+class SearchedText {
+public:
+    Buffer points;
+
+    Searched reader(const FormTables& tables) {
+        if (starts_.size() < points.size() + ASCII_BLOCK) starts_.resize(points.size() + ASCII_BLOCK);
+        for (std::size_t i = 0; i < points.size(); i++) starts_[i] = points[i] < PLANE ? tables.starts[points[i]] : 0;
+        return {{tables, points}, starts_.data()};
+    }
+
+private:
+    std::vector<std::uint8_t> starts_;
 };
 
 }  // namespace dedup::judgment

@@ -16,18 +16,21 @@ class Flattener {
 public:
     std::vector<Points> images;  // addresses, as the marks come
 
-    // The flat text, valid until the next call.
-    Points flatten(const Reader& text) {
-        text_ = &text;
+    // The flat text, which may be the text itself; valid until the next call.
+    Points flatten(const Searched& text) {
         clear(out_, images, groups_);
+        std::size_t i = text.find(0, FormTables::MARKS);
+        if (i == text.size()) return text.text;
+        text_ = &text;
+        latex_ = std::find(text.text.begin() + i, text.text.end(), U'\\') != text.text.end();
         apart_ = false;
         stop_ = 0;
-        const bool latex = std::find(text.text.begin(), text.text.end(), U'\\') != text.text.end();
-        for (std::size_t i = 0; i < text.size();) {
-            const std::size_t begin = i;
-            if (!apart_) i = text.find(i, FormTables::MARKS);
+        append(out_, text.text.first(i));
+        while (i < text.size()) {
+            const std::size_t begin = i = step(i);
+            if (apart_ || i >= text.size()) continue;
+            i = text.find(i, FormTables::MARKS);
             append(out_, text.text.subspan(begin, i - begin));
-            if (i < text.size()) i = step(i, latex);
         }
         return out_;
     }
@@ -39,7 +42,7 @@ private:
         std::size_t start;
     };
 
-    std::size_t step(std::size_t i, bool latex) {
+    std::size_t step(std::size_t i) {
         const Reader& text = *text_;
         const std::uint32_t c = text.at(i);
         std::size_t end = 0;
@@ -66,7 +69,7 @@ private:
                 return end;
         }
         const bool ranges = (c == U'~' || c == U'—') && text.is(i - 1, Class::digit) && text.is(i + 1, Class::digit);
-        put(ranges ? U'-' : c == U'~' && latex ? U' ' : c);
+        put(ranges ? U'-' : c == U'~' && latex_ ? U' ' : c);
         return i + 1;
     }
 
@@ -229,6 +232,7 @@ private:
     Buffer out_;
     std::vector<Opened> groups_;
     bool apart_ = false;
+    bool latex_ = false;
     std::size_t stop_ = 0;
 };
 
@@ -276,7 +280,6 @@ inline void mark_brackets(const Reader& text, std::vector<std::size_t>& opened, 
     };
     opened.clear();
     keep.assign(text.size(), false);
-    if (text.find(0, FormTables::OPENS) == text.size()) return;
     constexpr std::uint32_t some = FormTables::BRACKETS;
     for (std::size_t i = text.find(0, some); i < text.size(); i = text.find(i + 1, some)) {
         if (text.is_in(i, U"([")) opened.push_back(i);

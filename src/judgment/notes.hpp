@@ -17,84 +17,87 @@ inline bool is_points(const Reader& inner) {
     return unit && inner.skip(i + unit) == inner.size();
 }
 
-// Takes brackets that hold points, or say where the text is from, out of it.
-inline void take_brackets(const Reader& text, Buffer& out, Buffer& notes) {
-    for (std::size_t i = 0; i < text.size();) {
-        const std::size_t opened = text.find(i, FormTables::OPENS);
-        append(out, text.text.subspan(i, opened - i));
-        i = opened;
-        if (const std::size_t end = text.closing(i, 120)) {
-            const Reader inner = text.part(i + 1, end);
-            if (is_points(inner) || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET))) {
-                append(notes, text.text.subspan(i, end + 1 - i));
-                notes.push_back(U' ');
-                out.push_back(U' ');
-                i = end + 1;
-                continue;
-            }
+// Takes brackets that hold points, or say where the text is from, out of it. Returns the text itself where there are
+// none, else `out`; so does `take_sentences`.
+inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& notes) {
+    out.points.clear();
+    std::size_t behind = 0;  // what is taken out
+    for (std::size_t i = text.find(0, FormTables::OPENS); i < text.size(); i = text.find(i, FormTables::OPENS)) {
+        const std::size_t end = text.closing(i, 120);
+        const Reader inner = text.part(i + 1, std::max(end, i + 1));
+        if (end && (is_points(inner) || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
+            append(out.points, text.text.subspan(behind, i - behind));
+            out.points.push_back(U' ');
+            append(notes, text.text.subspan(i, end + 1 - i));
+            notes.push_back(U' ');
+            behind = end + 1;
         }
-        if (i < text.size()) out.push_back(text.at(i++));
+        i = std::max(i + 1, behind);
     }
+    if (!behind) return text;
+    append(out.points, text.text.subspan(behind));
+    return out.reader(text.tables);
 }
 
 // Takes short sentences out in which a paper or a page speaks of itself; of what stands before, behind a space or a
 // comma, it says nothing: D. 18 Ω 扫码看解析
-inline void take_sentences(const Reader& text, Buffer& out, Buffer& notes) {
-    for (std::size_t i = 0, end; i < text.size(); i = end) {
-        const std::size_t first = text.find(i, FormTables::ENDS | std::uint32_t{NOTE});
-        end = std::min(text.find(first, FormTables::ENDS) + 1, text.size());
-        const Reader sentence = text.part(i, end);
-        const bool may_be = text.tables.has(text.at(first), NOTE) && sentence.size() <= 80;
-        std::size_t start = may_be ? sentence.find_phrase(NOTE) : sentence.size();
-        if (start < sentence.size()) {
-            while (start > 0 && !sentence.is_in(start - 1, U" ,")) start--;
-            append(out, sentence.text.first(start));
-            append(notes, sentence.text.subspan(start));
-            notes.push_back(U' ');
-            out.push_back(U'\n');
-        } else {
-            append(out, sentence.text);
-        }
+inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& notes) {
+    out.points.clear();
+    std::size_t behind = 0;
+    for (std::size_t i = text.find_note(0), end; i < text.size(); i = text.find_note(end)) {
+        end = std::min(text.find(i, FormTables::ENDS) + 1, text.size());
+        std::size_t begin = i;
+        while (begin > 0 && !(text.starts[begin - 1] & FormTables::ENDS)) begin--;
+        const Searched sentence = text.part(begin, end);
+        std::size_t start = sentence.size() <= 80 ? sentence.find_note(0) : sentence.size();
+        if (start == sentence.size()) continue;
+        while (start > 0 && !sentence.is_in(start - 1, U" ,")) start--;
+        append(out.points, text.text.subspan(behind, begin + start - behind));
+        out.points.push_back(U'\n');
+        append(notes, sentence.text.subspan(start));
+        notes.push_back(U' ');
+        behind = end;
     }
+    if (!behind) return text;
+    append(out.points, text.text.subspan(behind));
+    return out.reader(text.tables);
 }
 
 class NoteSplitter {
 public:
-    Buffer body, answer;
+    SearchedText answer;
     bool explained = false;
 
-    // Splits a text into body, answer and, behind those that are there, notes. What follows a mark is
-    // still the task where choices follow, or where most of the text does.
-    void split(const Reader& text, ChoiceFinder& finder, Buffer& notes) {
-        clear(body, answer);
+    // Splits a text into body, which is returned, answer and, behind those that are there, notes. What follows a mark
+    // is still the task where choices follow, or where most of the text does.
+    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
+        answer.points.clear();
         explained = false;
         find_marks(text);
-        append(body, text.text.first(marks_.empty() ? text.size() : marks_[0].start));
-        if (marks_.empty()) return;
-        std::size_t count = reader(text, body).letters();
-        if (count < 4 && marks_.size() == 1 && !(marks_[0].kinds & LINE)) {
-            append(body, text.text.subspan(body.size()));
-            return;
-        }
+        if (marks_.empty()) return text;
+        std::size_t count = text.part(0, marks_[0].start).letters();
+        if (count < 4 && marks_.size() == 1 && !(marks_[0].kinds & LINE)) return text;
+        Buffer& body = body_.points;
+        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
         bool listed = false;
         for (std::size_t k = 0; k < marks_.size(); k++) {
             const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
-            const Reader piece = text.part(marks_[k].end, end);
+            const Searched piece = text.part(marks_[k].end, end);
             const std::size_t stop = std::ranges::find(piece.text, U'\n') - piece.text.begin();
             const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
             const bool is_answer = marks_[k].kinds & ANSWER, is_line = !is_answer && marks_[k].kinds & LINE;
             const std::size_t letters = piece.letters();
             bool more = !is_line && !finder.find(piece).empty();
-            if (!is_line && !more && answer.empty() && letters > count) {
-                listed = listed || !finder.find(reader(text, body)).empty();
+            if (!is_line && !more && answer.points.empty() && letters > count) {
+                listed = listed || !finder.find(body_.reader(text.tables)).empty();
                 more = !listed;
             }
             if (more) {
                 append(body, text.text.subspan(marks_[k].start, end - marks_[k].start));
                 count += text.part(marks_[k].start, end).letters();
             } else if (is_answer) {
-                append(answer, line.text);
-                answer.push_back(U' ');
+                append(answer.points, line.text);
+                answer.points.push_back(U' ');
                 explained |= rest.letters() >= 30;
             } else if (!is_line) {
                 explained |= letters >= 10;
@@ -109,6 +112,7 @@ public:
                 count += is_long ? letters : rest.letters();
             }
         }
+        return body_.reader(text.tables);
     }
 
 private:
@@ -118,18 +122,16 @@ private:
         std::uint16_t kinds;
     };
 
-    static Reader reader(const Reader& text, const Buffer& buffer) { return {text.tables, buffer}; }
-
     // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
-    void find_marks(const Reader& text) {
+    void find_marks(const Searched& text) {
         marks_.clear();
         for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_MARK, MARK | FormTables::OPENS);
+            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
             if (i == text.size()) return;
             std::size_t end = 0;
             if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
                 const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
-                const auto found = text.phrase(j, MARK);
+                const auto found = text.phrase(j, KEY);
                 if (found.length) end = text.after_label(j + found.length, U":]");
                 if (end) marks_.push_back({i, end, found.kinds});
             }
@@ -137,9 +139,8 @@ private:
         }
     }
 
-    static constexpr std::uint16_t MARK = ANSWER | EXPLANATION | LINE;
-
     std::vector<Mark> marks_;
+    SearchedText body_;
 };
 
 // Openings: each returns the place behind, or 0.
@@ -163,8 +164,11 @@ inline std::size_t bracketed_opening(const Reader& text, std::size_t i) {
 
 // 2019年真题第48题
 inline std::size_t paper_opening(const Reader& text, std::size_t i) {
+    const std::size_t stop = std::min(i + 30, text.size());
+    const Points begin = text.text.subspan(i, stop - i);
+    if (std::ranges::find(begin, U'第') == begin.end()) return 0;
     bool found = false;
-    for (const std::size_t stop = std::min(i + 30, text.size()); i < stop; i++) {
+    for (; i < stop; i++) {
         if (!text.is(i, Class::han) && !text.is(i, Class::digit) && !text.is_in(i, U"· ")) return 0;
         const std::size_t first = text.skip(i + 1), n = text.digits(first), end = text.skip(first + n);
         const bool is_number = found && text.at(i) == U'第' && n && text.at(end) == U'题';
@@ -203,10 +207,10 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
 }
 
 // The text without the numbers, headings and names of papers that it begins with.
-inline Reader strip_opening(const Reader& text) {
+inline Searched strip_opening(const Searched& text) {
     std::size_t i = 0;
     for (std::size_t j; (j = opening(text, i)) > i;) i = j;
-    const Reader rest = text.part(std::min(i, text.size()), text.size());
+    const Searched rest = text.part(std::min(i, text.size()), text.size());
     return rest.letters(4) >= 4 ? rest : text;
 }
 

@@ -32,40 +32,47 @@ Points image_key(const Reader& address) {
 
 // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
 void OutlineReader::fold(Points text) {
-    text_.clear();
+    Buffer& to = text_.points;
+    to.resize(text.size());  // there is always room for as many as are left
+    std::size_t size = 0;
     std::uint32_t script = 0;
+    const auto put = [&](std::uint32_t point) {
+        to.push_back(0);
+        to[size++] = point;
+    };
     for (const std::uint32_t point : text) {
         if (!script && point < PLANE && tables_.single[point]) {
-            text_.push_back(tables_.single[point]);
+            to[size++] = tables_.single[point];
             continue;
         }
         const std::size_t place = tables_.folded_place(point);
         const std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
         if (now != script) {
-            if (script) text_.push_back(U'}');
-            if (now) text_.insert(text_.end(), {now, U'{'});
+            if (script) put(U'}');
+            if (now) {
+                put(now);
+                put(U'{');
+            }
             script = now;
         }
-        append(text_, place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1));
+        for (const std::uint32_t one : place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1)) put(one);
     }
-    if (script) text_.push_back(U'}');
+    if (script) put(U'}');
+    to.resize(size);
 }
 
 void OutlineReader::read(Points text) {
     fold(text);
-    clear(rest_, notes_);
-    take_brackets({tables_, text_}, rest_, notes_);
-    text_.clear();
-    const std::size_t taken = notes_.size();
-    take_sentences({tables_, rest_}, text_, notes_);
-    if (Reader{tables_, text_}.letters(4) < 4) {
-        std::swap(text_, rest_);
-        notes_.resize(taken);
-    }
-    splitter_.split({tables_, text_}, finder_, notes_);
-    const Reader body = strip_opening({tables_, splitter_.body});
+    Buffer& notes = notes_.points;
+    notes.clear();
+    const Searched whole = take_brackets(text_.reader(tables_), rest_, notes);
+    const std::size_t taken = notes.size();
+    const Searched rest = take_sentences(whole, body_, notes);
+    const bool enough = rest.letters(4) >= 4;
+    if (!enough) notes.resize(taken);
+    const Searched body = strip_opening(splitter_.split(enough ? rest : whole, finder_, notes));
     const auto choices = finder_.find(body);
-    const Reader stem = body.part(0, finder_.stem);
+    const Searched stem = body.part(0, finder_.stem);
     bool han = false;
     for (std::size_t i = 0; i < body.size() && !han; i++) han = body.is(i, Class::han);
 
@@ -75,8 +82,8 @@ void OutlineReader::read(Points text) {
     clear(images_, image_ends_);
     place.stem = write(stem);
     for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
-    place.answer = write({tables_, splitter_.answer});
-    place.notes = write({tables_, notes_});
+    place.answer = write(splitter_.answer.reader(tables_));
+    place.notes = write(notes_.reader(tables_));
     std::size_t begin = 0;
     for (const std::size_t end : image_ends_) {
         to_.inner.push_back(add(Points(images_).subspan(begin, end - begin)));
@@ -92,7 +99,7 @@ Range OutlineReader::add(Points points) {
     return range_of(begin, begin + points.size());
 }
 
-Range OutlineReader::write(const Reader& part) {
+Range OutlineReader::write(const Searched& part) {
     const Range range = add(flattener_.flatten(part));
     for (const Points address : flattener_.images) {
         append(images_, image_key({tables_, address}));

@@ -13,14 +13,15 @@ public:
 private:
     void fold(Points text);
     Range add(Points points);
-    Range write(const Reader& part);
+    Range write(const Searched& part);
 
     const FormTables& tables_;
     Outlines& to_;
     ChoiceFinder finder_;
     NoteSplitter splitter_;
     Flattener flattener_;
-    Buffer text_, rest_, notes_, images_;
+    SearchedText text_, rest_, body_, notes_;
+    Buffer images_;
     std::vector<std::size_t> image_ends_;
 };
 

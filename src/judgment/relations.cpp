@@ -43,7 +43,16 @@ Numeral numeral_of(std::uint32_t point) {
 }
 bool is_numeral(std::uint32_t point) { return numeral_of(point).point != 0; }
 
-bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
+constexpr bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }
+
+// A bit for each character of the basic plane, whether a number begins with it: every character is asked.
+constexpr std::array<std::uint64_t, PLANE / 64> BEGINNINGS = [] {
+    std::array<std::uint64_t, PLANE / 64> bits{};
+    const auto add = [&](std::uint32_t point) { bits[point / 64] |= std::uint64_t{1} << point % 64; };
+    for (const Numeral& one : NUMERALS) add(one.point ? one.point : '0');
+    for (std::uint32_t digit = '0'; digit <= '9'; digit++) add(digit);
+    return bits;
+}();
 
 int digit_of(std::uint32_t point) { return numeral_of(point).digit; }  // -1 for others
 std::uint64_t scale_of(std::uint32_t point) { return numeral_of(point).scale; }  // 0 for others
@@ -158,7 +167,7 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
 
 }  // namespace
 
-bool begins_number(std::uint32_t point) { return is_numeral(point) || is_digit(point); }
+bool begins_number(std::uint32_t point) { return point < PLANE && BEGINNINGS[point / 64] >> point % 64 & 1; }
 
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
     if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);
@@ -176,10 +185,12 @@ void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
 }
 
 void find_numbers(Points plain, std::vector<std::uint64_t>& to) {
-    for (std::size_t at = 0, end; at < plain.size(); at = end) {
-        end = at + 1;
-        if (is_digit(plain[at])) end = end_of_number(plain, at);
-        if (is_digit(plain[at]) || is_circled(plain[at])) to.push_back(digest(plain.subspan(at, end - at)));
+    const auto is_number = [](std::uint32_t point) { return is_digit(point) | is_circled(point); };
+    for (std::size_t at = 0, end;; at = end) {
+        at = std::find_if(plain.begin() + at, plain.end(), is_number) - plain.begin();
+        if (at == plain.size()) break;
+        end = is_digit(plain[at]) ? end_of_number(plain, at) : at + 1;
+        to.push_back(digest(plain.subspan(at, end - at)));
     }
     std::sort(to.begin(), to.end());
 }

@@ -5,82 +5,119 @@
 namespace dedup::judgment {
 namespace {
 
-constexpr std::size_t MOST_DISTINCT = 1 << 10;  // characters, of nearly all texts
-
 bool is_han(std::uint32_t point) { return 0x3400 <= point && point < 0xA000; }
 
 bool is_notation(const Token& token) {
-    return token.kind == Kind::symbol || token.kind == Kind::letter || token.kind == Kind::number;
+    return (token.kind == Kind::symbol) | (token.kind == Kind::letter) | (token.kind == Kind::number);
 }
 
-std::uint64_t hash(const std::vector<std::uint64_t>& keys) {
-    return XXH3_64bits(keys.data(), keys.size() * sizeof(std::uint64_t));
-}
+std::uint64_t hash(std::span<const std::uint64_t> keys) { return XXH3_64bits(keys.data(), keys.size_bytes()); }
 
 }  // namespace
 
+void LetterCounter::add(Points text) {
+    if (distinct_.size() < count_ + text.size()) distinct_.resize(count_ + text.size());
+    for (const std::uint32_t point : text) {
+        if (point >= PLANE) {
+            beyond_.push_back(point);
+            continue;
+        }
+        distinct_[count_] = point;
+        count_ += counts_[point]++ == 0;
+    }
+}
+
+Letters LetterCounter::letters() const {
+    Letters letters{std::vector<Letters::Letter>(count_), beyond_.size()};
+    for (std::size_t k = 0; k < count_; k++) {
+        const std::uint32_t point = distinct_[k], count = counts_[point];
+        letters.distinct[k] = {point, count};
+        letters.size += count;
+    }
+    Buffer others = beyond_;
+    std::ranges::sort(others);
+    for (const std::uint32_t point : others) {
+        if (letters.distinct.empty() || letters.distinct.back().point != point) letters.distinct.push_back({point, 0});
+        letters.distinct.back().count++;
+    }
+    return letters;
+}
+
 Summary Summarizer::summarize(const Form& form) {
     Summary summary;
+    summarize_choices(form, summary);
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, summary.clauses);
     text_.clear();
     write_plainly(form.text(stem), relations_.spellings, text_);
-    find_numbers(text_, summary.numbers);
-    summary.weight = weight_of(stem);
+    keys_.clear();
+    find_numbers(text_, keys_);
+    summary.numbers.assign(keys_.begin(), keys_.end());
     summary.han = std::ranges::count_if(form.text(stem), is_han);
-    summary.notation = std::ranges::count_if(stem, is_notation);
     for (const Token& token : stem) {
-        if (token.kind != Kind::symbol) summary.last_clause = std::max(summary.last_clause, token.clause);
+        summary.weight += token.weight;
+        summary.notation += is_notation(token);
+        summary.last_clause = std::max(summary.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
-    summary.letters = count_letters(form, asked_of(form));
     for (const Token& token : form.of(asked_of(form))) {
         summary.has_image |= token.kind == Kind::image;
         summary.has_emphasis |= (token.flags & EMPHASISED) != 0;
     }
-    summarize_choices(form, summary);
+    counter_.add(content(form, stem));
+    summary.letters = counter_.letters();
     return summary;
 }
 
-void Summarizer::summarize_choices(const Form& form, Summary& to) {
-    to.choice_letters = count_letters(form, choices_of(form));
-    for (const Range range : form.choices) {
-        clear(text_, keys_);
-        for (const Token& token : form.of(range)) {
-            if (!has_content(token)) continue;
-            append(text_, form.text(token));
-            keys_.push_back(token.key);
-        }
-        write_plainly(text_, relations_.spellings, to.choices);
-        to.ends.push_back(to.choices.size());
-        to.keys.push_back(hash(keys_));
+// The text of tokens with a meaning; valid until the next call. Short ones are copied without a branch.
+Points Summarizer::content(const Form& form, std::span<const Token> tokens) {
+    constexpr std::size_t SHORT = 4;
+    content_.resize(form.text(tokens).size() + SHORT);
+    std::size_t size = 0;
+    for (const Token& token : tokens) {
+        const Points text = form.text(token);
+        if (text.size() <= SHORT && token.begin + SHORT <= form.points.size())
+            std::copy_n(form.points.begin() + token.begin, SHORT, content_.begin() + size);
+        else
+            std::ranges::copy(text, content_.begin() + size);
+        size += has_content(token) ? text.size() : 0;
     }
+    return Points(content_).first(size);
+}
+
+// Leaves their letters in the counter.
+void Summarizer::summarize_choices(const Form& form, Summary& to) {
+    counter_.clear();
+    for (const Range range : form.choices) {
+        const auto tokens = form.of(range);
+        const Points text = content(form, tokens);
+        counter_.add(text);
+        write_plainly(text, relations_.spellings, to.choices);
+        to.ends.push_back(to.choices.size());
+        to.keys.push_back(hash(keys(tokens)));
+    }
+    to.choice_letters = counter_.letters();
+}
+
+// Those of tokens with a meaning; valid until the next call.
+std::span<const std::uint64_t> Summarizer::keys(std::span<const Token> tokens) {
+    if (keys_.size() < tokens.size()) keys_.resize(tokens.size());
+    std::size_t count = 0;
+    for (const Token& token : tokens) {
+        keys_[count] = token.key;
+        count += has_content(token);
+    }
+    return std::span(keys_).first(count);
 }
 
 void Summarizer::find_clauses(const Form& form, Range part, std::vector<Clause>& found) {
     found.clear();
+    if (part.size()) found.reserve(form.tokens[part.end - 1].clause - form.tokens[part.begin].clause + 1);
     for (std::uint32_t at = part.begin; at < part.end;) {
         const std::uint32_t begin = at;
-        keys_.clear();
-        for (; at < part.end && form.tokens[at].clause == form.tokens[begin].clause; at++) {
-            if (has_content(form.tokens[at])) keys_.push_back(form.tokens[at].key);
-        }
-        found.push_back({{begin, at}, (hash(keys_) & ~std::uint64_t{1}) | (keys_.size() >= 2)});
+        while (at < part.end && form.tokens[at].clause == form.tokens[begin].clause) at++;
+        const auto own = keys(form.of({begin, at}));
+        found.push_back({{begin, at}, (hash(own) & ~std::uint64_t{1}) | (own.size() >= 2)});
     }
-}
-
-Letters Summarizer::count_letters(const Form& form, Range tokens) {
-    Letters letters;
-    counts_.reset(std::min<std::size_t>(form.text(form.of(tokens)).size(), MOST_DISTINCT));
-    for (const Token& token : form.of(tokens)) {
-        if (!has_content(token)) continue;
-        for (const std::uint32_t point : form.text(token)) counts_[key_of(point)].value++;
-        letters.size += token.end - token.begin;
-    }
-    letters.distinct.reserve(counts_.size());
-    counts_.each([&](std::uint64_t key, std::uint32_t count) {
-        letters.distinct.push_back({static_cast<std::uint32_t>(key - 1), count});
-    });
-    return letters;
 }
 
 }  // namespace dedup::judgment

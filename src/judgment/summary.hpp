@@ -9,7 +9,8 @@
 
 namespace dedup::judgment {
 
-inline bool has_content(const Token& token) { return token.kind != Kind::function && token.kind != Kind::blank; }
+// Without a branch, which would be foretold badly.
+inline bool has_content(const Token& token) { return (token.kind != Kind::function) & (token.kind != Kind::blank); }
 
 double weight_of(const auto& words) {
     double sum = 0;  // exact, in any order: float in double
@@ -17,12 +18,9 @@ double weight_of(const auto& words) {
     return sum;
 }
 
-// Tokens of stem and choices, and of choices.
+// Tokens of stem and choices.
 inline Range asked_of(const Form& form) {
     return {form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end};
-}
-inline Range choices_of(const Form& form) {
-    return form.choices.empty() ? Range{0, 0} : Range{form.choices.front().begin, form.choices.back().end};
 }
 
 // How often each character is in what carries a meaning.
@@ -32,6 +30,25 @@ struct Letters {
     };
     std::vector<Letter> distinct;
     std::size_t size = 0;  // characters
+};
+
+// Counts them, without a branch on whether one is new.
+class LetterCounter {
+public:
+    void clear() {
+        counts_.resize(PLANE);
+        for (std::size_t k = 0; k < count_; k++) counts_[distinct_[k]] = 0;
+        count_ = 0;
+        beyond_.clear();
+    }
+    void add(Points text);
+    Letters letters() const;
+
+private:
+    std::vector<std::uint32_t> counts_;  // of each character of the basic plane
+    Buffer distinct_;                    // ... those that came, `count_` of them
+    std::size_t count_ = 0;
+    Buffer beyond_;  // the others, as they come
 };
 
 // Tokens, and a hash of those with a meaning; its lowest bit tells whether it is long enough to be known again at another
@@ -69,12 +86,13 @@ public:
 
 private:
     void summarize_choices(const Form& form, Summary& to);
-    Letters count_letters(const Form& form, Range tokens);
+    Points content(const Form& form, std::span<const Token> tokens);
+    std::span<const std::uint64_t> keys(std::span<const Token> tokens);
 
     const Relations& relations_;
-    HashTable<std::uint32_t> counts_;  // by character
+    LetterCounter counter_;
     std::vector<std::uint64_t> keys_;
-    Buffer text_;
+    Buffer text_, content_;
 };
 
 }  // namespace dedup::judgment

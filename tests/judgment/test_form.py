@@ -14,7 +14,7 @@ from dedup_job import _core
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import form_tables, relations
-from dedup_job.judgment.form_tables import Fact, Flag, Kind
+from dedup_job.judgment.form_tables import Class, Fact, Flag, Kind
 from dedup_job.native.code_points import pack
 from tests.judgment.forms import forms_of, gists_of, judge
 from tests.reference.form import form_of
@@ -133,6 +133,18 @@ def test_strings_of_all_kinds_are_read_as_the_reference_reads_them():
 @given(st.lists(st.sampled_from(PIECES), max_size=14).map("".join))
 def test_marks_in_any_order_are_read_as_the_reference_reads_them(text):
     check([text])
+
+
+def test_what_is_looked_for_is_found_at_any_place_of_a_text():
+    marks = ("（5分）", "扫码看解析。", "\n答案：丙", "\nA. 丙 B. 丁", "{x}", "\n")
+    check(
+        [
+            "甲" * before + mark + "乙" * behind
+            for mark in marks
+            for before in range(10)
+            for behind in (0, 9)
+        ]
+    )
 
 
 @given(st.sampled_from(QUESTIONS), st.sampled_from(QUESTIONS), st.randoms())
@@ -272,6 +284,10 @@ def test_words_are_known_by_what_they_do():
     assert flags["没有"] & Flag.NEGATES
     assert flags["如果"] & Flag.LIMITS
     assert not flags["除以"] & Flag.NEGATES
+
+
+def test_only_words_of_han_characters_are_rated():
+    assert {form_tables.class_of(c) for word in form_tables.idf() for c in word} == {Class.HAN}
 
 
 def test_synonyms_share_a_key():

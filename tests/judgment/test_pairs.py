@@ -89,6 +89,10 @@ def test_any_texts_are_compared_as_the_reference_compares_them(texts):
     check([texts])
 
 
+def test_characters_beyond_the_basic_plane_are_counted():
+    check([("𠮷𡃁𠮷甲 𠂢", "𡃁甲甲𠮷"), ("A. 𠮷 B. 𡃁𡃁", "A. 𡃁 B. 𠮷"), ("𠮷𠮷", "𠮷")])
+
+
 def test_a_text_and_itself_differ_in_nothing():
     ((features, guards), _) = compared([(text, text) for text in QUESTIONS])
     pieces = [name for name, _ in _core.FEATURES].index("pieces")
