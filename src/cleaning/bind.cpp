@@ -91,28 +91,6 @@ private:
     std::vector<Vocabulary::Name> names_;
 };
 
-// Texts in UTF-8, each decoded where the one before lay.
-class EncodedTexts {
-public:
-    explicit EncodedTexts(const Strings& strings) : strings_(strings) {
-        for (std::size_t i = 0; i < strings.size(); i++) longest_ = std::max(longest_, strings[i].size());
-        if (longest_ >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
-        points_ = std::make_unique_for_overwrite<std::uint32_t[]>(longest_ + ASCII_BLOCK);
-    }
-    std::size_t size() const { return strings_.size(); }
-    std::size_t longest() const { return longest_; }
-    Points operator[](std::size_t i) {
-        const std::ptrdiff_t count = decode_utf8(strings_[i], points_.get());
-        if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
-        return {points_.get(), static_cast<std::size_t>(count)};
-    }
-
-private:
-    const Strings& strings_;
-    std::size_t longest_ = 0;  // bytes, and so characters at most
-    std::unique_ptr<std::uint32_t[]> points_;
-};
-
 // A room that an array of numpy's holds as long as it lives.
 struct HeldRoom {
     explicit HeldRoom(std::shared_ptr<Rooms> all) : rooms(std::move(all)) {}
@@ -137,15 +115,20 @@ public:
     using Cleaned = std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<std::uint8_t>>;
 
     Cleaned clean(In<std::uint32_t> points, In<std::int64_t> offsets, bool html, bool read) const {
-        TextColumn texts = texts_of(points, offsets);
-        return clean_all(texts, texts.all().size(), html, read);
+        const TextColumn texts = texts_of(points, offsets);
+        const auto write = [&](std::size_t i, std::uint32_t* to) { return std::ranges::copy(texts[i], to).out - to; };
+        return clean_all(texts.size(), texts.longest(), texts.all().size(), html, read, write);
     }
 
     Cleaned clean_utf8(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
-                       std::size_t characters, bool html) const {
-        const Strings strings(data, starts, lengths);
-        EncodedTexts texts(strings);
-        return clean_all(texts, std::min(characters, strings.data.size()), html, false);
+                       std::int64_t characters, bool html) const {
+        const Strings texts(data, starts, lengths);
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < texts.size(); i++) longest = std::max(longest, texts[i].size());
+        if (longest >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
+        const auto write = [&](std::size_t i, std::uint32_t* to) { return decode_utf8(texts[i], to); };
+        const auto expected = std::clamp<std::int64_t>(characters, 0, std::ssize(texts.data));
+        return clean_all(texts.size(), longest, static_cast<std::size_t>(expected), html, false, write);
     }
 
     Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
@@ -179,19 +162,24 @@ private:
         return tables.build(accents);
     }
 
-    // expected: characters of all clean texts; there may be more.
-    template <class Texts>
-    Cleaned clean_all(Texts& texts, std::size_t expected, bool html, bool read) const {
-        std::vector<std::int64_t> bounds(texts.size() + 1);
-        std::vector<std::uint8_t> found(texts.size());
+    // longest: characters of a text at most; expected: of all clean ones, there may be more; write: writes a text,
+    // returns how many characters it has.
+    template <class Write>
+    Cleaned clean_all(std::size_t texts, std::size_t longest, std::size_t expected, bool html, bool read,
+                      Write write) const {
+        std::vector<std::int64_t> bounds(texts + 1);
+        std::vector<std::uint8_t> found(texts);
         auto held = std::make_unique<HeldRoom>(rooms_);
         std::size_t at = 0;
         {
             Unlocked unlocked;
-            TextCleaner cleaner(characters_, vocabulary_, texts.longest());
-            held->room = rooms_->take(expected + room_for(texts.longest()));
-            for (std::size_t i = 0; i < texts.size(); i++) {
-                const Points text = texts[i];
+            TextCleaner cleaner(characters_, vocabulary_, longest);
+            Buffer raw(longest + BEHIND);
+            held->room = rooms_->take(expected + room_for(longest));
+            for (std::size_t i = 0; i < texts; i++) {
+                const std::ptrdiff_t count = write(i, raw.room().data());
+                if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
+                const Points text = raw.room().first(static_cast<std::size_t>(count));
                 if (held->room.size - at < room_for(text.size())) {
                     Rooms::Room larger = rooms_->take(2 * held->room.size + room_for(text.size()));
                     std::copy_n(held->room.points.get(), at, larger.points.get());

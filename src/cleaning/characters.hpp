@@ -1,11 +1,14 @@
 // Characters: classes and kinds, as Python's tables say; marks beyond Unicode; words of ASCII in texts.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "cleaning/block.hpp"
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {
@@ -79,27 +82,27 @@ constexpr std::uint32_t ZERO_WIDTH_SPACE = 0x200B, BYTE_ORDER_MARK = 0xFEFF;
 
 inline std::uint32_t lower(std::uint32_t point) { return 'A' <= point && point <= 'Z' ? point + ('a' - 'A') : point; }
 
-// The next place from `at` on with a wanted character, the end without one. Where it is not near, eight are asked
-// at a time, without branches, which compilers turn into compares of several at once.
-template <class Wanted>
-Place find_if(Points text, Place at, Wanted is_wanted) {
-    constexpr Place STEP = 8;
-    const std::uint32_t* const points = text.data();
+// Characters that may be read behind each text.
+constexpr std::size_t BEHIND = std::max<std::size_t>(Block::SIZE, ASCII_BLOCK);
+
+// The next place from `at` on where one of sixteen is found, the end without one. found_in: takes their place, returns
+// bits.
+template <class FoundIn>
+Place find_where(Points text, Place at, FoundIn found_in) {
     const Place size = std::ssize(text);
-    for (const Place near = std::min(size, at + STEP); at < near; at++) {
-        if (is_wanted(points[at])) return at;
+    for (; at < size; at += Block::SIZE) {
+        if (const unsigned found = found_in(text.data() + at)) return std::min(size, at + std::countr_zero(found));
     }
-    for (; at + STEP <= size; at += STEP) {
-        bool found = false;
-        for (Place k = 0; k < STEP; k++) found |= is_wanted(points[at + k]);
-        if (found) break;
-    }
-    while (at < size && !is_wanted(points[at])) at++;
-    return at;
+    return size;
 }
 
-inline Place find(Points text, Place at, std::uint32_t point) {
-    return find_if(text, at, [=](std::uint32_t other) { return other == point; });
+// The next place from `at` on with one of these characters of ASCII, the end without one.
+template <class... Letters>
+Place find(Points text, Place at, Letters... letters) {
+    return find_where(text, at, [=](const std::uint32_t* points) {
+        const Block block(points);
+        return (block.equal(letters) | ...).bits();
+    });
 }
 
 class Characters {

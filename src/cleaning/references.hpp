@@ -42,8 +42,9 @@ public:
         const Place size = std::ssize(text);
         for (Place j = 0; j < size;) {
             const Place kept = j;
-            j = find_if(text, j, [](std::uint32_t point) {  // whatever may come out otherwise than it stands
-                return (point == '&') | (point == 0) | (point == '\r') | is_surrogate(point);
+            j = find_where(text, j, [](const std::uint32_t* points) {  // whatever may come out otherwise than it stands
+                const Block block(points);
+                return (block.equal('&') | block.equal(0) | block.equal('\r') | Block::surrogates(points)).bits();
             });
             out.append(text.subspan(kept, j - kept));
             if (j == size) break;
