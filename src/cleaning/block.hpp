@@ -39,14 +39,18 @@ public:
         : bytes_(_mm_packus_epi16(_mm_packs_epi32(read(points), read(points + 4)),
                                   _mm_packs_epi32(read(points + 8), read(points + 12)))) {}
 
-    // Surrogates among sixteen characters.
-    static Lanes surrogates(const std::uint32_t* points) {
-        const auto are = [&](int at) { return _mm_cmpeq_epi32(_mm_srli_epi32(read(points + at), 11), _mm_set1_epi32(0xD800 >> 11)); };
+    // Which of sixteen characters lie between two; numbers from 2**31 on do not.
+    static Lanes between(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
+        const __m128i below = _mm_set1_epi32(static_cast<int>(first) - 1), above = _mm_set1_epi32(static_cast<int>(last) + 1);
+        const auto are = [&](int at) {
+            return _mm_and_si128(_mm_cmpgt_epi32(read(points + at), below), _mm_cmplt_epi32(read(points + at), above));
+        };
         return Lanes(_mm_packs_epi16(_mm_packs_epi32(are(0), are(4)), _mm_packs_epi32(are(8), are(12))));
     }
 
     Lanes equal(char letter) const { return Lanes(_mm_cmpeq_epi8(bytes_, _mm_set1_epi8(letter))); }
     Lanes between(char first, char last) const { return Lanes(between(bytes_, first, last)); }
+    Lanes beyond_ascii() const { return Lanes(bytes_); }
     Lanes letters() const { return Lanes(between(_mm_or_si128(bytes_, _mm_set1_epi8('a' - 'A')), 'a', 'z')); }
 
     // The first eight, capitals as small letters, the first one in the lowest byte.
@@ -69,11 +73,16 @@ private:
 #else
     explicit Block(const std::uint32_t* points) : points_(points) {}
 
-    static Lanes surrogates(const std::uint32_t* points) { return lanes(points, 0xD800, 0xDFFF); }
+    static Lanes between(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
+        unsigned bits = 0;
+        for (int i = 0; i < SIZE; i++) bits |= static_cast<unsigned>(points[i] - first <= last - first) << i;
+        return Lanes(bits);
+    }
     Lanes equal(char letter) const { return between(letter, letter); }
     Lanes between(char first, char last) const {
-        return lanes(points_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
+        return between(points_, static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(last));
     }
+    Lanes beyond_ascii() const { return between(points_, 0x80, ~std::uint32_t{0}); }
     Lanes letters() const { return between('a', 'z') | between('A', 'Z'); }
     std::uint64_t first_eight() const {
         std::uint64_t word = 0;
@@ -85,11 +94,6 @@ private:
     }
 
 private:
-    static Lanes lanes(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
-        unsigned bits = 0;
-        for (int i = 0; i < SIZE; i++) bits |= static_cast<unsigned>(points[i] - first <= last - first) << i;
-        return Lanes(bits);
-    }
     const std::uint32_t* points_;
 #endif
 };
