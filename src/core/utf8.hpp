@@ -115,7 +115,12 @@ std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused
             const std::size_t count = count_ascii(from);
             if constexpr (WRITES) widen(from, to), to += count;
             from += count;
-            if (count == ASCII_BLOCK) continue;
+            if (count == ASCII_BLOCK) {  // then as a rule more follow
+                for (; stop - from >= 4 * static_cast<std::ptrdiff_t>(ASCII_BLOCK) && are_ascii(from); from += 4 * ASCII_BLOCK) {
+                    for (std::size_t i = 0; WRITES && i < 4; i++, to += ASCII_BLOCK) widen(from + i * ASCII_BLOCK, to);
+                }
+                continue;
+            }
         }
         for (; stop - from >= 4; from += 3, further += 2) {  // what Chinese is made of
             const auto word = read_word<std::uint32_t>(from);
