@@ -1,4 +1,5 @@
-// Sixteen characters at a time: which of them are one of some ASCII characters.
+// Sixteen characters at a time: which of them are one of some ASCII characters, or lie between two. With SSE2, as
+// x86-64 has it, else in loops.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -41,7 +42,8 @@ public:
 
     // Which of sixteen characters lie between two; numbers from 2**31 on do not.
     static Lanes between(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
-        const __m128i below = _mm_set1_epi32(static_cast<int>(first) - 1), above = _mm_set1_epi32(static_cast<int>(last) + 1);
+        const __m128i below = _mm_set1_epi32(static_cast<int>(first) - 1);
+        const __m128i above = _mm_set1_epi32(static_cast<int>(last) + 1);
         const auto are = [&](int at) {
             return _mm_and_si128(_mm_cmpgt_epi32(read(points + at), below), _mm_cmplt_epi32(read(points + at), above));
         };

@@ -44,7 +44,8 @@ public:
             const Place kept = j;
             j = find_where(text, j, [](const std::uint32_t* points) {  // whatever may come out otherwise than it stands
                 const Block block(points);
-                return (block.equal('&') | block.equal(0) | block.equal('\r') | Block::between(points, FIRST_SURROGATE, LAST_SURROGATE)).bits();
+                const Lanes surrogates = Block::between(points, FIRST_SURROGATE, LAST_SURROGATE);
+                return (block.equal('&') | block.equal(0) | block.equal('\r') | surrogates).bits();
             });
             out.append(text.subspan(kept, j - kept));
             if (j == size) break;

@@ -92,10 +92,12 @@ private:
         return characters_.skip(text_, std::min(at + std::countr_one(known), size()), classes);
     }
 
-    static unsigned letters_and_digits(const Block& block) { return (block.letters() | block.between('0', '9')).bits(); }
+    static unsigned letters_and_digits(const Block& block) {
+        return (block.letters() | block.between('0', '9')).bits();
+    }
     static unsigned name_characters(const Block& block) {
-        return (block.letters() | block.between('0', ':') | block.between('-', '.') | block.equal('@') | block.equal('_'))
-            .bits();
+        const Lanes marks = block.between('-', '.') | block.equal('@') | block.equal('_');
+        return (block.letters() | block.between('0', ':') | marks).bits();
     }
 
     // Tag name state: letters and digits, with single marks between. block: of what begins there.

@@ -40,7 +40,8 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
     return give(std::move(values));
 }
 
-Out<std::int64_t> count_characters_of(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths) {
+Out<std::int64_t> count_characters(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                   InColumn<std::int64_t> lengths) {
     const Strings strings(data, starts, lengths);
     std::vector<std::int64_t> counts(strings.size());
     {
@@ -146,7 +147,8 @@ void bind_core(nb::module_& m) {
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
     m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(), "kind"_a,
           "Return hashes of n words that are not empty, uint64 (n,); kind: 0 xxh64 of UTF-8, 1 polynomial.");
-    m.def("count_characters", &count_characters_of, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+    m.def("count_characters", &count_characters, "data"_a.noconvert(), "starts"_a.noconvert(),
+          "lengths"_a.noconvert(),
           "Return how many characters n texts in UTF-8 have, int64 (n,), -1 for those that are not.");
     m.def("decode", &decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
           "Return the code points of n texts in UTF-8, uint32 (p,), and where each begins, int64 (n + 1,).");

@@ -116,7 +116,7 @@ std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused
             if constexpr (WRITES) widen(from, to), to += count;
             from += count;
             if (count == ASCII_BLOCK) {  // then as a rule more follow
-                for (; stop - from >= 4 * static_cast<std::ptrdiff_t>(ASCII_BLOCK) && are_ascii(from); from += 4 * ASCII_BLOCK) {
+                for (constexpr std::ptrdiff_t MORE = 4 * ASCII_BLOCK; stop - from >= MORE && are_ascii(from); from += MORE) {
                     for (std::size_t i = 0; WRITES && i < 4; i++, to += ASCII_BLOCK) widen(from + i * ASCII_BLOCK, to);
                 }
                 continue;
