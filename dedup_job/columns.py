@@ -112,18 +112,19 @@ class Documents(Sequence[Document]):
         refusals: Mapping[int, Refusal],
         cut: NDArray[np.int64] | None = None,
         marked: TextColumn | None = None,
+        same: NDArray[np.bool_] | None = None,
     ) -> Documents:
         """Return the same documents with other texts, but for those that are refused now, by row.
 
         cut: int64 (m,), characters cut off the texts; None where nothing more is; marked: the new
-        texts with breaks, where they have parts. Raises ValueError where there are more or fewer
-        texts than before.
+        texts with breaks, where they have parts; same: bool (m,), texts that surely are those
+        before. Raises ValueError where there are more or fewer texts than before.
         """
         if len(texts.offsets) != len(self.texts.offsets):
             raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
         as_read, cut = self.as_read.copy(), self.cut if cut is None else cut
         if texts is not self.texts:
-            as_read[self.rows] &= same_texts(self.texts, texts if marked is None else marked)
+            as_read[self.rows] &= same_texts(self.texts, texts if marked is None else marked, same)
         marked = self.marked if marked is None else marked
         if not refusals:
             return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)

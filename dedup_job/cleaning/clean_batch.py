@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.cleaning import symbols, vocabulary
-from dedup_job.native.code_points import Points, TextColumn, points_of, text_of
+from dedup_job.native.code_points import EncodedTexts, Points, TextColumn, points_of, text_of
 
 STAYS, CLEAN, LEADING_RULES, RULES = range(4)
 """What has become of a text: it stays as it is; is clean; has no markup any more, but may begin
@@ -58,7 +58,11 @@ def clean_batch(texts: TextColumn, *, html: bool, read: bool = False) -> Cleaned
     fences are left, with `html` the marks of tags as well. A run of white space becomes a line
     break if it holds one, else a space; the zero-width space and the byte order mark vanish.
     """
-    points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
+    if isinstance(texts, EncodedTexts) and not read:
+        size = int(texts.offsets[-1])
+        points, offsets, found = _cleaner().clean_utf8(*texts.utf8(), size, html=html)
+    else:
+        points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
     return CleanedBatch(TextColumn(points, offsets), found)
 
 

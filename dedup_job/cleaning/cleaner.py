@@ -23,6 +23,7 @@ from dedup_job.cleaning.clean_batch import (
     RULES,
     RULES_AGAIN,
     STATES,
+    STAYS,
     CleanedBatch,
     clean_batch,
     escaped_markup,
@@ -31,6 +32,7 @@ from dedup_job.cleaning.symbols import drop_invisible
 from dedup_job.cleaning.vocabulary import NAMES
 from dedup_job.messages import Message
 from dedup_job.native.code_points import (
+    EncodedTexts,
     Points,
     TextColumn,
     offsets_of,
@@ -109,12 +111,14 @@ class CleaningSettings(BaseModel):
 class Cleaned(NamedTuple):
     """n clean texts; cut: int64 (n,), characters that were cut off each at markers.
 
-    marked: the same texts with breaks between their parts, where these were cleaned.
+    marked: the same texts with breaks between their parts, where these were cleaned; same: bool
+    (n,), texts that were clean before, None where that is not known.
     """
 
     texts: TextColumn
     cut: NDArray[np.int64]
     marked: TextColumn | None = None
+    same: NDArray[np.bool_] | None = None
 
 
 class Cleaner:
@@ -144,7 +148,7 @@ class Cleaner:
     def parts_cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
         parts, counts = parted(texts)
-        clean, cut, _ = self.cleaned(parts)
+        clean, cut, *_ = self.cleaned(parts)
         total = np.diff(np.append(0, np.cumsum(cut))[np.append(0, np.cumsum(counts))])
         return Cleaned(as_lines(clean, counts), total, with_breaks(clean, counts))
 
@@ -153,7 +157,8 @@ class Cleaner:
         cut = np.zeros(len(texts.lengths), dtype=np.int64)
         batch = clean_batch(texts, html=self._html)
         found = batch.found
-        clean = batch.texts if found.any() else texts
+        # what was not decoded before is so now
+        clean = batch.texts if found.any() or isinstance(texts, EncodedTexts) else texts
         # texts that are finished one by one: there are few
         later: dict[int, str] = {}
         for state in (LEADING_RULES, RULES):
@@ -165,7 +170,7 @@ class Cleaner:
             self._cut(clean, later, found, cut)
         if self._html:
             self._escape(clean, later, found)
-        return Cleaned(clean.replaced(later), cut)
+        return Cleaned(clean.replaced(later), cut, same=found == STAYS)
 
     def _cut(
         self,

@@ -53,7 +53,7 @@ def sentence_keys(raw: TextColumn) -> NDArray[np.uint32]:
     reason the greater hash, not the earlier sentence, goes first among equally long ones. Where
     none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends.
     """
-    return _core.sentence_keys(*raw, *_characters())
+    return _core.sentence_keys(raw.points, raw.offsets, *_characters())
 
 
 @functools.cache

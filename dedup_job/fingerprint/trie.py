@@ -40,5 +40,6 @@ def build_trie(
     The words are not empty, of characters up to LAST; probabilities: (n,), logarithms. Raises
     ValueError where there are too many, more than 5 million.
     """
-    made = _core.build_trie(*pack(words), probabilities)
+    packed = pack(words)
+    made = _core.build_trie(packed.points, packed.offsets, probabilities)
     return Trie(*made[:3]), *made[3:]

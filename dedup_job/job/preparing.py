@@ -55,8 +55,8 @@ class Preparation:
     def _cleaned(self, page: Documents) -> Documents:
         """Return the documents with their texts cleaned, or with the reason why there is none."""
         clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
-        texts, cut, marked = clean(page.texts)
-        documents, lengths = page.changed(texts, {}, cut, marked), texts.lengths
+        texts, cut, marked, same = clean(page.texts)
+        documents, lengths = page.changed(texts, {}, cut, marked, same), texts.lengths
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE

@@ -309,9 +309,10 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
     proper, weights = np.zeros(nodes, np.uint8), np.zeros(nodes, np.float32)
     _set(proper, lexicon, dict.fromkeys(proper_nouns(), 1))
     _set(weights, lexicon, idf())
-    sought = sorted(phrases())
+    sought, plain = sorted(phrases()), pack([plain for plain, _ in folded])
     return FormTables(
-        *pack([plain for plain, _ in folded]),
+        plain.points,
+        plain.offsets,
         scripts=np.array([ord(script or "\0") for _, script in folded], np.uint32),
         classes=np.array([class_of(character) for character in characters[:PLANE]], np.uint8),
         proper=proper,

@@ -21,4 +21,5 @@ def jaccard(
 
     The grams of a left text are used for all pairs that follow with the same one.
     """
-    return _core.jaccard(*left, left_rows, *right, right_rows)
+    one, other = (left.points, left.offsets), (right.points, right.offsets)
+    return _core.jaccard(*one, left_rows, *other, right_rows)

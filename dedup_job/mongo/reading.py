@@ -25,8 +25,8 @@ from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, find_texts
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.native.bytes_column import BytesColumn, are_equal, bytes_of, digests_of, strings_of
-from dedup_job.native.code_points import Decoder, TextColumn, decoded
+from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, strings_of
+from dedup_job.native.code_points import TextColumn, decoded
 from dedup_job.text_fields import TextFields
 
 RawDocuments = Collection[RawBSONDocument]
@@ -269,7 +269,8 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
-    return bytes_of(bson_edit.value(reply, b"cursor", b"firstBatch")), number != 0
+    documents = np.frombuffer(reply, dtype=np.uint8)
+    return documents[bson_edit.place(reply, b"cursor", b"firstBatch")], number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
@@ -308,7 +309,7 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
 
 
 def found_texts(
-    page: RawPage, fields: TextFields, decoder: Decoder | None = None
+    page: RawPage, fields: TextFields
 ) -> tuple[TextColumn, NDArray[np.int64] | None, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their parts.
 
@@ -317,7 +318,7 @@ def found_texts(
     """
     if fields.several:
         return find_texts(page.raw, fields.paths)
-    texts, valid = decoded(page.texts, decoder)
+    texts, valid = decoded(page.texts)
     return texts, None, (page.text_at > 0) & valid
 
 

@@ -43,7 +43,6 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, text_fields
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.native.code_points import Decoder
 from dedup_job.native.parts import BREAK
 
 _SAMPLE = 1000
@@ -66,7 +65,6 @@ class Source(PendingIds):
         super().__init__(collection, settings, retry, decided)
         self._most = longest_before(settings.max_chars)
         self._page = page
-        self._decoder = Decoder()
 
     @property
     def name(self) -> str:
@@ -210,7 +208,7 @@ class Source(PendingIds):
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return what `read` makes of each row, in columns."""
-        texts, places, plain = found_texts(page, self._fields, self._decoder)
+        texts, places, plain = found_texts(page, self._fields)
         plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
         rows, several = np.arange(len(page)), self._fields.several
         text_at = page.text_at if places is None else np.where(plain, places.max(axis=1), 0)

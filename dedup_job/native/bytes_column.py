@@ -17,7 +17,7 @@ Bytes = NDArray[np.uint8]
 class BytesColumn(NamedTuple):
     """n byte strings: string i is data[starts[i]:starts[i] + lengths[i]].
 
-    data: uint8 (b,), writable, as native code is compiled for; starts, lengths: int64 (n,).
+    data: uint8 (b,); starts, lengths: int64 (n,).
     """
 
     data: Bytes
@@ -57,7 +57,7 @@ class BytesColumn(NamedTuple):
 
 def bytes_of(value: bytes) -> Bytes:
     """Return bytes as an array, uint8 (n,)."""
-    return np.frombuffer(bytearray(value), dtype=np.uint8)
+    return np.frombuffer(value, dtype=np.uint8)
 
 
 def strings_of(values: Sequence[bytes] | BytesColumn) -> BytesColumn:

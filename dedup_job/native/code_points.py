@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Sized
+from collections.abc import Iterator, Mapping, Sequence, Sized
+from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,21 +16,27 @@ from dedup_job.native.bytes_column import BytesColumn, are_equal, joined
 Points: TypeAlias = NDArray[np.uint32]
 """Code points of a text, uint32 (p,)."""
 
-Decoder: TypeAlias = _core.Decoder
-"""Reads UTF-8, and uses the memory of long texts again; threads may share one."""
-
 POINT_BYTES = 4
 """Bytes of a code point."""
 
 
-class TextColumn(NamedTuple):
+class TextColumn:
     """n texts: text i is points[offsets[i]:offsets[i + 1]].
 
     points: uint32 (p,), code points, lone surrogates among them; offsets: int64 (n + 1,).
     """
 
-    points: Points
-    offsets: NDArray[np.int64]
+    def __init__(self, points: Points, offsets: NDArray[np.int64]) -> None:
+        self._points, self.offsets = points, offsets
+
+    @property
+    def points(self) -> Points:
+        """The code points of all."""
+        return self._points
+
+    def __iter__(self) -> Iterator[NDArray[Any]]:
+        """Yield points and offsets."""
+        yield from (self.points, self.offsets)
 
     @property
     def lengths(self) -> NDArray[np.int64]:
@@ -75,6 +82,31 @@ class TextColumn(NamedTuple):
         return BytesColumn(data, offsets[:-1], np.diff(offsets))
 
 
+class EncodedTexts(TextColumn):
+    """n texts in UTF-8; who asks for their code points has them decoded."""
+
+    def __init__(self, utf8: BytesColumn, lengths: NDArray[np.int64]) -> None:
+        """Take how many characters each has, int64 (n,)."""
+        self._utf8, self.offsets = utf8, np.append(0, np.cumsum(lengths))
+
+    @cached_property
+    def points(self) -> Points:
+        """The code points of all."""
+        return _core.decode(*self._utf8)[0]
+
+    def text(self, row: int) -> str:
+        """Return one text."""
+        return self._utf8.at(row).decode()
+
+    def take(self, rows: NDArray[Any] | slice) -> TextColumn:
+        """Return some texts; rows: int64 or bool."""
+        return EncodedTexts(self._utf8.take(rows), self.lengths[rows])
+
+    def utf8(self) -> BytesColumn:
+        """Return the texts in UTF-8."""
+        return self._utf8
+
+
 Texts: TypeAlias = Sequence[str] | TextColumn
 """n texts, packed or not."""
 
@@ -93,17 +125,21 @@ def packed_of(*parts: BytesColumn) -> TextColumn:
     return TextColumn(strings.data.view(np.uint32), offsets)
 
 
-def decoded(
-    utf8: BytesColumn, decoder: Decoder | None = None
-) -> tuple[TextColumn, NDArray[np.bool_]]:
-    """Return n texts given in UTF-8, and which of them are, bool (n,); others mean nothing."""
-    points, offsets, valid = (decoder or Decoder()).decode(*utf8)
-    return TextColumn(points, offsets), valid
+def decoded(utf8: BytesColumn) -> tuple[EncodedTexts, NDArray[np.bool_]]:
+    """Return n texts given in UTF-8, and which of them are, bool (n,); others are empty."""
+    counts = _core.count_characters(*utf8)
+    valid = counts >= 0
+    return EncodedTexts(utf8.where(valid), np.maximum(counts, 0)), valid
 
 
-def same_texts(one: TextColumn, other: TextColumn) -> NDArray[np.bool_]:
-    """Tell which of n texts are the same in both, bool (n,)."""
-    return are_equal(one.strings(), other.strings())
+def same_texts(
+    one: TextColumn, other: TextColumn, known: NDArray[np.bool_] | None = None
+) -> NDArray[np.bool_]:
+    """Tell which of n texts are the same in both, bool (n,); known: which surely are."""
+    same: NDArray[np.bool_] = np.equal(one.lengths, other.lengths)
+    rows = np.flatnonzero(same if known is None else same & ~known)
+    same[rows] = are_equal(one.take(rows).strings(), other.take(rows).strings())
+    return same
 
 
 def points_of(text: str) -> Points:

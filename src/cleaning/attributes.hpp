@@ -27,7 +27,7 @@ inline ValuePlace read_value(Points text, Place at, const Characters& characters
     const std::uint32_t quote = text[at];
     Place stop = at;
     if (quote == '"' || quote == '\'') {  // attribute value (double-quoted), (single-quoted) state
-        for (stop++; stop < end && text[stop] != quote;) stop++;
+        stop = find(text, at + 1, static_cast<char>(quote));
         return stop < end ? ValuePlace{at + 1, stop, stop + 1} : ValuePlace{};
     }
     while (stop < end && !characters.is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
@@ -40,9 +40,10 @@ struct Style {
     int markers = NONE;
 };
 
-// Where an attribute stands that has a value.
+// A known attribute, and where its value stands.
 struct AttributePlace {
-    Place name, name_stop, value, value_stop;
+    int number;
+    Place first, stop;
 };
 
 // The known attributes of one tag after the other.
@@ -54,8 +55,7 @@ public:
     // Notes the values of a tag. The first of equal names counts, as in a browser.
     void take(Points text, std::span<const AttributePlace> places) {
         found_ = 0;
-        for (const auto& [name, name_stop, value, value_stop] : places)
-            note(text.subspan(name, name_stop - name), text.subspan(value, value_stop - value));
+        for (const auto& [number, first, stop] : places) note(number, text.subspan(first, stop - first));
     }
 
     // ... of one with quotes inside quotes; what is no attribute is passed over.
@@ -70,7 +70,8 @@ public:
             at = characters_.skip(tag, at + 1, GOES_ON);
             const ValuePlace value = read_value(tag, at, characters_);
             if (value.after == NONE) continue;
-            note(tag.subspan(begin, at - begin), tag.subspan(value.first, value.stop - value.first));
+            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
+            if (number != NONE) note(number, tag.subspan(value.first, value.stop - value.first));
             at = value.after;
         }
     }
@@ -125,9 +126,8 @@ public:
     }
 
 private:
-    void note(Points name, Points value) {
-        const int number = vocabulary_.meaning(Naming::attribute, name);
-        if (number == NONE || found_ >> number & 1) return;
+    void note(int number, Points value) {
+        if (found_ >> number & 1) return;
         found_ |= 1u << number;
         values_[number] = value;
     }

@@ -6,10 +6,10 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <optional>
 #include <sstream>
 
 #include "cleaning/clean.hpp"
+#include "core/rooms.hpp"
 
 using namespace nanobind::literals;
 
@@ -25,9 +25,8 @@ using Texts = std::map<std::string, std::string>;
 
 std::vector<std::uint32_t> points_of(const std::string& text) {
     const std::span<const std::uint8_t> bytes{reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
-    std::vector<std::uint32_t> points(count_characters(bytes) + ASCII_BLOCK);
-    decode_utf8(bytes, points.data());
-    points.resize(points.size() - ASCII_BLOCK);
+    std::vector<std::uint32_t> points(bytes.size() + ASCII_BLOCK);
+    points.resize(static_cast<std::size_t>(decode_utf8(bytes, points.data())));
     return points;
 }
 
@@ -92,14 +91,19 @@ private:
     std::vector<Vocabulary::Name> names_;
 };
 
-// The first points of a buffer as an array of numpy's, which owns it from now on.
-Out<std::uint32_t> give_points(Buffer buffer, std::int64_t size) {
-    std::uint32_t* data = buffer.release().release();
-    nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<std::uint32_t*>(array); });
-    return Out<std::uint32_t>(data, {static_cast<std::size_t>(size)}, owner);
-}
+// A room that an array of numpy's holds as long as it lives.
+struct HeldRoom {
+    explicit HeldRoom(std::shared_ptr<Rooms> all) : rooms(std::move(all)) {}
+    HeldRoom(const HeldRoom&) = delete;
+    ~HeldRoom() { rooms->give_back(std::move(room)); }
 
-// Cleans batches; without state between them, so threads may share it.
+    std::span<std::uint32_t> all() { return {room.points.get(), room.size}; }
+
+    std::shared_ptr<Rooms> rooms;
+    Rooms::Room room;
+};
+
+// Cleans batches into memory that is used again once numpy has let go of it; threads may share it.
 class BatchCleaner {
 public:
     BatchCleaner(In<std::uint16_t> classes, In<std::uint8_t> kinds, const ElementRows& elements,
@@ -108,18 +112,23 @@ public:
         : characters_(checked(classes, kinds)),
           vocabulary_(vocabulary_of(elements, references, attributes, class_words, styles, field_types, accents)) {}
 
-    std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<std::uint8_t>> clean(In<std::uint32_t> points,
-                                                                               In<std::int64_t> offsets, bool html,
-                                                                               bool read) const {
+    using Cleaned = std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<std::uint8_t>>;
+
+    Cleaned clean(In<std::uint32_t> points, In<std::int64_t> offsets, bool html, bool read) const {
         const TextColumn texts = texts_of(points, offsets);
-        std::vector<std::int64_t> bounds(texts.size() + 1);
-        std::vector<std::uint8_t> found(texts.size());
-        std::optional<Buffer> clean;
-        {
-            Unlocked unlocked;
-            clean = clean_all(texts, html, read, bounds, found);
-        }
-        return {give_points(std::move(*clean), bounds.back()), give(std::move(bounds)), give(std::move(found))};
+        const auto write = [&](std::size_t i, std::uint32_t* to) { return std::ranges::copy(texts[i], to).out - to; };
+        return clean_all(texts.size(), texts.longest(), texts.all().size(), html, read, write);
+    }
+
+    Cleaned clean_utf8(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
+                       std::int64_t characters, bool html) const {
+        const Strings texts(data, starts, lengths);
+        std::size_t longest = 0;
+        for (std::size_t i = 0; i < texts.size(); i++) longest = std::max(longest, texts[i].size());
+        if (longest >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
+        const auto write = [&](std::size_t i, std::uint32_t* to) { return decode_utf8(texts[i], to); };
+        const auto expected = std::clamp<std::int64_t>(characters, 0, std::ssize(texts.data));
+        return clean_all(texts.size(), longest, static_cast<std::size_t>(expected), html, false, write);
     }
 
     Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
@@ -127,7 +136,7 @@ public:
         Buffer room(4 * text.size() + 16);
         Writer out(room.room());
         escape(text, brace, characters_, References(characters_, vocabulary_), out);
-        return give_points(std::move(room), out.size());
+        return give(room.release(), static_cast<std::size_t>(out.size()));
     }
 
 private:
@@ -153,32 +162,44 @@ private:
         return tables.build(accents);
     }
 
-    Buffer clean_all(const TextColumn& texts, bool html, bool read, std::span<std::int64_t> bounds,
-                     std::span<std::uint8_t> found) const {
-        const std::size_t longest = texts.longest();
-        TextCleaner cleaner(characters_, vocabulary_, longest);
-        std::size_t size = static_cast<std::size_t>(texts.offsets.back() - texts.offsets.front()) + room_for(longest);
-        Buffer clean(size);
+    // longest: characters of a text at most; expected: of all clean ones, there may be more; write: writes a text,
+    // returns how many characters it has.
+    template <class Write>
+    Cleaned clean_all(std::size_t texts, std::size_t longest, std::size_t expected, bool html, bool read,
+                      Write write) const {
+        std::vector<std::int64_t> bounds(texts + 1);
+        std::vector<std::uint8_t> found(texts);
+        auto held = std::make_unique<HeldRoom>(rooms_);
         std::size_t at = 0;
-        for (std::size_t i = 0; i < texts.size(); i++) {
-            const Points text = texts[i];
-            if (size - at < room_for(text.size())) {
-                size = 2 * size + room_for(longest);
-                Buffer larger(size);
-                std::copy_n(clean.room().data(), at, larger.room().data());
-                clean = std::move(larger);
+        {
+            Unlocked unlocked;
+            TextCleaner cleaner(characters_, vocabulary_, longest);
+            Buffer raw(longest + BEHIND);
+            held->room = rooms_->take(expected + room_for(longest));
+            for (std::size_t i = 0; i < texts; i++) {
+                const std::ptrdiff_t count = write(i, raw.room().data());
+                if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
+                const Points text = raw.room().first(static_cast<std::size_t>(count));
+                if (held->room.size - at < room_for(text.size())) {
+                    Rooms::Room larger = rooms_->take(2 * held->room.size + room_for(text.size()));
+                    std::copy_n(held->room.points.get(), at, larger.points.get());
+                    held->room = std::move(larger);
+                }
+                Writer out(held->all().subspan(at));
+                if (!read) found[i] = cleaner.clean(text, html, out);
+                else found[i] = html ? cleaner.finish(text, out) : cleaner.fold(text, out);
+                at += static_cast<std::size_t>(out.size());
+                bounds[i + 1] = static_cast<std::int64_t>(at);
             }
-            Writer out(clean.room().subspan(at));
-            if (!read) found[i] = cleaner.clean(text, html, out);
-            else found[i] = html ? cleaner.finish(text, out) : cleaner.fold(text, out);
-            at += static_cast<std::size_t>(out.size());
-            bounds[i + 1] = static_cast<std::int64_t>(at);
         }
-        return clean;
+        std::uint32_t* const points = held->room.points.get();
+        nb::capsule owner(held.release(), [](void* one) noexcept { delete static_cast<HeldRoom*>(one); });
+        return {Out<std::uint32_t>(points, {at}, owner), give(std::move(bounds)), give(std::move(found))};
     }
 
     Characters characters_;
     Vocabulary vocabulary_;
+    std::shared_ptr<Rooms> rooms_ = std::make_shared<Rooms>();
 };
 
 }  // namespace
@@ -195,6 +216,9 @@ void bind_cleaning(nb::module_& m) {
              "Return the points of n clean texts, where each begins and the end, and what became of each, uint8 (n,)."
              "\n\n"
              "html: whether markup is looked for, or was found; read: whether it was looked for before.")
+        .def("clean_utf8", &BatchCleaner::clean_utf8, "data"_a.noconvert(), "starts"_a.noconvert(),
+             "lengths"_a.noconvert(), "characters"_a, nb::kw_only(), "html"_a,
+             "Return the same of n texts in UTF-8; characters: about how many there are.")
         .def("escaped", &BatchCleaner::escaped, "points"_a.noconvert(), nb::kw_only(), "brace"_a,
              "Return a text that a second cleaning turns into this one.");
 }

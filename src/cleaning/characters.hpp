@@ -1,11 +1,14 @@
 // Characters: classes and kinds, as Python's tables say; marks beyond Unicode; words of ASCII in texts.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "cleaning/block.hpp"
+#include "core/ascii.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {
@@ -79,27 +82,27 @@ constexpr std::uint32_t ZERO_WIDTH_SPACE = 0x200B, BYTE_ORDER_MARK = 0xFEFF;
 
 inline std::uint32_t lower(std::uint32_t point) { return 'A' <= point && point <= 'Z' ? point + ('a' - 'A') : point; }
 
-// The next place from `at` on with a wanted character, the end without one. Where it is not near, eight are asked
-// at a time, without branches, which compilers turn into compares of several at once.
-template <class Wanted>
-Place find_if(Points text, Place at, Wanted is_wanted) {
-    constexpr Place STEP = 8;
-    const std::uint32_t* const points = text.data();
+// Characters that may be read behind each text.
+constexpr std::size_t BEHIND = std::max<std::size_t>(Block::SIZE, ASCII_BLOCK);
+
+// The next place from `at` on where one of sixteen is found, the end without one. found_in: takes their place, returns
+// bits.
+template <class FoundIn>
+Place find_where(Points text, Place at, FoundIn found_in) {
     const Place size = std::ssize(text);
-    for (const Place near = std::min(size, at + STEP); at < near; at++) {
-        if (is_wanted(points[at])) return at;
+    for (; at < size; at += Block::SIZE) {
+        if (const unsigned found = found_in(text.data() + at)) return std::min(size, at + std::countr_zero(found));
     }
-    for (; at + STEP <= size; at += STEP) {
-        bool found = false;
-        for (Place k = 0; k < STEP; k++) found |= is_wanted(points[at + k]);
-        if (found) break;
-    }
-    while (at < size && !is_wanted(points[at])) at++;
-    return at;
+    return size;
 }
 
-inline Place find(Points text, Place at, std::uint32_t point) {
-    return find_if(text, at, [=](std::uint32_t other) { return other == point; });
+// The next place from `at` on with one of these characters of ASCII, the end without one.
+template <class... Letters>
+Place find(Points text, Place at, Letters... letters) {
+    return find_where(text, at, [=](const std::uint32_t* points) {
+        const Block block(points);
+        return (block.equal(letters) | ...).bits();
+    });
 }
 
 class Characters {
@@ -109,6 +112,14 @@ public:
           last_(static_cast<std::uint32_t>(classes.size() - 1)),
           kinds_(PLANE) {
         std::transform(kinds.begin(), kinds.end(), kinds_.begin(), [](std::uint8_t kind) { return Kind{kind}; });
+        for (std::uint32_t point = LATIN, first = LATIN; point < PLANE; point++) {
+            if (kinds_[point] != Kind::plain) {
+                first = point + 1;
+            } else if (point - first > eastern_last_ - eastern_first_) {
+                eastern_first_ = first;
+                eastern_last_ = point;
+            }
+        }
     }
 
     // Whether a character is of one of these classes; none beyond the table is, and no mark.
@@ -125,6 +136,33 @@ public:
         return text[at] == ' ' && at + 1 < std::ssize(text) && is_plain(text[at + 1]);
     }
 
+    // Writes characters of no special kind, and single spaces between them, as long as there are some, and up to a
+    // block without meaning. Returns where the next one stands; counts words: characters but underscores and spaces.
+    Place copy_plain(Points text, Place j, std::uint32_t*& to, Place& words) const {
+        const Place size = std::ssize(text);
+        for (;;) {
+            const Place begin = j;
+            Place run = Block::SIZE;
+            while (run == Block::SIZE && j < size) {
+                const std::uint32_t* const points = text.data() + j;
+                const unsigned there = size - j < Block::SIZE ? (1u << (size - j)) - 1 : ALL;
+                const unsigned plain = plain_in(points) & there;
+                const unsigned before = plain << 1 | unsigned{j > begin};
+                run = std::countr_one(plain | (Block(points).equal(' ').bits() & before & plain >> 1));
+                std::copy_n(points, Block::SIZE, to);
+                to += run;
+                j += run;
+                words += std::popcount(plain & ((1u << run) - 1));
+            }
+            for (; j < size && is_plain(text[j]); j++) {
+                *to++ = text[j];
+                words += text[j] != '_';
+            }
+            if (j == begin || j == size || !is_single_space(text, j)) return j;
+            *to++ = text[j++];
+        }
+    }
+
     // The next place from `at` on with a character of none of these classes.
     Place skip(Points text, Place at, unsigned classes) const {
         while (at < std::ssize(text) && is(text[at], classes)) at++;
@@ -139,9 +177,22 @@ public:
     }
 
 private:
+    static constexpr unsigned ALL = 0xFFFF;        // characters of a block, as bits
+    static constexpr std::uint32_t LATIN = 0x100;  // the end of it
+
+    // Which of sixteen characters are of no special kind, as bits; it overlooks some, and underscores. The special ones
+    // of ASCII are those of cleaning/symbols.py.
+    unsigned plain_in(const std::uint32_t* points) const {
+        const Block block(points);
+        const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
+                             block.equal('@') | block.between('_', '`') | block.between('{', '}');
+        return (~others.bits() & ALL) | Block::between(points, eastern_first_, eastern_last_).bits();
+    }
+
     std::vector<std::uint16_t> classes_;
     std::uint32_t last_;
     std::vector<Kind> kinds_;
+    std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
 
 // Whether a text begins with a word of small letters, in capitals or not.

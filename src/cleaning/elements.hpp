@@ -91,12 +91,11 @@ private:
     }
 
     // What an element does where it stands: parts of formulas do nothing outside of one.
-    Action action_here(int number, Action action) const {
+    Action action_here(int number, Action action) {
         const OpenElement& around = page_.stack.back();
         if (action == Action::drawing && around.drawing) return Action::none;  // else each within others is read again
         if (action == Action::math) {
-            const bool is_closed = page_.scanner.last_closing(number) >= page_.stop;
-            return around.math || !is_closed ? Action::none : action;
+            return around.math || !page_.scanner.is_closed(number, page_.stop) ? Action::none : action;
         }
         return action > Action::math && !around.math ? Action::none : action;
     }

@@ -50,13 +50,30 @@ inline bool write_latex(Page& page) {
     return false;
 }
 
-// Whether `tex` stands there as a word of its own: `text` is none.
-inline bool holds_tex(Points value, const Characters& characters) {
-    constexpr std::string_view TEX = "tex";
-    for (Place k = 0; k + 2 < std::ssize(value); k++) {
-        if (k > 0 && characters.is(value[k - 1], ALNUM)) continue;
-        if (k + 3 < std::ssize(value) && characters.is(value[k + 3], ALNUM)) continue;
-        if (starts_with(value.subspan(k), TEX)) return true;
+// Whether a value holds a word of formulas; `tex` only as a word of its own: `text` is none.
+inline bool names_formula(Points value, const Characters& characters) {
+    for (Place k = 0; k < std::ssize(value); k++) {
+        const auto begins = [&](std::string_view word) { return starts_with(value.subspan(k), word); };
+        switch (lower(value[k])) {
+            case 'm':
+                if (begins("math")) return true;
+                break;
+            case 'l':
+                if (begins("latex")) return true;
+                break;
+            case 'e':
+                if (begins("equation")) return true;
+                break;
+            case 'f':
+                if (begins("formula")) return true;
+                break;
+            case 't':
+                if (!begins("tex") || (k > 0 && characters.is(value[k - 1], ALNUM))) break;
+                if (k + 3 == std::ssize(value) || !characters.is(value[k + 3], ALNUM)) return true;
+                break;
+            default:
+                break;
+        }
     }
     return false;
 }
@@ -65,10 +82,7 @@ inline bool holds_tex(Points value, const Characters& characters) {
 inline bool is_named_formula(const Page& page) {
     for (const Attribute attribute : {Attribute::class_, Attribute::src}) {
         if (attribute == Attribute::src && page.attributes.is_data(attribute)) continue;
-        for (const std::string_view word : {"math", "latex", "equation", "formula"}) {
-            if (page.attributes.holds(attribute, word)) return true;
-        }
-        if (holds_tex(page.attributes[attribute], page.characters)) return true;
+        if (names_formula(page.attributes[attribute], page.characters)) return true;
     }
     return false;
 }

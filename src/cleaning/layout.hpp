@@ -65,26 +65,13 @@ private:
         return true;
     }
 
-    // Writes characters of no special kind, and single spaces between them, as long as there are some; returns where
-    // the next one stands.
+    // ... but for what has to come before them: nothing if there is such.
     Place write_plain(Place j) {
         if (spans_.white.blank || spans_.is_pending()) return j;
         Writer& out = spans_.out;
         std::uint32_t* to = out.data() + out.size();
-        const Points text = text_;
-        const Place size = std::ssize(text);
-        Place words = 0;
-        for (;;) {
-            const Place begin = j;
-            for (; j < size && characters_.is_plain(text[j]); j++) {
-                *to++ = text[j];
-                words += text[j] != '_';
-            }
-            if (j == begin || j == size || !characters_.is_single_space(text, j)) break;
-            *to++ = text[j++];
-        }
+        j = characters_.copy_plain(text_, j, to, spans_.words);
         out.cut(to - out.data());
-        spans_.words += words;
         return j;
     }
 

@@ -40,8 +40,7 @@ public:
     // Whether a text, however long, holds tags or references; what was read before is forgotten.
     bool holds_markup(Points text) {
         if (page_.scanner.take(text)) return true;
-        const auto may_begin = [](std::uint32_t point) { return (point == '<') | (point == '&'); };
-        for (Place j = find_if(text, 0, may_begin); j + 1 < std::ssize(text); j = find_if(text, j + 1, may_begin)) {
+        for (Place j = find(text, 0, '<', '&'); j + 1 < std::ssize(text); j = find(text, j + 1, '<', '&')) {
             if (text[j] == '<' && page_.scanner.read(j).stop != NONE) return true;
             if (text[j] == '&' && page_.references.read(text, j + 1).end != NONE) return true;
         }

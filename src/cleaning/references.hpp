@@ -42,8 +42,10 @@ public:
         const Place size = std::ssize(text);
         for (Place j = 0; j < size;) {
             const Place kept = j;
-            j = find_if(text, j, [](std::uint32_t point) {  // whatever may come out otherwise than it stands
-                return (point == '&') | (point == 0) | (point == '\r') | is_surrogate(point);
+            j = find_where(text, j, [](const std::uint32_t* points) {  // whatever may come out otherwise than it stands
+                const Block block(points);
+                const Lanes surrogates = Block::between(points, FIRST_SURROGATE, LAST_SURROGATE);
+                return (block.equal('&') | block.equal(0) | block.equal('\r') | surrogates).bits();
             });
             out.append(text.subspan(kept, j - kept));
             if (j == size) break;
@@ -84,7 +86,9 @@ private:
         0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
         0x2013, 0x2014, 0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x009D, 0x017E, 0x0178};
 
-    static bool is_surrogate(std::uint32_t point) { return (point & ~0x7FFu) == 0xD800; }
+    static constexpr std::uint32_t FIRST_SURROGATE = 0xD800, LAST_SURROGATE = 0xDFFF;
+
+    static bool is_surrogate(std::uint32_t point) { return FIRST_SURROGATE <= point && point <= LAST_SURROGATE; }
 
     static std::uint32_t digit(std::uint32_t point) {
         if ('0' <= point && point <= '9') return point - '0';

@@ -21,44 +21,48 @@ struct Markup {
 class TagScanner {
 public:
     TagScanner(const Characters& characters, const Vocabulary& vocabulary)
-        : characters_(characters), vocabulary_(vocabulary), last_closing_(vocabulary.elements()) {}
+        : characters_(characters), vocabulary_(vocabulary), closing_(vocabulary.elements()) {}
 
     Points text() const { return text_; }
 
-    // Takes a text, notes the last closing tag of each element; tells of a CDATA mark anywhere.
+    // Takes a text; tells of a CDATA mark anywhere.
     bool take(Points text) {
         text_ = text;
         comments_end_ = true;
         foreign_read_ = false;
-        std::fill(last_closing_.begin(), last_closing_.end(), NONE);
-        bool found = false;
-        for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j + 1, '<')) {
-            if (text[j + 1] == '/') {
-                const ClosingTag tag = closing_tag(j);
-                if (tag.number != NONE) last_closing_[tag.number] = j;
-            } else if (text[j + 1] == '!') {
-                found = found || begins(j, CDATA);
-            }
+        std::fill(closing_.begin(), closing_.end(), NONE);
+        at_ = noted_ = 0;
+        for (Place j = find(text, 0, '['); j < size(); j = find(text, j + 1, '[')) {
+            if (j >= 2 && begins(j - 2, CDATA)) return true;
         }
-        return found;
+        return false;
     }
 
     // Takes a text without its CDATA marks; tells whether it had any.
     bool take_without_marks(Points text) {
         if (!take(text)) return false;
-        drop_marks(text);
-        take(without_marks_);
+        take(drop_marks(text));
         return true;
     }
 
-    // The attributes with values of the tag that was read last.
+    // The known attributes with values of the tag that was read last.
     std::span<const AttributePlace> values() const { return values_; }
 
-    // Where the last closing tag of an element begins, NONE without one.
-    Place last_closing(int number) const { return last_closing_[number]; }
+    // Whether a closing tag of an element begins at a place, behind the markup that was read last, or later. Each is
+    // noted when it is first passed.
+    bool is_closed(int number, Place from) {
+        noted_ = std::max(noted_, at_);
+        while (closing_[number] < from && noted_ + 1 < size()) {
+            const ClosingTag tag = closing_tag(noted_);
+            if (tag.number != NONE) closing_[tag.number] = noted_;
+            noted_ = find(text_, noted_ + 1, '<');
+        }
+        return closing_[number] >= from;
+    }
 
     // The markup with its `<` at `j`, before another character: tag open state.
     Markup read(Place j) {
+        at_ = j;
         const std::uint32_t after = text_[j + 1];
         if (after == '/' || characters_.is(after, LETTER)) return tag(j);
         Markup found;
@@ -83,14 +87,34 @@ private:
     Place size() const { return std::ssize(text_); }
     Points name(Place begin, Place stop) const { return text_.subspan(begin, stop - begin); }
 
-    // Tag name state: letters and digits, with single marks between.
-    Place name_end(Place at) const {
+    // Behind the characters of these classes from a place on. known: bits, which of the next sixteen are of them.
+    Place behind(Place at, unsigned known, unsigned classes) const {
+        return characters_.skip(text_, std::min(at + std::countr_one(known), size()), classes);
+    }
+
+    static unsigned letters_and_digits(const Block& block) {
+        return (block.letters() | block.between('0', '9')).bits();
+    }
+    static unsigned name_characters(const Block& block) {
+        const Lanes marks = block.between('-', '.') | block.equal('@') | block.equal('_');
+        return (block.letters() | block.between('0', ':') | marks).bits();
+    }
+
+    // Tag name state: letters and digits, with single marks between. block: of what begins there.
+    Place name_end(Place at, const Block& block) const {
         if (at >= size() || !characters_.is(text_[at], LETTER)) return NONE;
-        for (;; at++) {
-            at = characters_.skip(text_, at, ALNUM);
+        for (at = behind(at, letters_and_digits(block), ALNUM);; at = characters_.skip(text_, at + 1, ALNUM)) {
             if (at + 1 >= size() || !characters_.is(text_[at], MARK)) return at;
             if (!characters_.is(text_[at + 1], ALNUM)) return at;
         }
+    }
+
+    // What the name means that a block begins with.
+    int meaning(Naming of, Place begin, Place stop, const Block& block) const {
+        constexpr Place MOST = Vocabulary::KEY_LETTERS;
+        if (stop - begin > MOST) return vocabulary_.meaning(of, name(begin, stop));
+        const std::uint64_t letters = block.first_eight() & ~std::uint64_t{0} >> 8 * (MOST - (stop - begin));
+        return vocabulary_.meaning(of, name(begin, stop), letters);
     }
 
     bool ends_name(Place at) const {
@@ -99,17 +123,20 @@ private:
 
     // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
     // it is none, or has quotes inside quotes.
-    Place attributes_end(Place at) {
+    Place attributes_end(Place at, bool& has_values) {
         values_.clear();
         for (;;) {
             while (at < size() && (text_[at] == '/' || characters_.is(text_[at], SPACE))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
             if (at == size() || !characters_.is(text_[at], STARTS)) return NONE;
             const Place begin = at;
-            at = characters_.skip(text_, at + 1, GOES_ON);  // attribute name state
+            const Block block(text_.data() + begin);
+            at = behind(begin, name_characters(block) | 1, GOES_ON);  // attribute name state
             const ValuePlace value = read_value(text_, at, characters_);
             if (value.after == NONE) continue;
-            values_.push_back({begin, at, value.first, value.stop});
+            has_values = true;
+            const int number = meaning(Naming::attribute, begin, at, block);
+            if (number != NONE) values_.push_back({number, value.first, value.stop});
             at = value.after;
         }
     }
@@ -126,7 +153,7 @@ private:
 
     // Behind the next `>` if no `<` comes before it.
     Place angle_end(Place at) const {
-        while (at < size() && text_[at] != '<' && text_[at] != '>') at++;
+        at = find(text_, at, '<', '>');
         return at < size() && text_[at] == '>' ? at + 1 : NONE;
     }
 
@@ -134,10 +161,11 @@ private:
     ClosingTag closing_tag(Place at) const {
         const Place begin = at + 2;
         if (begin >= size() || text_[at + 1] != '/' || !characters_.is(text_[begin], LETTER)) return {};
-        const Place stop = characters_.skip(text_, begin, ALNUM | MARK);
+        const Block block(text_.data() + begin);
+        const Place stop = behind(begin, letters_and_digits(block), ALNUM | MARK);
         const Place end = ends_name(stop) ? angle_end(stop) : NONE;
         if (end == NONE) return {};
-        return {end, vocabulary_.meaning(Naming::element, name(begin, stop))};
+        return {end, meaning(Naming::element, begin, stop, block)};
     }
 
     // Comment state: behind `-->` or `--!>`.
@@ -188,9 +216,9 @@ private:
         return true;
     }
 
-    // Writes a text without its CDATA marks and as many `]]>` behind the first. The ends are looked for in
+    // Returns a text without its CDATA marks and as many `]]>` behind the first. The ends are looked for in
     // what is left once the beginnings are gone.
-    void drop_marks(Points text) {
+    Points drop_marks(Points text) {
         auto& left = without_marks_;
         left.clear();
         Place marks = 0, first = NONE;
@@ -213,32 +241,34 @@ private:
                 left[at++] = left[j++];
             }
         }
-        left.resize(at);
+        left.resize(at + BEHIND);
+        return Points(left).first(at);
     }
 
     // Tag open state, a letter or `/` behind it.
     Markup tag(Place start) {
         Markup found;
         found.closes = text_[start + 1] == '/';
-        const Place begin = start + (found.closes ? 2 : 1), stop = name_end(begin);
+        const Place begin = start + (found.closes ? 2 : 1);
+        const Block block(text_.data() + begin);
+        const Place stop = name_end(begin, block);
         if (stop == NONE || !ends_name(stop)) return {};
-        found.number = vocabulary_.meaning(Naming::element, name(begin, stop));
+        found.number = meaning(Naming::element, begin, stop, block);
         found.roles = found.number == NONE ? roles_of_other(begin, stop) : vocabulary_.element(found.number).roles;
         if (!found.roles && found.number == NONE) return {};
-        Place end = attributes_end(stop);
+        Place end = attributes_end(stop, found.has_values);
         if (end == NONE) {
             end = open_quote_end(stop);
             if (end == NONE) return {};
-            found.has_open_quotes = true;
+            found.has_open_quotes = found.has_values = true;
         }
-        found.has_values = found.has_open_quotes || !values_.empty();
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
         const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
         if (!evident && !is_meant(start, begin, stop, end, found)) return {};
         found.is_tag = true;
         found.stop = end;
         if (found.closes || found.closes_itself || !(found.roles & CLOSED)) return found;
-        if (last_closing_[found.number] < end) return {};
+        if (!is_closed(found.number, end)) return {};
         if (found.roles & (DROPS | SHOWS)) {  // RAWTEXT, RCDATA, script data state
             const auto [hidden, behind] = content_end(end, found.number);
             found.shown = end;
@@ -252,7 +282,7 @@ private:
     bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
         if (found.number == NONE) return last_of_foreign(begin, stop) > start;
         if (found.roles & PARAGRAPH && end == stop + 1 && starts_paragraph(start)) return true;
-        return last_closing_[found.number] > start;
+        return is_closed(found.number, start + 1);
     }
 
     // The roles of a name that is no element's, 0 if it is none of a tag.
@@ -314,7 +344,8 @@ private:
     const Vocabulary& vocabulary_;
     Points text_;
     std::vector<AttributePlace> values_;
-    std::vector<Place> last_closing_;        // by element
+    std::vector<Place> closing_;             // by element: the last closing tag that was noted
+    Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;
     std::vector<Place> foreign_;             // closing tags of other names, by open addressing
     bool comments_end_ = true, foreign_read_ = false;

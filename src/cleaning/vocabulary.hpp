@@ -1,5 +1,6 @@
 // The names that mean something: elements, attributes, character references, words of classes and styles.
 #pragma once
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <iterator>
@@ -148,6 +149,8 @@ struct Element {
 // What a name is a name of; of words in a property's value: the last and the property's number.
 enum class Naming : std::uint8_t { element, reference, attribute, class_word, property, field_type, style_word };
 
+constexpr std::size_t NAMINGS = static_cast<std::size_t>(Naming::style_word) + PROPERTIES;
+
 inline Naming word_of(Property property) {
     return static_cast<Naming>(static_cast<int>(Naming::style_word) + static_cast<int>(property));
 }
@@ -160,7 +163,7 @@ struct Accent {
     std::vector<std::uint32_t> characters;
 };
 
-// Names by open addressing: one table for all.
+// Names by open addressing: one table for references, and one for all others.
 class Vocabulary {
 public:
     struct Name {
@@ -170,16 +173,22 @@ public:
     };
 
     Vocabulary(std::vector<Element> elements, const std::vector<Name>& names, std::vector<Accent> accents)
-        : elements_(std::move(elements)), accents_(std::move(accents)), slots_(std::bit_ceil(4 * names.size() + 1)) {
+        : elements_(std::move(elements)), accents_(std::move(accents)) {
+        const auto is_reference = [](const Name& name) { return name.of == Naming::reference; };
+        const auto references = static_cast<std::size_t>(std::ranges::count_if(names, is_reference));
+        references_.resize(std::bit_ceil(2 * references + 1));
+        names_.resize(std::bit_ceil(2 * (names.size() - references) + 1));
         for (const Name& name : names) {
             const std::vector<std::uint32_t> points(name.letters.begin(), name.letters.end());
             const std::uint64_t key = key_of<false>(points);
-            std::size_t slot = first_slot(name.of, key);
-            while (slots_[slot].length) slot = (slot + 1) & (slots_.size() - 1);
+            std::vector<Slot>& slots = is_reference(name) ? references_ : names_;
+            std::size_t slot = first_slot(slots, name.of, key);
+            while (slots[slot].length) slot = (slot + 1) & (slots.size() - 1);
             const auto begin = static_cast<std::uint32_t>(letters_.size());
             const auto length = static_cast<std::uint8_t>(name.letters.size());
-            slots_[slot] = {key, begin, name.value, name.second, name.of, length};
+            slots[slot] = {key, begin, name.value, name.second, name.of, length};
             letters_ += name.letters;
+            lengths_[lengths_slot(name.of, points.front())] |= 1u << std::min<std::size_t>(points.size(), LONGEST);
         }
     }
 
@@ -188,11 +197,20 @@ public:
     const std::vector<Accent>& accents() const { return accents_; }
 
     // What a name means, in capitals or not; NONE if it means nothing.
-    int meaning(Naming of, Points name) const { return find<true>(of, name).value; }
+    int meaning(Naming of, Points name) const {
+        return may_be(of, name) ? find<true>(of, name, key_of<true>(name)).value : NONE;
+    }
+
+    // ... of a name of no more than KEY_LETTERS, all ASCII, given as small ones in the bytes of a word.
+    int meaning(Naming of, Points name, std::uint64_t letters) const {
+        return may_be(of, name) ? find<true>(of, name, letters).value : NONE;
+    }
+    static constexpr Place KEY_LETTERS = 8;
 
     // The one or two characters of a reference, 0 for none.
     std::pair<std::uint32_t, std::uint32_t> reference(Points name) const {
-        const Slot& slot = find<false>(Naming::reference, name);
+        if (!may_be(Naming::reference, name)) return {0, 0};
+        const Slot& slot = find<false>(Naming::reference, name, key_of<false>(name));
         if (!slot.length) return {0, 0};
         return {static_cast<std::uint32_t>(slot.value), static_cast<std::uint32_t>(slot.second)};
     }
@@ -205,33 +223,43 @@ private:
         Naming of{};
         std::uint8_t length = 0;  // 0: free
     };
-    static constexpr std::size_t KEY_LETTERS = 8;  // names up to here are told by their keys alone
+    static constexpr std::size_t LONGEST = 31;     // this or more, where lengths are bits
 
-    // The letters of a name, one in each byte; 0 if it has others than ASCII.
+    // The letters of a name, one in each byte, of longer ones several; 0 if it has others than ASCII.
     template <bool IGNORES_CASE>
     static std::uint64_t key_of(Points name) {
         std::uint64_t key = 0;
         std::uint32_t all = 0;
-        for (const std::uint32_t point : name) {
-            all |= point;
-            key = std::rotl(key, 8) ^ (IGNORES_CASE ? lower(point) : point);
+        for (std::size_t k = 0; k < name.size(); k++) {
+            all |= name[k];
+            key ^= std::uint64_t{IGNORES_CASE ? lower(name[k]) : name[k]} << 8 * (k % KEY_LETTERS);
         }
         return all < 0x80 ? key : 0;
     }
 
-    std::size_t first_slot(Naming of, std::uint64_t key) const {
-        return ((key + static_cast<std::uint64_t>(of)) * GOLDEN >> 40) & (slots_.size() - 1);
+    // Whether a name of this length, with this first letter, in capitals or not, means something.
+    bool may_be(Naming of, Points name) const {
+        return !name.empty() && lengths_[lengths_slot(of, name.front())] >> std::min(name.size(), LONGEST) & 1;
+    }
+
+    static std::size_t lengths_slot(Naming of, std::uint32_t letter) {
+        return 32 * static_cast<std::size_t>(of) + (letter & 31);
+    }
+
+    static std::size_t first_slot(const std::vector<Slot>& slots, Naming of, std::uint64_t key) {
+        return ((key + static_cast<std::uint64_t>(of)) * GOLDEN >> 40) & (slots.size() - 1);
     }
 
     template <bool IGNORES_CASE>
-    const Slot& find(Naming of, Points name) const {
+    const Slot& find(Naming of, Points name, std::uint64_t key) const {
         static constexpr Slot NO_NAME{};
-        const std::uint64_t key = key_of<IGNORES_CASE>(name);
         if (!key) return NO_NAME;
-        for (std::size_t place = first_slot(of, key);; place = (place + 1) & (slots_.size() - 1)) {
-            const Slot& slot = slots_[place];
+        const std::vector<Slot>& slots = of == Naming::reference ? references_ : names_;
+        for (std::size_t place = first_slot(slots, of, key);; place = (place + 1) & (slots.size() - 1)) {
+            const Slot& slot = slots[place];
             if (!slot.length) return NO_NAME;
             if (slot.key != key || slot.of != of || slot.length != name.size()) continue;
+            // a shorter one is told by its key alone
             if (name.size() <= KEY_LETTERS || has_letters<IGNORES_CASE>(slot, name)) return slot;
         }
     }
@@ -246,7 +274,8 @@ private:
 
     std::vector<Element> elements_;
     std::vector<Accent> accents_;
-    std::vector<Slot> slots_;
+    std::vector<Slot> references_, names_;
+    std::array<std::uint32_t, 32 * NAMINGS> lengths_{};  // of names, as bits, by what they name and first letter
     std::string letters_;
 };
 

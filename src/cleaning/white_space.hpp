@@ -41,8 +41,11 @@ public:
     Result fold(Points text, unsigned looks, Writer& out) const {
         const Place size = std::ssize(text);
         bool replaced = false;
+        Place words = 0;
         for (Place j = 0;;) {
-            j = copy_plain(text, j, out);
+            std::uint32_t* to = out.data() + out.size();
+            j = characters_.copy_plain(text, j, to, words);
+            out.cut(to - out.data());
             if (j == size) break;
             const std::uint32_t point = text[j];
             const Kind kind = characters_.kind(point);
@@ -64,21 +67,6 @@ public:
     }
 
 private:
-    // Writes characters of no special kind, and single spaces between them, as long as there are some; returns where
-    // the next one stands.
-    Place copy_plain(Points text, Place j, Writer& out) const {
-        std::uint32_t* to = out.data() + out.size();
-        const Place size = std::ssize(text);
-        for (;;) {
-            const Place begin = j;
-            while (j < size && characters_.is_plain(text[j])) *to++ = text[j++];
-            if (j == begin || j == size || !characters_.is_single_space(text, j)) break;
-            *to++ = text[j++];
-        }
-        out.cut(to - out.data());
-        return j;
-    }
-
     // Passes white space, and what vanishes within it; returns what becomes of it, notes whether that is another.
     std::uint32_t skip_blanks(Points text, Place& j, bool& replaced) const {
         std::uint32_t blank = ' ';

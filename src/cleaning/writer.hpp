@@ -12,7 +12,7 @@ namespace dedup::cleaning {
 constexpr std::size_t GROWTH = 10;  // characters that become of one at most; percent encoding is the greatest
 constexpr std::size_t SPARE = 256;  // room for what is written without a character behind it
 
-inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE; }
+inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE + BEHIND; }
 
 // Room that is not filled with zeros: what is not written costs nothing.
 class Buffer {

@@ -26,6 +26,13 @@ inline std::size_t count_ascii(const std::uint8_t* from) {
     return static_cast<std::size_t>(std::countr_zero(read_word<std::uint64_t>(from) & 0x8080808080808080)) / 8;
 }
 
+// Whether 32 bytes are ASCII.
+inline bool are_ascii(const std::uint8_t* from) {
+    std::uint64_t all = 0;
+    for (std::size_t i = 0; i < 4; i++) all |= read_word<std::uint64_t>(from + i * ASCII_BLOCK);
+    return (all & 0x8080808080808080) == 0;
+}
+
 // Writes eight bytes as points.
 inline void widen(const std::uint8_t* from, std::uint32_t* to) {
 #if defined(__SSE2__)

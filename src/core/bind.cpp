@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "core/hash.hpp"
-#include "core/rooms.hpp"
 #include "core/utf8.hpp"
 
 using namespace nanobind::literals;
@@ -41,67 +40,34 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
     return give(std::move(values));
 }
 
-// Strings i of a column: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked as it is read, which
-// costs less than a pass before.
-struct Strings {
-    std::span<const std::uint8_t> data;
-    ColumnView<std::int64_t> starts, lengths;
-
-    Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
-        : data(view(data_)), starts(starts_), lengths(lengths_) {
-        if (starts.size() != lengths.size()) refuse("there are not as many lengths as starts");
-    }
-    std::size_t size() const { return starts.size(); }
-    std::span<const std::uint8_t> operator[](std::size_t i) const {
-        const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
-        if (length == 0) return {};
-        if (length > data.size() || start > data.size() - length)
-            refuse("string " + std::to_string(i) + " lies outside the data");
-        return data.subspan(start, length);
-    }
-};
-
-// Decodes texts into memory that is used again once numpy has let go of it; threads may share it.
-class Decoder {
-public:
-    std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
-                                                                       InColumn<std::int64_t> lengths) const;
-
-private:
-    // What an array holds as long as it lives.
-    struct Held {
-        explicit Held(std::shared_ptr<Rooms> all) : rooms(std::move(all)) {}
-        Held(const Held&) = delete;
-        ~Held() { rooms->give_back(std::move(room)); }
-
-        std::shared_ptr<Rooms> rooms;
-        Rooms::Room room;
-    };
-
-    std::shared_ptr<Rooms> rooms_ = std::make_shared<Rooms>();
-};
-
-std::tuple<Out<std::uint32_t>, Out<std::int64_t>, Out<bool>> Decoder::decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
-                                                                            InColumn<std::int64_t> lengths) const {
+Out<std::int64_t> count_characters(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                   InColumn<std::int64_t> lengths) {
     const Strings strings(data, starts, lengths);
-    std::vector<std::int64_t> offsets(strings.size() + 1);
-    auto held = std::make_unique<Held>(rooms_);
-    auto valid = std::make_unique<bool[]>(strings.size());
+    std::vector<std::int64_t> counts(strings.size());
     {
         Unlocked unlocked;
-        for (std::size_t i = 0; i < strings.size(); i++)
-            offsets[i + 1] = offsets[i] + static_cast<std::int64_t>(count_characters(strings[i]));
-        held->room = rooms_->take(static_cast<std::size_t>(offsets.back()) + ASCII_BLOCK);
-        std::uint32_t* const points = held->room.points.get();
-        for (std::size_t i = 0; i < strings.size(); i++) {
-            valid[i] = decode_utf8(strings[i], points + offsets[i]);
-            if (!valid[i]) std::fill(points + offsets[i], points + offsets[i + 1], 0);
-        }
+        for (std::size_t i = 0; i < strings.size(); i++) counts[i] = characters_of_utf8(strings[i]);
     }
-    std::uint32_t* const points = held->room.points.get();
-    nb::capsule owner(held.release(), [](void* one) noexcept { delete static_cast<Held*>(one); });
-    return {Out<std::uint32_t>(points, {static_cast<std::size_t>(offsets.back())}, owner), give(std::move(offsets)),
-            give(std::move(valid), strings.size())};
+    return give(std::move(counts));
+}
+
+std::tuple<Out<std::uint32_t>, Out<std::int64_t>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
+                                                         InColumn<std::int64_t> lengths) {
+    const Strings strings(data, starts, lengths);
+    std::vector<std::int64_t> offsets(strings.size() + 1);
+    std::unique_ptr<std::uint32_t[]> points;
+    {
+        Unlocked unlocked;
+        for (std::size_t i = 0; i < strings.size(); i++) {
+            const std::ptrdiff_t count = characters_of_utf8(strings[i]);
+            if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
+            offsets[i + 1] = offsets[i] + count;
+        }
+        points = std::make_unique_for_overwrite<std::uint32_t[]>(static_cast<std::size_t>(offsets.back()) + ASCII_BLOCK);
+        for (std::size_t i = 0; i < strings.size(); i++) decode_utf8(strings[i], points.get() + offsets[i]);
+    }
+    const auto size = static_cast<std::size_t>(offsets.back());
+    return {give(std::move(points), size), give(std::move(offsets))};
 }
 
 std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points, In<std::int64_t> offsets) {
@@ -181,11 +147,11 @@ void bind_core(nb::module_& m) {
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
     m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(), "kind"_a,
           "Return hashes of n words that are not empty, uint64 (n,); kind: 0 xxh64 of UTF-8, 1 polynomial.");
-    nb::class_<Decoder>(m, "Decoder", "Reads UTF-8; memory of large arrays that were let go is used again.")
-        .def(nb::init<>())
-        .def("decode", &Decoder::decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
-             "Return the code points of n texts in UTF-8, uint32 (p,), where each begins, int64 (n + 1,), and which\n"
-             "of them are UTF-8, bool (n,); the code points of others have no meaning.");
+    m.def("count_characters", &count_characters, "data"_a.noconvert(), "starts"_a.noconvert(),
+          "lengths"_a.noconvert(),
+          "Return how many characters n texts in UTF-8 have, int64 (n,), -1 for those that are not.");
+    m.def("decode", &decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+          "Return the code points of n texts in UTF-8, uint32 (p,), and where each begins, int64 (n + 1,).");
     m.def("encode", &encode, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return n texts in UTF-8, uint8 (b,), and where each begins, int64 (n + 1,); surrogates take three bytes.");
     m.def("copy_strings", &copy_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),

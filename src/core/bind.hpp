@@ -72,6 +72,26 @@ private:
     std::int64_t stride_;
 };
 
+// Strings i of a column: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked as it is read, which
+// costs less than a pass before.
+struct Strings {
+    std::span<const std::uint8_t> data;
+    ColumnView<std::int64_t> starts, lengths;
+
+    Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
+        : data(view(data_)), starts(starts_), lengths(lengths_) {
+        if (starts.size() != lengths.size()) refuse("there are not as many lengths as starts");
+    }
+    std::size_t size() const { return starts.size(); }
+    std::span<const std::uint8_t> operator[](std::size_t i) const {
+        const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
+        if (length == 0) return {};
+        if (length > data.size() || start > data.size() - length)
+            refuse("string " + std::to_string(i) + " lies outside the data");
+        return data.subspan(start, length);
+    }
+};
+
 // A vector as an array of numpy's, which owns it from now on.
 template <class T>
 Out<T> give(std::vector<T>&& values) {

@@ -1,5 +1,5 @@
 // Memory of large arrays that is used again. The C library gives such memory back to the system, which clears each
-// page of it when it is next used: for long texts that took several times as long as to decode them.
+// page of it when it is next used: for long texts that took several times as long as to write them.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,6 @@
 // UTF-8 (RFC 3629) written and read; surrogates are written as three bytes, and refused when read.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -35,26 +36,18 @@ inline std::size_t write_utf8(std::uint32_t point, std::uint8_t* to) {
     return 4;
 }
 
-// Sums up a small number of each element: block by block, so that the processor adds many narrow ones at a time.
-template <class Narrow, class T, class Number>
-std::size_t sum_up_small(std::span<const T> elements, Number number_of) {
-    constexpr std::size_t BLOCK = 128;
-    std::size_t sum = 0;
-    while (elements.size() >= BLOCK) {
-        Narrow some = 0;
-        for (std::size_t i = 0; i < BLOCK; i++) some = static_cast<Narrow>(some + number_of(elements[i]));
-        sum += some;
-        elements = elements.subspan(BLOCK);
-    }
-    for (const T element : elements) sum += number_of(element);
-    return sum;
-}
-
+// Counted in blocks, so that the processor adds many narrow numbers at a time.
 inline std::size_t utf8_length(Points points) {
-    const auto further = [](std::uint32_t point) -> std::uint32_t {
-        return (point >> 7 != 0) + (point >> 11 != 0) + (point >> 16 != 0);
-    };
-    return points.size() + sum_up_small<std::uint32_t>(points, further);
+    constexpr std::size_t BLOCK = 128;
+    std::size_t length = 0;
+    while (!points.empty()) {
+        const Points block = points.first(std::min(BLOCK, points.size()));
+        std::uint32_t some = 0;
+        for (const std::uint32_t point : block) some += 1 + (point >> 7 != 0) + (point >> 11 != 0) + (point >> 16 != 0);
+        length += some;
+        points = points.subspan(block.size());
+    }
+    return length;
 }
 
 // Writes all of them; returns how many bytes they take. `to` holds as many.
@@ -82,11 +75,6 @@ inline std::size_t encode_utf8(Points points, std::uint8_t* to) {
     return static_cast<std::size_t>(at - to);
 }
 
-// How many characters there would be, each begun by one byte that is no further byte.
-inline std::size_t count_characters(std::span<const std::uint8_t> bytes) {
-    return sum_up_small<std::uint8_t>(bytes, [](std::uint8_t byte) -> std::uint8_t { return (byte & 0xC0) != 0x80; });
-}
-
 // Whether a code point below PLANE takes three bytes.
 inline bool is_of_three(std::uint32_t point) { return 0x800 <= point && point - 0xD800 >= 0x800; }
 
@@ -111,10 +99,14 @@ inline std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t&
     return 0;
 }
 
-// False at the first byte that is not UTF-8. WRITES: `to` holds count_characters and ASCII_BLOCK more, which are written, too.
+constexpr std::ptrdiff_t NOT_UTF8 = -1;
+
+// How many characters there are, NOT_UTF8 for bytes that are none. WRITES: `to` holds as many and ASCII_BLOCK more,
+// which are written, too.
 template <bool WRITES>
-bool read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused]] std::uint32_t* to) {
+std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused]] std::uint32_t* to) {
     const std::uint8_t *from = bytes.data(), *const stop = from + bytes.size();
+    std::ptrdiff_t further = 0;  // bytes that begin no character
     const auto take = [&](std::uint32_t point) {
         if constexpr (WRITES) *to++ = point;
     };
@@ -123,28 +115,38 @@ bool read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused]] std::ui
             const std::size_t count = count_ascii(from);
             if constexpr (WRITES) widen(from, to), to += count;
             from += count;
-            if (count == ASCII_BLOCK) continue;
+            if (count == ASCII_BLOCK) {  // then as a rule more follow
+                for (constexpr std::ptrdiff_t MORE = 4 * ASCII_BLOCK; stop - from >= MORE && are_ascii(from); from += MORE) {
+                    for (std::size_t i = 0; WRITES && i < 4; i++, to += ASCII_BLOCK) widen(from + i * ASCII_BLOCK, to);
+                }
+                continue;
+            }
         }
-        for (; stop - from >= 4; from += 3) {  // what Chinese is made of
+        for (; stop - from >= 4; from += 3, further += 2) {  // what Chinese is made of
             const auto word = read_word<std::uint32_t>(from);
             if ((word & 0xC0C0F0) != 0x8080E0) break;
             const std::uint32_t point = (word & 0x0F) << 12 | (word >> 2 & 0xFC0) | (word >> 16 & 0x3F);
-            if (!is_of_three(point)) return false;
+            if (!is_of_three(point)) return NOT_UTF8;
             take(point);
         }
         std::uint32_t point = *from;
         const std::size_t size = point < 0x80 ? 1 : read_utf8({from, stop}, point);
-        if (size == 0) return false;
+        if (size == 0) return NOT_UTF8;
         take(point);
         from += size;
+        further += static_cast<std::ptrdiff_t>(size) - 1;
     }
-    return true;
+    return std::ssize(bytes) - further;
 }
 
-inline bool is_utf8(std::span<const std::uint8_t> bytes) { return read_all_utf8<false>(bytes, nullptr); }
+inline std::ptrdiff_t characters_of_utf8(std::span<const std::uint8_t> bytes) {
+    return read_all_utf8<false>(bytes, nullptr);
+}
 
-// Writes the code points of `bytes`: count_characters of them, and ASCII_BLOCK without meaning.
-inline bool decode_utf8(std::span<const std::uint8_t> bytes, std::uint32_t* to) {
+inline bool is_utf8(std::span<const std::uint8_t> bytes) { return characters_of_utf8(bytes) != NOT_UTF8; }
+
+// Writes the code points of `bytes`, and up to ASCII_BLOCK without meaning; returns how many there are.
+inline std::ptrdiff_t decode_utf8(std::span<const std::uint8_t> bytes, std::uint32_t* to) {
     return read_all_utf8<true>(bytes, to);
 }
 

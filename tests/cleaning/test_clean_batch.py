@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.cleaning.clean_batch import CLEAN, LEADING_RULES, STATES, STAYS, clean_batch
 from dedup_job.cleaning.cleaner import drop_leading_rules
-from dedup_job.native.code_points import pack
+from dedup_job.native.code_points import decoded, pack, same_texts
 from dedup_job.native.parts import BREAK
 from tests.cleaning.oracle import clean
 
@@ -108,3 +108,28 @@ def test_each_character_alone_and_between_others_is_cleaned_alike():
 
 def test_no_texts_are_no_texts():
     assert Cleaner().clean_all([]) == []
+
+
+def test_memory_of_long_texts_is_used_again_once_they_are_let_go():
+    cleaner, size = Cleaner(), 9 << 20
+    one, other = (pack([letter * size + "\t"]) for letter in "ab")
+    first = cleaner.clean_packed(one)
+    second = cleaner.clean_packed(other)
+    assert first.points.ctypes.data != second.points.ctypes.data
+    place, kept = first.points.ctypes.data, first.points[size - 1 :]
+    del first
+    third = cleaner.clean_packed(other)
+    assert third.points.ctypes.data != place  # a view of it is held
+    del kept
+    fourth = cleaner.clean_packed(other)
+    assert fourth.points.ctypes.data == place
+    assert all((one.points == ord("b")).all() for one in (second, third, fourth))
+
+
+@given(TEXTS)
+def test_texts_in_utf8_become_what_decoded_ones_do(texts):
+    packed = pack([text.encode(errors="replace").decode() for text in texts])
+    encoded, _ = decoded(packed.utf8())
+    (clean, cut, _, same), other = Cleaner().cleaned(encoded), Cleaner().cleaned(packed)
+    assert (clean.texts(), cut.tolist()) == (other.texts.texts(), other.cut.tolist())
+    assert same_texts(encoded, clean, same).tolist() == same_texts(packed, other.texts).tolist()

@@ -276,8 +276,8 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "digests": plain(_core.digests, texts),
     "hash_words": plain(_core.hash_words, lambda: texts() | {"kind": 0}),
     "hash_strings": plain(_core.hash_strings, strings),
-    "Decoder": plain(_core.Decoder, dict),
-    "Decoder.decode": of(_core.Decoder, "decode", strings),
+    "count_characters": plain(_core.count_characters, strings),
+    "decode": plain(_core.decode, strings),
     "encode": plain(_core.encode, texts),
     "copy_strings": plain(
         _core.copy_strings,
@@ -316,6 +316,11 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "Cleaner": plain(_core.Cleaner, cleaner),
     "Cleaner.clean": of(
         lambda: _core.Cleaner(**cleaner()), "clean", lambda: texts() | {"html": True, "read": False}
+    ),
+    "Cleaner.clean_utf8": of(
+        lambda: _core.Cleaner(**cleaner()),
+        "clean_utf8",
+        lambda: strings() | {"characters": 3, "html": True},
     ),
     "Cleaner.escaped": of(
         lambda: _core.Cleaner(**cleaner()),
@@ -471,7 +476,10 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
 NOT_MADE = {"BatchVisibility", "Outlines", "Forms"}  # classes without a constructor
 MAY_BE_NONE = {("find", "near"), ("find", "pool"), ("find", "sharing"), ("find", "keys")}
 MAY_BE_NONE |= {("look_up_in_batch", "keys")}
-OF_STRINGS = ("Decoder.decode", "hash_strings", "copy_strings", "equal_strings")
+OF_STRINGS = (
+    *("count_characters", "decode", "hash_strings", "copy_strings", "equal_strings"),
+    "Cleaner.clean_utf8",
+)
 WITH_GAPS = {"starts", "lengths", "other_starts", "other_lengths"}
 WRITTEN = {
     ("copy_strings", "to"),

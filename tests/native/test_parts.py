@@ -54,7 +54,7 @@ def test_of_some_texts_in_a_row_only_their_parts_are_told():
 @given(HTML)
 def test_parts_are_cleaned_as_each_alone(texts):
     cleaner = Cleaner(CleaningSettings(cut_at=("答案：",)))
-    clean, cut, marked = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
+    clean, cut, marked, _ = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
     alone = [[cleaner.clean(part) for part in parts] for parts in texts]
     assert marked is not None
     assert marked.texts() == [BREAK.join(parts) for parts in alone]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dedup_job import _core
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import Decoder, decoded, pack
+from dedup_job.native.code_points import decoded, pack
 
 EDGES = (
     "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
@@ -54,18 +56,25 @@ def test_texts_anywhere_in_the_data_are_read():
     assert valid.all()
 
 
-def test_memory_of_long_texts_is_used_again_once_they_are_let_go():
-    decoder, size = Decoder(), 9 << 20
-    one, other = (strings_of([letter * size]) for letter in (b"a", b"b"))
-    first, _ = decoded(one, decoder)
-    second, _ = decoded(other, decoder)
-    assert first.points.ctypes.data != second.points.ctypes.data
-    place, kept = first.points.ctypes.data, first.points[size - 1 :]
-    del first
-    third, _ = decoded(other, decoder)
-    assert third.points.ctypes.data != place  # a view of it is held
-    del kept
-    fourth, _ = decoded(other, decoder)
-    del decoder
-    assert fourth.points.ctypes.data == place
-    assert all((one.points == ord("b")).all() for one in (second, third, fourth))
+def test_only_utf8_is_decoded():
+    data = np.frombuffer(b"abc\xff", dtype=np.uint8)
+    texts, valid = decoded(BytesColumn(data, np.array([0, 1]), np.array([3, 3])))
+    assert (valid.tolist(), texts.texts()) == ([True, False], ["abc", ""])
+    with pytest.raises(ValueError, match="text 1 is not UTF-8"):
+        _core.decode(data, np.array([0, 1]), np.array([3, 3]))
+
+
+@given(st.lists(st.text(), max_size=6), st.data())
+def test_texts_in_utf8_are_as_if_decoded(given_texts, data):
+    texts, _ = decoded(strings_of([text.encode() for text in given_texts]))
+    packed, rows = pack(given_texts), data.draw(st.lists(st.booleans()))
+    rows = np.array([*rows, *[True] * len(given_texts)][: len(given_texts)], dtype=np.bool_)
+    assert texts.lengths.tolist() == packed.lengths.tolist()
+    assert texts.take(rows).texts() == packed.take(rows).texts()
+    assert [texts.text(row) for row in range(len(given_texts))] == given_texts
+    assert texts.utf8().list() == packed.utf8().list()
+    assert np.array_equal(texts.points, packed.points)
+    assert texts.replaced({0: "\ud800"} if given_texts else {}).texts() == [
+        *(["\ud800"] if given_texts else []),
+        *given_texts[1:],
+    ]

@@ -216,15 +216,20 @@ def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
     return True
 
 
-def value(raw: bytes, *path: bytes) -> bytes:
-    """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
+def place(raw: bytes, *path: bytes) -> slice:
+    """Return where the value lies that a path leads to; KeyError where it leads nowhere."""
     start, end = 0, len(raw)
     for name in path:
         element = find(raw, name, start, end)
         if element is None:
             raise KeyError(name)
         start, end = element.value, element.end
-    return raw[start:end]
+    return slice(start, end)
+
+
+def value(raw: bytes, *path: bytes) -> bytes:
+    """Return the bytes of that value."""
+    return raw[place(raw, *path)]
 
 
 def type_name_at(raw: bytes, path: Sequence[str]) -> str:
