@@ -102,7 +102,14 @@ class Cleaner:
         self, points: _Points, offsets: _Ints, *, html: bool, read: bool
     ) -> tuple[_Points, _Ints, _Bytes]: ...
     def clean_utf8(
-        self, data: _Bytes, starts: _Ints, lengths: _Ints, characters: int, *, html: bool
+        self,
+        data: _Bytes,
+        starts: _Ints,
+        lengths: _Ints,
+        characters: int,
+        longest: int,
+        *,
+        html: bool,
     ) -> tuple[_Points, _Ints, _Bytes]: ...
     def escaped(self, points: _Points, *, brace: bool) -> _Points: ...
 

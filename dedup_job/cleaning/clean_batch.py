@@ -59,8 +59,8 @@ def clean_batch(texts: TextColumn, *, html: bool, read: bool = False) -> Cleaned
     break if it holds one, else a space; the zero-width space and the byte order mark vanish.
     """
     if isinstance(texts, EncodedTexts) and not read:
-        size = int(texts.offsets[-1])
-        points, offsets, found = _cleaner().clean_utf8(*texts.utf8(), size, html=html)
+        size, longest = int(texts.offsets[-1]), int(texts.lengths.max(initial=0))
+        points, offsets, found = _cleaner().clean_utf8(*texts.utf8(), size, longest, html=html)
     else:
         points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
     return CleanedBatch(TextColumn(points, offsets), found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from dedup_job.native.code_points import TextColumn
 from dedup_job.native.distinct import distinct
 
 Rows = NDArray[np.int64]
-_MOST_BLOCKS, _MOST_POINTS = 8, 1 << 22  # of kept texts that stay read; characters
+_PARTS, _MOST_POINTS = 4, 1 << 22  # of batches for which kept texts stay read; characters
+_LARGE = 1 << 23  # bytes of texts that are copied, so that their memory is used again
 
 
 class PairTexts(Protocol):
@@ -98,13 +99,16 @@ class LocalTexts:
     def pairs(self, part: slice, held: int) -> LocalPairs:
         """Return what compares some texts of the batch."""
         assert self._batch is not None
-        self._kept.forget_oldest()
+        self._kept.begin_part()
         return LocalPairs(self._scorer, self._kept, self._batch, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept."""
         assert self._batch is not None
-        self._known.add(first, _part_of(self._batch, part), np.flatnonzero(kept))
+        texts, rows = _part_of(self._batch, part), np.flatnonzero(kept)
+        if 2 * len(rows) < len(kept) or texts.points.nbytes > _LARGE:
+            texts, rows = texts.take(rows), np.arange(len(rows))
+        self._known.add(first, texts, rows)
 
     def end(self) -> None:
         """Hold no text any more."""
@@ -113,11 +117,19 @@ class LocalTexts:
         self._known.end()
 
 
+class _Block(NamedTuple):
+    """Kept texts that were fetched together, for a part of a batch, and the same as compared."""
+
+    part: int
+    kept: NumberedTexts
+    read: Judged
+
+
 class ReadLately:
-    """Texts of kept documents as they are compared; those that were compared lately stay read.
+    """Texts of kept documents as they are compared; they stay read for a few parts of batches.
 
     They lie in blocks as they were fetched, no number in two of them; the oldest are forgotten
-    first.
+    first. A document that somebody removes meanwhile may be found until then.
     """
 
     def __init__(
@@ -125,31 +137,42 @@ class ReadLately:
     ) -> None:
         """Take what returns those texts of ascending numbers there are, and what reads texts."""
         self.fetch, self._read = fetch, read
-        self._blocks: deque[tuple[NumberedTexts, Judged]] = deque()
+        self._blocks: deque[_Block] = deque()
+        self._part = 0
+        self._gone: Rows = np.empty(0, dtype=np.int64)  # as far as this part asked
+
+    def begin_part(self) -> None:
+        """Begin the next part; forget what is old, and what takes too much room."""
+        self._part += 1
+        self._gone = self._gone[:0]
+        points = sum(len(block.kept.texts.points) for block in self._blocks)
+        while self._blocks and (
+            points > _MOST_POINTS or self._blocks[0].part <= self._part - _PARTS
+        ):
+            points -= len(self._blocks.popleft().kept.texts.points)
 
     def places(self, numbers: Rows) -> Iterator[tuple[Rows, Judged, Rows]]:
         """Yield which of c numbers stand together, their texts, and the place of each there.
 
         Those that are gone are left out.
         """
-        missing = np.ones(len(numbers), dtype=np.bool_)
-        for kept, read in self._blocks:
+        missing = ~np.isin(numbers, self._gone)
+        for _, kept, read in self._blocks:
             places = kept.places(numbers)
             if len(which := np.flatnonzero(places >= 0)):
                 missing[which] = False
                 yield which, read, places[which]
-        if missing.any() and len((found := self.fetch(distinct(numbers[missing]))).numbers):
-            read = self._read(found.texts)
-            self._blocks.append((found, read))
-            places = found.places(numbers)
-            which = np.flatnonzero(places >= 0)
-            yield which, read, places[which]
-
-    def forget_oldest(self) -> None:
-        """Forget what takes too much room, or makes too many blocks."""
-        points = sum(len(kept.texts.points) for kept, _ in self._blocks)
-        while points > _MOST_POINTS or len(self._blocks) > _MOST_BLOCKS:
-            points -= len(self._blocks.popleft()[0].texts.points)
+        if not missing.any():
+            return
+        found = self.fetch(asked := distinct(numbers[missing]))
+        self._gone = np.append(self._gone, asked[found.places(asked) < 0])
+        if not len(found.numbers):
+            return
+        read = self._read(found.texts)
+        self._blocks.append(_Block(self._part, found, read))
+        places = found.places(numbers)
+        which = np.flatnonzero(places >= 0)
+        yield which, read, places[which]
 
     def forget(self) -> None:
         """Forget all texts."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -18,7 +17,6 @@ from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.bookmark import Bookmark, Token, moment_of, time_of
-from dedup_job.mongo.bson.edit import RawPage
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.change_stream import (
     Changes,
@@ -40,7 +38,6 @@ from dedup_job.mongo.reading import (
     held,
     held_by_name,
     majority,
-    middle,
     pages,
     some,
 )
@@ -50,7 +47,6 @@ from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
-_MANY = 1_000_000  # ids: worth two readers at once, and as many may wait for their turn
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
@@ -266,46 +262,21 @@ class PendingIds:
     def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
         """Yield the ids of documents that nobody decided yet, in order.
 
-        Where there are many, those of the second half are compared while those of the first are, as
-        long as few are new. The next page of each is read, and all collections are asked, at the
-        same time.
+        The next page is read, and all collections are asked, at the same time.
         """
-        read = partial(pages, self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
-        many = self._retry(self.collection.estimated_document_count) >= _MANY
-        half = middle(self.collection, self._retry) if many else None
+        every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
         proof = proof or self._settings.full_scan_every == 1
-        over = threading.Event()
-        with ThreadPoolExecutor(2 * (2 + len(self.decided))) as pool:
-            index = pool.submit(self._index) if self._index and not proof else None
-            new = partial(self._new_in, pool=pool, index=index)
-            later = new(read(first=half)) if half is not None else iter(())
-            ahead = pool.submit(_first_of, later, over)
-
-            def in_turn() -> Iterator[tuple[list[bytes], int]]:
-                yield from new(read(end=half))
-                yield from ahead.result()
-                yield from later
-
-            try:
-                for keys, known in in_turn():
-                    self.known += known
-                    yield keys
-            finally:
-                over.set()
-
-    def _new_in(
-        self,
-        every: Iterator[RawPage],
-        pool: ThreadPoolExecutor,
-        index: Future[Holding | None] | None,
-    ) -> Iterator[tuple[list[bytes], int]]:
-        """Yield the ids of each page that nobody decided yet, and how many are decided."""
-        coming = pool.submit(next, every, None)
-        while (page := coming.result()) is not None:
+        with ThreadPoolExecutor(2 + len(self.decided)) as pool:
+            index: Future[Holding | None] | None = None
             coming = pool.submit(next, every, None)
-            ready = index.result() if index is not None and index.done() else None
-            known = self._known(page.keys, pool, ready)
-            yield page.keys.take(~known).list(), int(known.sum())
+            while (page := coming.result()) is not None:
+                coming = pool.submit(next, every, None)
+                if index is None and self._index and not proof:
+                    index = pool.submit(self._index)
+                ready = index.result() if index is not None and index.done() else None
+                known = self._known(page.keys, pool, ready)
+                self.known += int(known.sum())
+                yield page.keys.take(~known).list()
 
     def _known(
         self, keys: BytesColumn, pool: ThreadPoolExecutor, index: Holding | None
@@ -402,19 +373,6 @@ def _missed(source: str, number: int) -> Message:
         source=source,
         number=number,
     )
-
-
-def _first_of(
-    news: Iterator[tuple[list[bytes], int]], over: threading.Event
-) -> list[tuple[list[bytes], int]]:
-    """Return what comes first, until there are many new ids, or it is over."""
-    found, room = list[tuple[list[bytes], int]](), _MANY
-    for keys, known in news:
-        found.append((keys, known))
-        room -= len(keys)
-        if room <= 0 or over.is_set():
-            break
-    return found
 
 
 def _once(keys: set[bytes]) -> set[bytes]:

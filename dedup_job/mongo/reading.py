@@ -64,40 +64,28 @@ def pages(
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
-    first: bytes | None = None,
-    end: bytes | None = None,
 ) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    path: of the text that the rows shall hold; first, end: ids that are writable, to read from the
-    one to before the other.
+    path: of the text that the rows shall hold.
     """
     what: Terms = {"filter": query or {}, "projection": projection or {}}
     terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
-    if end is not None:
-        terms["max"] = {"_id": bson_edit.id_value(end)}
-    begin, last = first, None
+    last: bytes | None = None
     ended = False
-    while not ended and begin != _LARGEST:  # `min` does not take the largest
-        low: Terms = {} if begin is None else {"min": {"_id": bson_edit.id_value(begin)}}
+    while not ended and last != _LARGEST:  # `min` does not take the largest
+        low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
         page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
-        if ended and low and end is None:  # `min` leaves the largest out
+        if ended and low:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
             more, _ = _page(collection, only, size, None, retry, path)
             page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
-            begin = last = page[-1].key
-
-
-def middle(collection: RawDocuments, retry: RetryPolicy = NO_RETRY) -> bytes | None:
-    """Return an id that about half of the documents come before; None where it can be no bound."""
-    sample = [{"$sample": {"size": 99}}, {"$project": _BY_ID}, {"$sort": _BY_ID}]
-    found = [_raw(one).key for one in retry(lambda: list(collection.aggregate(sample)))]
-    return found[len(found) // 2] if found and _is_bound(found[len(found) // 2]) else None
+            last = page[-1].key
 
 
 def fetch(

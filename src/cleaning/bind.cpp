@@ -117,18 +117,21 @@ public:
     Cleaned clean(In<std::uint32_t> points, In<std::int64_t> offsets, bool html, bool read) const {
         const TextColumn texts = texts_of(points, offsets);
         const auto write = [&](std::size_t i, std::uint32_t* to) { return std::ranges::copy(texts[i], to).out - to; };
-        return clean_all(texts.size(), texts.longest(), texts.all().size(), html, read, write);
+        return clean_all({texts.size(), texts.longest(), texts.longest(), texts.all().size()}, html, read, write);
     }
 
     Cleaned clean_utf8(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
-                       std::int64_t characters, bool html) const {
+                       std::int64_t characters, std::int64_t longest, bool html) const {
         const Strings texts(data, starts, lengths);
-        std::size_t longest = 0;
-        for (std::size_t i = 0; i < texts.size(); i++) longest = std::max(longest, texts[i].size());
-        if (longest >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
+        std::size_t bytes = 0;
+        for (std::size_t i = 0; i < texts.size(); i++) bytes = std::max(bytes, texts[i].size());
+        if (bytes >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
         const auto write = [&](std::size_t i, std::uint32_t* to) { return decode_utf8(texts[i], to); };
-        const auto expected = std::clamp<std::int64_t>(characters, 0, std::ssize(texts.data));
-        return clean_all(texts.size(), longest, static_cast<std::size_t>(expected), html, false, write);
+        const auto most = [](std::int64_t count, std::size_t limit) {
+            return static_cast<std::size_t>(std::clamp<std::int64_t>(count, 0, static_cast<std::int64_t>(limit)));
+        };
+        return clean_all({texts.size(), most(longest, bytes), bytes, most(characters, texts.data.size())}, html, false,
+                         write);
     }
 
     Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
@@ -162,24 +165,28 @@ private:
         return tables.build(accents);
     }
 
-    // longest: characters of a text at most; expected: of all clean ones, there may be more; write: writes a text,
-    // returns how many characters it has.
+    // longest: characters of a text at most, and as many as are written of it before that is known; expected: of all
+    // clean ones, there may be more.
+    struct Sizes {
+        std::size_t texts, longest, written, expected;
+    };
+    // write: writes a text, returns how many characters it has.
     template <class Write>
-    Cleaned clean_all(std::size_t texts, std::size_t longest, std::size_t expected, bool html, bool read,
-                      Write write) const {
-        std::vector<std::int64_t> bounds(texts + 1);
-        std::vector<std::uint8_t> found(texts);
+    Cleaned clean_all(const Sizes& sizes, bool html, bool read, Write write) const {
+        std::vector<std::int64_t> bounds(sizes.texts + 1);
+        std::vector<std::uint8_t> found(sizes.texts);
         auto held = std::make_unique<HeldRoom>(rooms_);
         std::size_t at = 0;
         {
             Unlocked unlocked;
-            TextCleaner cleaner(characters_, vocabulary_, longest);
-            Buffer raw(longest + BEHIND);
-            held->room = rooms_->take(expected + room_for(longest));
-            for (std::size_t i = 0; i < texts; i++) {
+            TextCleaner cleaner(characters_, vocabulary_, sizes.longest);
+            Buffer raw(sizes.written + BEHIND);
+            held->room = rooms_->take(sizes.expected + room_for(sizes.longest));
+            for (std::size_t i = 0; i < sizes.texts; i++) {
                 const std::ptrdiff_t count = write(i, raw.room().data());
                 if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
                 const Points text = raw.room().first(static_cast<std::size_t>(count));
+                if (text.size() > sizes.longest) refuse("text " + std::to_string(i) + " is longer than `longest`");
                 if (held->room.size - at < room_for(text.size())) {
                     Rooms::Room larger = rooms_->take(2 * held->room.size + room_for(text.size()));
                     std::copy_n(held->room.points.get(), at, larger.points.get());
@@ -217,8 +224,9 @@ void bind_cleaning(nb::module_& m) {
              "\n\n"
              "html: whether markup is looked for, or was found; read: whether it was looked for before.")
         .def("clean_utf8", &BatchCleaner::clean_utf8, "data"_a.noconvert(), "starts"_a.noconvert(),
-             "lengths"_a.noconvert(), "characters"_a, nb::kw_only(), "html"_a,
-             "Return the same of n texts in UTF-8; characters: about how many there are.")
+             "lengths"_a.noconvert(), "characters"_a, "longest"_a, nb::kw_only(), "html"_a,
+             "Return the same of n texts in UTF-8; characters: about how many there are; longest: how many a text has\n"
+             "at most.")
         .def("escaped", &BatchCleaner::escaped, "points"_a.noconvert(), nb::kw_only(), "brace"_a,
              "Return a text that a second cleaning turns into this one.");
 }

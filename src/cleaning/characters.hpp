@@ -180,8 +180,8 @@ private:
     static constexpr unsigned ALL = 0xFFFF;        // characters of a block, as bits
     static constexpr std::uint32_t LATIN = 0x100;  // the end of it
 
-    // Which of sixteen characters are of no special kind, as bits; it overlooks some, and underscores. The special ones
-    // of ASCII are those of cleaning/symbols.py.
+    // Which of sixteen characters are surely of no special kind, as bits; `is_plain` tells of the others. Never `_`,
+    // which counts as no word. The special ones of ASCII are those of cleaning/symbols.py.
     unsigned plain_in(const std::uint32_t* points) const {
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |

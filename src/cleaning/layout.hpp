@@ -65,7 +65,7 @@ private:
         return true;
     }
 
-    // ... but for what has to come before them: nothing if there is such.
+    // Writes plain characters, unless white space or a span has to be written first.
     Place write_plain(Place j) {
         if (spans_.white.blank || spans_.is_pending()) return j;
         Writer& out = spans_.out;

@@ -48,8 +48,8 @@ public:
     // The known attributes with values of the tag that was read last.
     std::span<const AttributePlace> values() const { return values_; }
 
-    // Whether a closing tag of an element begins at a place, behind the markup that was read last, or later. Each is
-    // noted when it is first passed.
+    // Whether a closing tag of an element begins at `from` or later, which lies behind the markup that was read last.
+    // Each is noted when it is first passed.
     bool is_closed(int number, Place from) {
         noted_ = std::max(noted_, at_);
         while (closing_[number] < from && noted_ + 1 < size()) {

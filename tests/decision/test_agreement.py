@@ -272,7 +272,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
         patch.setattr(greedy, "_CROWDED", rng.choice([1, 3]))
         patch.setattr(greedy, "_MEETINGS", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
-        patch.setattr(compared, "_MOST_BLOCKS", 0)  # ... and read each time
+        patch.setattr(compared, "_PARTS", 0)  # ... and read each time
         patch.setattr(look_up, "MOST_EQUAL", most_equal)
         patch.setattr(look_up, "MOST_SKETCHED", most_equal)
         patch.setattr(

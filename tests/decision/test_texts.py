@@ -189,7 +189,7 @@ def test_each_number_has_its_text_whatever_was_compared_before(asked, forgets):
     for i, numbers in enumerate(asked):
         assert lately.texts(numbers) == [THERE.get(n) for n in numbers]
         if i % forgets == 0:
-            lately.forget_oldest()
+            lately.begin_part()
 
 
 def test_what_was_compared_lately_is_not_fetched_again():
@@ -199,21 +199,22 @@ def test_what_was_compared_lately_is_not_fetched_again():
     assert lately.fetched == [[1, 3], [2]]
 
 
-def test_what_is_gone_is_asked_for_whenever_it_is_compared():
+def test_what_is_gone_is_asked_for_once_a_part():
     lately = Lately()
     assert lately.texts([1, 99]) == lately.texts([1, 99]) == ["text 1", None]
+    assert lately.fetched == [[1, 99]]
+    lately.begin_part()
+    assert lately.texts([1, 99]) == ["text 1", None]
     assert lately.fetched == [[1, 99], [99]]
 
 
-@pytest.mark.parametrize(
-    ("limit", "most"), [("_MOST_POINTS", 2 * len("text 1")), ("_MOST_BLOCKS", 2)]
-)
+@pytest.mark.parametrize(("limit", "most"), [("_MOST_POINTS", 2 * len("text 1")), ("_PARTS", 3)])
 def test_what_was_compared_first_is_forgotten_first(monkeypatch, limit, most):
     monkeypatch.setattr(compared, limit, most)
     lately = Lately()
     for number in range(3):
         lately.texts([number])
-        lately.forget_oldest()
+        lately.begin_part()
     assert lately.texts([0, 1, 2]) == ["text 0", "text 1", "text 2"]
     assert lately.fetched == [[0], [1], [2], [0]]
 

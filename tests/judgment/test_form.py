@@ -290,6 +290,10 @@ def test_only_words_of_han_characters_are_rated():
     assert {form_tables.class_of(c) for word in form_tables.idf() for c in word} == {Class.HAN}
 
 
+def test_only_han_characters_deny():
+    assert {form_tables.class_of(c) for c in form_tables.negating()} == {Class.HAN}
+
+
 def test_synonyms_share_a_key():
     said, stated = (forms_of([f"{word}正确的是"])[0].stem[0] for word in ("说法", "表述"))
     assert said.key == stated.key == form_tables.words()["说法"][1] > 0

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import Any
 
 import pytest
-from bson import MaxKey, MinKey, ObjectId
 from pymongo.database import Database
 
 from dedup_job.mongo import pending_ids as module
-from dedup_job.mongo.bson.edit import id_value
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source_settings import SourceSettings
@@ -93,39 +90,6 @@ def test_the_index_spares_reading_the_targets_ids_and_overlooks_nothing(
     assert found.known == 1000 - len(WANTED)
     assert asked.count("target") in read
     assert asked.count("target.ledger") == 50
-
-
-@pytest.mark.parametrize("many", [1, 30, 1000, 1001])
-@pytest.mark.parametrize("query", [None, '{"_id": {"$gte": 100}}'])
-def test_ids_come_in_order_and_once_when_two_readers_compare_them(
-    decided, asked, monkeypatch, many, query
-):
-    monkeypatch.setattr(module, "_MANY", many)
-    found = new_of(decided, query=query)
-    wanted = [number for number in WANTED if number >= 100 or query is None]
-    assert numbers(found) == wanted
-    assert found.known == (1000 if query is None else 900) - len(wanted)
-    assert asked.count("target") in range(45, 53)
-
-
-def test_ids_of_all_types_come_in_order_when_two_readers_compare_them(database, monkeypatch):
-    monkeypatch.setattr(module, "_MANY", 1)
-    ids = [MinKey(), None, -3, 2.5, "a", "字", {"a": 1}, b"x", ObjectId(), True, MaxKey()]
-    database.source.insert_many({"_id": each} for each in ids)
-    database.source.insert_many({"_id": number} for number in range(100, 300))
-    wanted = [row["_id"] for row in database.source.find().sort("_id", 1)]
-    found = new_of(database).pending()
-    assert [id_value(key) for part, _ in found for key in part] == wanted
-
-
-def test_the_second_reader_ends_with_the_first(decided, monkeypatch):
-    monkeypatch.setattr(module, "_MANY", 900)
-    monkeypatch.setattr(module, "ID_PAGE", PageSize(20, 1 << 20))
-    before = set(threading.enumerate())
-    found = new_of(decided).pending()
-    next(found)
-    found.close()
-    assert set(threading.enumerate()) <= before
 
 
 def test_a_kept_document_that_someone_removed_is_decided_again(standalone_database, tmp_path):

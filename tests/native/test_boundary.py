@@ -320,7 +320,7 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "Cleaner.clean_utf8": of(
         lambda: _core.Cleaner(**cleaner()),
         "clean_utf8",
-        lambda: strings() | {"characters": 3, "html": True},
+        lambda: strings() | {"characters": 3, "longest": 2, "html": True},
     ),
     "Cleaner.escaped": of(
         lambda: _core.Cleaner(**cleaner()),
@@ -990,6 +990,7 @@ LIES: list[tuple[str, Arguments, str]] = [
         ("FormTables", {name: none_left}, "offsets reach beyond the 0 points")
         for name in ("folded", "phrases", "words")
     ),
+    ("Cleaner.clean_utf8", {"longest": 1}, "text 0 is longer than"),
     ("FormTables", {"classes": {7: 7}}, "no class"),
     *(("FormTables", {"classes": {ord(c): 2}}, "in another class") for c in " \n"),
     ("FormTables", {"weights": {1: np.nan}}, "weights holds what is no weight"),

@@ -228,7 +228,7 @@ def place(raw: bytes, *path: bytes) -> slice:
 
 
 def value(raw: bytes, *path: bytes) -> bytes:
-    """Return the bytes of that value."""
+    """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
     return raw[place(raw, *path)]
 
 
