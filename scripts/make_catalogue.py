@@ -14,7 +14,6 @@ import io
 import re
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +58,18 @@ _OF_TYPER = (
     "Show completion for the specified shell, to copy it or customize the installation.",
 )
 _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
+
+
+class Sentences(Catalog):
+    """A catalogue with what gettext reads for a header: no times, no version of a tool."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:  # type: ignore[override]
+        """Names and values."""
+        return [
+            ("Content-Type", f"text/plain; charset={self.charset}"),
+            ("Plural-Forms", self.plural_forms),
+        ]
 
 
 def sentences() -> Iterator[tuple[str, str]]:
@@ -110,7 +121,7 @@ def words() -> Iterator[str]:
 def updated() -> Catalog:
     """Return the catalogue with the sentences of today; those that are gone are left out."""
     former = read() if CATALOGUE.exists() else Catalog()
-    catalog = Catalog(locale="zh", fuzzy=False)
+    catalog = Sentences(locale="zh", fuzzy=False)
     for said, file in sentences():
         known = former.get(said)
         chinese = str(known.string) if known and not known.fuzzy else ""
@@ -139,14 +150,9 @@ def _is_sentence(message: Message) -> bool:
 
 
 def as_bytes(catalog: Catalog, file: Path) -> bytes:
-    """Return the catalogue as the file should hold it: the text form or the compiled one.
-
-    The text form has no header: it would hold times and versions.
-    """
+    """Return the catalogue as the file should hold it: the text form or the compiled one."""
     stream = io.BytesIO()
     if file.suffix == ".mo":
-        for name in ("creation_date", "revision_date"):
-            setattr(catalog, name, datetime(2026, 1, 1, tzinfo=UTC))
         write_mo(stream, catalog)
     else:
         write_po(stream, catalog, width=100, include_lineno=False, omit_header=True)
