@@ -112,7 +112,7 @@ class Cleaned(NamedTuple):
     """n clean texts; cut: int64 (n,), characters that were cut off each at markers.
 
     marked: the same texts with breaks between their parts, where these were cleaned; same: bool
-    (n,), texts that were clean before, None where that is not known.
+    (n,), whether each was clean before, None if unknown.
     """
 
     texts: TextColumn

@@ -124,6 +124,12 @@ class _Block(NamedTuple):
     kept: NumberedTexts
     read: Judged
 
+    def among(self, numbers: Rows) -> tuple[Rows, Judged, Rows]:
+        """Return which of c numbers are here, the texts, and the place of each there."""
+        places = self.kept.places(numbers)
+        which = np.flatnonzero(places >= 0)
+        return which, self.read, places[which]
+
 
 class ReadLately:
     """Texts of kept documents as they are compared; they stay read for a few parts of batches.
@@ -157,22 +163,18 @@ class ReadLately:
         Those that are gone are left out.
         """
         missing = ~np.isin(numbers, self._gone)
-        for _, kept, read in self._blocks:
-            places = kept.places(numbers)
-            if len(which := np.flatnonzero(places >= 0)):
+        for block in self._blocks:
+            which, read, places = block.among(numbers)
+            if len(which):
                 missing[which] = False
-                yield which, read, places[which]
+                yield which, read, places
         if not missing.any():
             return
         found = self.fetch(asked := distinct(numbers[missing]))
         self._gone = np.append(self._gone, asked[found.places(asked) < 0])
-        if not len(found.numbers):
-            return
-        read = self._read(found.texts)
-        self._blocks.append(_Block(self._part, found, read))
-        places = found.places(numbers)
-        which = np.flatnonzero(places >= 0)
-        yield which, read, places[which]
+        if len(found.numbers):
+            self._blocks.append(_Block(self._part, found, self._read(found.texts)))
+            yield self._blocks[-1].among(numbers)
 
     def forget(self) -> None:
         """Forget all texts."""

@@ -138,7 +138,7 @@ def same_texts(
     """Tell which of n texts are the same in both, bool (n,); known: which surely are."""
     same: NDArray[np.bool_] = np.equal(one.lengths, other.lengths)
     rows = np.flatnonzero(same if known is None else same & ~known)
-    same[rows] = are_equal(one.take(rows).strings(), other.take(rows).strings())
+    same[rows] = are_equal(one.take(rows).strings(), other.strings().take(rows))
     return same
 
 

@@ -1,5 +1,8 @@
 // TeX within markup: formulas that attributes and scripts hold, and what names an image one.
 #pragma once
+#include <algorithm>
+#include <string_view>
+
 #include "cleaning/page.hpp"
 
 namespace dedup::cleaning {
@@ -52,28 +55,16 @@ inline bool write_latex(Page& page) {
 
 // Whether a value holds a word of formulas; `tex` only as a word of its own: `text` is none.
 inline bool names_formula(Points value, const Characters& characters) {
+    constexpr std::string_view WORDS[] = {"math", "latex", "equation", "formula"};
     for (Place k = 0; k < std::ssize(value); k++) {
-        const auto begins = [&](std::string_view word) { return starts_with(value.subspan(k), word); };
-        switch (lower(value[k])) {
-            case 'm':
-                if (begins("math")) return true;
-                break;
-            case 'l':
-                if (begins("latex")) return true;
-                break;
-            case 'e':
-                if (begins("equation")) return true;
-                break;
-            case 'f':
-                if (begins("formula")) return true;
-                break;
-            case 't':
-                if (!begins("tex") || (k > 0 && characters.is(value[k - 1], ALNUM))) break;
-                if (k + 3 == std::ssize(value) || !characters.is(value[k + 3], ALNUM)) return true;
-                break;
-            default:
-                break;
-        }
+        const auto begins = [&](std::string_view word) {
+            return lower(value[k]) == static_cast<std::uint32_t>(word[0]) && starts_with(value.subspan(k), word);
+        };
+        if (std::ranges::any_of(WORDS, begins)) return true;
+        const auto is_alnum = [&](Place at) {
+            return 0 <= at && at < std::ssize(value) && characters.is(value[at], ALNUM);
+        };
+        if (begins("tex") && !is_alnum(k - 1) && !is_alnum(k + 3)) return true;
     }
     return false;
 }

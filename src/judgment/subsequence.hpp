@@ -70,7 +70,7 @@ public:
             const std::size_t words = words_of(m);
             fill(words);
             const auto is_set = [&](std::size_t row, std::size_t column) {
-                return rows_[row * words + column / 64] >> column % 64 & 1;
+                return rows_[row * words + column / WORD] >> column % WORD & 1;
             };
             for (std::size_t column = m, row = n; column && row;) {
                 if (is_set(row, column - 1)) {
