@@ -98,15 +98,6 @@ def is_private(folder: Path) -> bool:
         return False
 
 
-def private_folder(folder: Path) -> Path | None:
-    """Return a folder, made where it is missing, None where others can write to it or it cannot."""
-    try:
-        make_private(folder)
-    except OSError:
-        return None
-    return folder if is_private(folder) and os.access(folder, os.W_OK) else None
-
-
 def _is_own(folder: Path, *, within: bool) -> bool:
     """Tell whether nobody else writes to a folder; else, not `within`, whether it is sticky.
 

@@ -16,7 +16,6 @@ from dedup_job.files import (
     is_private,
     make_private,
     open_regular,
-    private_folder,
     replacing,
     write_whole,
 )
@@ -75,13 +74,6 @@ def test_a_folder_that_a_group_of_others_writes_to_is_not_private(own: Path) -> 
     assert not is_private(own)
 
 
-def test_a_folder_that_is_not_there_is_made_for_this_user_alone(own: Path) -> None:
-    folder = own / "a" / "b"
-    assert private_folder(folder) == folder
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert private_folder(folder) == folder
-
-
 UMASKS = [0, 0o027, 0o077, 0o177, 0o777]
 
 
@@ -121,13 +113,6 @@ def test_what_a_user_asks_for_is_written_as_the_umask_says(own: Path, mask: int)
     with umask(mask):
         write_whole(own / "page.html", "page")
     assert mode(own / "page.html") == 0o666 & ~mask
-
-
-def test_where_others_can_write_there_is_no_private_folder(own: Path) -> None:
-    own.chmod(0o777)
-    assert private_folder(own / "a") is None
-    (own / "file").touch()
-    assert private_folder(own / "file" / "a") is None
 
 
 def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
