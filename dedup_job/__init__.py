@@ -36,7 +36,6 @@ if TYPE_CHECKING:
         UsageError,
     )
     from dedup_job.mongo.maintenance.rollback import Undone
-    from dedup_job.notebook import Shown, show
     from dedup_job.runs.check import Checked
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.runs.list_filter import ListFilter
@@ -69,7 +68,6 @@ _HOMES = {  # where each public name lives
         "UsageError",
     ),
     "mongo.maintenance.rollback": ("Undone",),
-    "notebook": ("Shown", "show"),
     "runs.check": ("Checked",),
     "runs.list_filter": ("ListFilter",),
     "runs.decided": ("DecidedDocument",),

@@ -22,7 +22,7 @@ SAID = {
     *("Vanished", "Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"),
 }
 # callers in Python, other processes and the review page read these in English
-IN_ENGLISH = ("notebook.py", "cluster/driver.py", "cluster/errors.py", "review/answers.py")
+IN_ENGLISH = ("cluster/driver.py", "cluster/errors.py", "review/answers.py")
 
 
 def test_sentences_are_joined_by_a_space_in_english_only():
