@@ -48,7 +48,7 @@ FILES = (  # settings that name a file; its content decides
 _LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
-_OTHER_VARIABLES = (_URI, "DEDUP_PING", "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
+_OTHER_VARIABLES = (_URI, "DEDUP_TRACEBACK", "DEDUP_VENV", "DEDUP_LANG")
 
 
 class RunSettings(BaseModel):

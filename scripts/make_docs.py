@@ -286,7 +286,7 @@ _WORDS = (
     "20 in a table or at random, else all",
     *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
     *("Guard", "What it says", "Two texts that it keeps apart"),
-    *("that of its last run", "environment DEDUP_PING", "The connection, as for dedup run."),
+    *("that of its last run", "The connection, as for dedup run."),
 )
 _MAKERS: dict[str, Callable[[str, Translate], str]] = {
     "commands": _all_commands,

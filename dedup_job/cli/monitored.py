@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -23,9 +23,6 @@ from dedup_job.monitoring.metrics import MetricsFile
 from dedup_job.report.progress import Log, above, shown_progress, told
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
-
-if TYPE_CHECKING:
-    from dedup_job.monitoring.pings import Pings
 
 _JSON_SECONDS = 10.0
 log = logging.getLogger("dedup")
@@ -45,14 +42,6 @@ MetricsOption = Annotated[
         help="Keep metrics for Prometheus in this file, during and after the run.",
     ),
 ]
-PingOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="File with the URL to ping at the start and the end, as healthchecks.io expects it "
-        "[default: environment DEDUP_PING].",
-    ),
-]
 LogOption = Annotated[
     LogFormat,
     typer.Option("--log-format", help="json: one event a line on standard error, no progress bar."),
@@ -62,10 +51,10 @@ LogOption = Annotated[
 class Monitored:
     """A run that machines watch. report: set as soon as there is one."""
 
-    def __init__(self, form: LogFormat, metrics: MetricsFile | None, ping: Pings | None) -> None:
+    def __init__(self, form: LogFormat, metrics: MetricsFile | None) -> None:
         self.report: Run | None = None
         self._as_json = form is LogFormat.JSON
-        self._metrics, self._ping = metrics, ping
+        self._metrics = metrics
 
     def named(self, target: str, database: str | None) -> None:
         """Take the name of the target as it was given; UsageError if the metrics are another's."""
@@ -87,8 +76,6 @@ class Monitored:
         """Tell of an end."""
         if self._metrics:
             self._metrics.ended(end)
-        if self._ping:
-            self._ping.ended(end)
 
     def goes_on(self, end: End, run: Run, is_quiet: bool) -> None:
         """Tell of the end of a run while its process goes on; is_quiet: nothing came after it."""
@@ -110,24 +97,17 @@ class Monitored:
 
 
 @contextmanager
-def monitored(
-    form: LogFormat, metrics_file: Path | None, ping_file: Path | None, *, dry_run: bool
-) -> Iterator[Monitored]:
-    """Report the start of the block and its end, however it ends.
+def monitored(form: LogFormat, metrics_file: Path | None, *, dry_run: bool) -> Iterator[Monitored]:
+    """Report the end of the block, however it ends.
 
-    A dry run writes no metrics and sends no pings: neither would be true of the target.
+    A dry run writes no metrics: they would not be true of the target.
     """
-    ping = None
-    if ping_file is not None or os.environ.get("DEDUP_PING"):
-        from dedup_job.monitoring.pings import pings  # here: few runs need it
-
-        ping = pings(ping_file, dry_run=dry_run)
     metrics = MetricsFile(metrics_file) if metrics_file and not dry_run else None
     as_json = form is LogFormat.JSON
     with json_log() if as_json else nullcontext():
-        if dry_run and (metrics_file or ping_file):
-            log.info("%s", Message("a dry run writes no metrics and sends no pings"))
-        run, since = Monitored(form, metrics, ping), time.monotonic()
+        if dry_run and metrics_file:
+            log.info("%s", Message("a dry run writes no metrics"))
+        run, since = Monitored(form, metrics), time.monotonic()
 
         def end(error: BaseException | None = None) -> End:
             ended = _end(error, time.monotonic() - since, run.report)
@@ -136,8 +116,6 @@ def monitored(
                 ended.log()
             return ended
 
-        if ping:
-            ping.started()
         try:
             yield run
         except BaseException as e:

@@ -135,7 +135,6 @@ _FILES = (
     "--ids",
     "--html",
     "--metrics-file",
-    "--ping-file",
     "--pairs",
     "--out",
 )

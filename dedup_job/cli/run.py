@@ -15,7 +15,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import confirm, console, is_interactive, save
-from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
+from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
@@ -107,7 +107,6 @@ def run(
     profile: _Profile = False,
     embedded: _Embedded = None,
     metrics_file: MetricsOption = None,
-    ping_file: PingOption = None,
     log_format: LogOption = LogFormat.PLAIN,
     yes: _YesToAll = False,
     *,
@@ -124,7 +123,7 @@ def run(
 
         more = [("--limit", limit), ("--cluster", cluster), ("--embedded", embedded)]
         typed = [*options.words(), *(str(w) for pair in more if pair[1] is not None for w in pair)]
-        only_real = any((summary, follow, cluster, metrics_file, ping_file))
+        only_real = any((summary, follow, cluster, metrics_file))
         wanted = Wanted(
             source, target, typed, dry_run, html, options.gives("field"), only_real, yes
         )
@@ -132,7 +131,7 @@ def run(
             settings = options.load()
             chosen = choose(settings.at(uri) if uri else settings, wanted)
         source, target, dry_run, html = chosen.source, chosen.target, chosen.dry_run, chosen.html
-    with monitored(log_format, metrics_file, ping_file, dry_run=dry_run) as told:
+    with monitored(log_format, metrics_file, dry_run=dry_run) as told:
         if source is None or target is None:
             raise UsageError(Message("--source and --target are needed."))
         if embedded is not None and options.gives("uri", "uri_file"):

@@ -1,7 +1,7 @@
 """The driver of a run on a cluster: a process of its own, which the command attends.
 
 Ray ends the process that it serves at once when it loses this machine's part of the cluster. The
-command then still says so, ends with its exit code, and tells metrics and pings.
+command then still says so, ends with its exit code, and tells the metrics.
 """
 
 from __future__ import annotations

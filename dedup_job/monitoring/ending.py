@@ -1,4 +1,4 @@
-"""How a command that runs ended: what the metrics, the ping and the log say of it."""
+"""How a command that runs ended: what the metrics and the log say of it."""
 
 from __future__ import annotations
 

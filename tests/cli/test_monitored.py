@@ -1,11 +1,9 @@
-"""`dedup run` as machines see it: metrics, pings, events, and the series of its row."""
+"""`dedup run` as machines see it: metrics, events, and the series of its row."""
 
 from __future__ import annotations
 
 import json
 import signal
-import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from dedup_job.cli.signals import STOPPING
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from tests.monitoring.test_metrics import text_string_to_metric_families
-from tests.monitoring.test_pings import SECRET, Monitor
 from tests.running import (
     dedup,
     pause_at_work,
@@ -37,15 +34,6 @@ def filled(database: Db) -> Db:
     return database
 
 
-@pytest.fixture
-def monitor() -> Iterator[Monitor]:
-    """Return a server that is pinged."""
-    with Monitor() as server:
-        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield server
-        server.shutdown()
-
-
 def names(database: Db, target: str = "target") -> tuple[str, ...]:
     """Return the options that name source and target."""
     return ("--source", f"{database.name}.source", "--target", f"{database.name}.{target}", "--yes")
@@ -60,10 +48,9 @@ def values(file: Path) -> dict[str, float]:
     return found
 
 
-def test_a_run_and_one_that_fails_after_it(filled: Db, monitor: Monitor, tmp_path: Path) -> None:
-    file, ping = tmp_path / "dedup.prom", tmp_path / "ping"
-    ping.write_text(monitor.url)
-    options = ("--metrics-file", str(file), "--ping-file", str(ping), "--log-format", "json")
+def test_a_run_and_one_that_fails_after_it(filled: Db, tmp_path: Path) -> None:
+    file = tmp_path / "dedup.prom"
+    options = ("--metrics-file", str(file), "--log-format", "json")
     result = dedup("run", *names(filled), *options, uri=uri_of(filled))
     assert result.returncode == 0, result.stderr
     done = values(file)
@@ -91,35 +78,15 @@ def test_a_run_and_one_that_fails_after_it(filled: Db, monitor: Monitor, tmp_pat
     assert (last["event"], last["exit_code"], last["level"]) == ("run_ended", 6, "error")
     assert (last["error"], "other.source" in last["message"]) == ("StateMismatch", True)
 
-    assert [path for _, path, _ in monitor.got] == [
-        f"/{SECRET}/{last}" for last in ("start", "0", "start", "6")
-    ]
-    assert SECRET not in result.stderr
-    rows = str([*filled["target.runs"].find(), *filled["target.state"].find()])
-    assert SECRET not in rows
-    assert "127.0.0.1:" not in rows
 
-
-def test_a_monitor_that_is_gone_fails_no_run(filled: Db) -> None:
-    result = dedup(
-        "run", *names(filled), uri=uri_of(filled), DEDUP_PING=f"http://127.0.0.1:9/{SECRET}"
-    )
-    assert result.returncode == 0
-    assert "the ping to http://127.0.0.1 failed: Connection refused" in result.stderr
-    assert SECRET not in result.stderr + result.stdout
-
-
-def test_a_server_that_is_gone_is_told_to_all(monitor: Monitor, tmp_path: Path) -> None:
+def test_a_server_that_is_gone_is_in_the_metrics(tmp_path: Path) -> None:
     file = tmp_path / "dedup.prom"
     result = dedup(
         *("run", "--source", "d.source", "--target", "d.target", "--metrics-file", str(file)),
         uri="mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=100",
-        DEDUP_PING=monitor.url,
     )
     assert result.returncode == 5
     assert values(file)["dedup_last_run_exit_code"] == 5
-    assert monitor.got[-1][1].endswith("/5")
-    assert monitor.got[-1][2]["error"] == "DatabaseUnreachable"
 
 
 def test_a_metrics_file_that_cannot_be_written_is_refused_before_the_run(
@@ -133,19 +100,15 @@ def test_a_metrics_file_that_cannot_be_written_is_refused_before_the_run(
     assert "target" not in filled.list_collection_names()
 
 
-def test_a_dry_run_writes_no_metrics_and_sends_no_pings(
-    filled: Db, monitor: Monitor, tmp_path: Path
-) -> None:
+def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:
     file = tmp_path / "x.prom"
     result = dedup(
         *("run", *names(filled), "--dry-run", "--metrics-file", str(file)),
         uri=uri_of(filled),
-        DEDUP_PING=monitor.url,
     )
     assert result.returncode == 0
-    assert "a dry run writes no metrics and sends no pings" in result.stderr
+    assert "a dry run writes no metrics" in result.stderr
     assert not file.exists()
-    assert monitor.got == []
 
 
 def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(database: Db) -> None:

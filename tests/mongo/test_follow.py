@@ -427,7 +427,7 @@ def test_a_killed_process_loses_nothing(data, tmp_path):
     assert_each_source_id_is_in_one_place(data)
 
 
-def test_each_period_has_an_event_metrics_and_a_ping(data, tmp_path):
+def test_each_period_has_an_event_and_metrics(data, tmp_path):
     metrics = tmp_path / "m.prom"
     process = start(data, tmp_path, "--metrics-file", str(metrics), "--log-format", "json")
     eventually(lambda: "nothing arrived" in process.said, process)
