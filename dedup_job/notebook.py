@@ -13,6 +13,7 @@ from dedup_job.errors import UsageError
 from dedup_job.messages import LANGUAGES, counted
 from dedup_job.pages.cell import cell
 from dedup_job.printing import on_one_line
+from dedup_job.report.labels import measured
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 
@@ -139,7 +140,7 @@ def _number(value: Any) -> float | None:
 def _line_of(one: DecidedDocument) -> str:
     """Return what became of a text, on a line."""
     measures = {"similarity": one.pair.similarity, "probability": one.pair.probability}
-    words = [one.reason, *(f"{k} {v:.3f}" for k, v in measures.items() if v is not None)]
+    words = [one.reason, *(f"{k} {measured(v)}" for k, v in measures.items() if v is not None)]
     of = f" of {on_one_line(one.of)}" if one.of else ""
     return f"{on_one_line(one.id)}: {one.decision}{of}, {', '.join(words)}".rstrip(", ")
 

@@ -13,10 +13,11 @@ from markupsafe import Markup, escape
 
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
-from dedup_job.report.labels import label
+from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.series import rates
 from dedup_job.runs.survey import BINS, Layer, Stratum, Survey
 
 S = TypeVar("S", bound=str)
@@ -91,6 +92,7 @@ def environment() -> Environment:
         percent="{:.2%}".format,
         percent1="{:.1%}".format,
         short=_short,
+        measured=measured,
         visible=escaped,
     )
     environment.globals.update(
@@ -133,9 +135,14 @@ def _named(layer: Layer) -> Markup:
     return words("stratum.named", name=name)
 
 
-def _further(source: str, target: str) -> list[tuple[str, str]]:
-    """Return commands that look further."""
-    of = ("--target", target)
+def _further(survey: Survey) -> list[tuple[str, str]]:
+    """Return commands that look further; a dry run wrote no target for most of them."""
+    source, of = survey.source, ("--target", survey.target)
+    if survey.dry_run:
+        return [
+            ("write", command_line("run", "--source", source, *of)),
+            ("compare", command_line("inspect", "TEXT", "TEXT")),
+        ]
     return [
         ("list", command_line("list", *of, "--what", "dropped")),
         ("refused", command_line("list", *of, "--what", "refused")),
@@ -202,6 +209,6 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
         "least": least / BINS,
         "below": sum(both[:least]),
-        "series": [list(point) for point in last.series] if last else [],
+        "series": rates(last.series) if last else [],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

@@ -47,7 +47,7 @@ class Drawn:
     extreme: those nearest to the other decision, the nearest first; random: others, in random
     order; by_class: one for each class of difference; left_out: those with the largest part left
     out of the comparison. Refused pairs are in `bins` and `extreme` if a threshold may join them.
-    reasons: how many there are of each reason, where the server counted.
+    similar: how many similar ones there are of each reason, where the server counted.
     """
 
     bins: Sequence[int] = (0,) * BINS
@@ -55,7 +55,7 @@ class Drawn:
     random: Sequence[DecidedDocument] = ()
     by_class: Sequence[DecidedDocument] = ()
     left_out: Sequence[DecidedDocument] = ()
-    reasons: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    similar: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
     def pairs(self) -> list[DecidedDocument]:
@@ -78,7 +78,7 @@ class Drawn:
             return [one for one, decision in now if one and one.decision == decision]
 
         parts = map(there, (self.extreme, self.random, self.by_class, self.left_out))
-        return Drawn(self.bins, *parts, reasons=self.reasons)
+        return Drawn(self.bins, *parts, similar=self.similar)
 
 
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
@@ -129,6 +129,7 @@ class Survey:
     counts: of what target and ledger hold; of a dry run what they would hold more. adds_up: the
     runs, and what people did by hand, account for all of it. restored: documents that a person put
     back. threshold: of the similarity, or where the model decides (judged) of the probability.
+    similar_from: the least similarity of `counts.similar`.
     dial: what that means, if its file says so. seed: of the samples. source_gone: nothing could be
     read from the source. dry_run: nothing was written.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
@@ -144,6 +145,7 @@ class Survey:
     adds_up: bool = True
     restored: int = 0
     threshold: float | None = None
+    similar_from: float = 1.0
     judged: bool = False
     dial: Dial | None = None
     seed: int = 0
