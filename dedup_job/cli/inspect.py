@@ -491,14 +491,10 @@ def _dropped(found: Inspected, dropped: int) -> Message:
     documents, shown = counted(dropped, "document"), len(found.duplicates)
     if not dropped:
         return Message("No document was dropped for it.")
-    if dropped == 1:
-        return Message("{documents} was dropped for it:", documents=documents)
     if shown == dropped:
-        return Message("{documents} were dropped for it:", documents=documents)
+        return Message("Dropped for it: {documents}.", documents=documents)
     return Message(
-        "{documents} were dropped for it, the first {shown:,} here:",
-        documents=documents,
-        shown=shown,
+        "Dropped for it: {documents}, the first {shown:,} here.", documents=documents, shown=shown
     )
 
 

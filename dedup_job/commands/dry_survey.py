@@ -112,7 +112,6 @@ class SurveyCollector:
             version=metadata.version("dedup-job"),
             counts=counts,
             threshold=decision.get("confidence" if judged else "similarity"),
-            similar_from=about.similar_from,
             judged=judged,
             dial=about.dial,
             seed=self._seed,

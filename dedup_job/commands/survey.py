@@ -78,7 +78,6 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         restored=_documents(rows, Status.RESTORED),
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
         threshold=decision.confidence if decision.judges else decision.similarity,
-        similar_from=decision.similarity,
         judged=decision.judges,
         dial=Dial.of(load_model(decision.model), decision.confidence) if decision.judges else None,
         seed=seed,
@@ -120,7 +119,8 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
 
     on.progress.stage(Message("drawing samples"))
     near = sampler(What.NEAR).draw(survey.seed, EXTREME, RANDOM)
-    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM, survey.similar_from)
+    least = on.settings.decision.similarity
+    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM, least)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
         *sampler(What.EXACT).sample(OTHERS, survey.seed),

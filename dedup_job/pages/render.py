@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -17,7 +18,6 @@ from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.series import rates
 from dedup_job.runs.survey import BINS, Layer, Stratum, Survey
 
 S = TypeVar("S", bound=str)
@@ -125,24 +125,14 @@ def _named(layer: Layer) -> Markup:
     """Return the name of a layer as words that follow those of its stratum."""
     if not layer.name:
         return Markup()
-    match layer.stratum:
-        case Stratum.WITHOUT_TEXT:
-            name = words(f"label.{layer.name}")
-        case Stratum.SIZE:
-            name = escape(layer.name)
-        case _:
-            name = words(f"label.{layer.name}")
+    is_label = layer.stratum is not Stratum.SIZE
+    name = words(f"label.{layer.name}") if is_label else escape(layer.name)
     return words("stratum.named", name=name)
 
 
-def _further(survey: Survey) -> list[tuple[str, str]]:
-    """Return commands that look further; a dry run wrote no target for most of them."""
-    source, of = survey.source, ("--target", survey.target)
-    if survey.dry_run:
-        return [
-            ("write", command_line("run", "--source", source, *of)),
-            ("compare", command_line("inspect", "TEXT", "TEXT")),
-        ]
+def _further(source: str, target: str) -> list[tuple[str, str]]:
+    """Return commands that look further."""
+    of = ("--target", target)
     return [
         ("list", command_line("list", *of, "--what", "dropped")),
         ("refused", command_line("list", *of, "--what", "refused")),
@@ -201,7 +191,7 @@ def _value(value: Any) -> str:
 def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
-    last = next((run for run in reversed(survey.runs) if run.series), None)
+    points = next((run.series for run in reversed(survey.runs) if run.series), ())
     both = [sum(pair) for pair in zip(survey.near.bins, survey.refused.bins, strict=True)]
     first = next((at for at, number in enumerate(both) if number), 0)
     least = min(max(first, _LEAST), max(int((survey.threshold or 0) * BINS) - _ROOM, 0))
@@ -209,6 +199,10 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
         "least": least / BINS,
         "below": sum(both[:least]),
-        "series": rates(last.series) if last else [],
+        "series": [
+            [now, (documents - former) / (now - then), resident / 1e6]
+            for (then, former, _), (now, documents, resident) in pairwise(points)
+            if now - then >= 1  # the last point may come at once
+        ],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

@@ -54,10 +54,7 @@ def label(name: str) -> Message:
 
 
 def measured(value: float, limit: float = 0.0) -> str:
-    """Return a measure with three digits, or as many as show on which side of a limit it is.
-
-    It is cut off, not rounded: only 1 is shown as 1.000.
-    """
+    """Return a measure, cut off after three digits, or after as many as tell it from a limit."""
     exact, least = Decimal(str(value)), Decimal(str(limit))
     shown = (exact.quantize(Decimal(1).scaleb(-n), ROUND_FLOOR) for n in count(3))
     return str(next(one for one in shown if (one < least) == (exact < least)))

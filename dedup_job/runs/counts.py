@@ -90,9 +90,9 @@ class Counts:
 
     Every document is one of kept, exact, near, skipped, quarantined; the others count some of
     them once more. refused: kept documents that had candidates, by what kept the nearest one
-    apart, the class of a difference or "similarity"; similar: those of them that are as similar as
-    decision.similarity; richer: near duplicates by what they have that
-    the kept document lacks, which can be several; against: duplicates of documents of other
+    apart, the class of a difference or "similarity"; similar: those of them with a similarity of
+    decision.similarity or more; richer: near duplicates by what they have that the kept document
+    lacks, which can be several; against: duplicates of documents of other
     collections, by its name; cut: documents with more candidates than are compared;
     missing_originals: candidates that someone removed from the target; replaced: how
     often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
@@ -130,11 +130,8 @@ class Counts:
         if decisions.replaced:
             kept, exact, near, refused, alike = _as_if_first(decisions)
         similarities = alike[near | refused]  # NaN where nothing is compared
-        kinds, similar = (
-            Counter(decisions.names.kinds[code] for code in decisions.kinds[rows].tolist())
-            for rows in (refused, refused & (alike >= similar_from))
-        )
-        richer = Counter[str]()
+        kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
+        similar = Counter(decisions.kinds[refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions.richer[near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
         places = Counter(decisions.places[exact | near].tolist() if decisions.names.places else ())
@@ -149,8 +146,8 @@ class Counts:
             short_kept=int(decisions.short[kept].sum()),
             short_duplicate=int(decisions.short[exact | near].sum()),
             reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
-            refused=dict(kinds),
-            similar=dict(similar),
+            refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
+            similar={decisions.names.kinds[code]: count for code, count in similar.items()},
             richer=dict(richer),
             against={decisions.names.places[code]: n for code, n in places.items() if code},
             cut=int((decisions.cut > 0).sum()),

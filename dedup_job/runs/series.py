@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import psutil
 
@@ -39,15 +38,6 @@ class Series:
             self._points = self._points[::2]
             self._interval *= 2
         self._points.append((round(seconds, 3), documents, resident_bytes()))
-
-
-def rates(points: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Return seconds, documents per second since the point before, and MB; of a full interval."""
-    return [
-        [now, (documents - former) / (now - then), resident / 1e6]
-        for (then, former, _), (now, documents, resident) in pairwise(points)
-        if now - then >= _FIRST_INTERVAL
-    ]
 
 
 def resident_bytes(process: int | None = None) -> int:

@@ -109,10 +109,6 @@ class Layer:
     name: str
     pairs: Sequence[DecidedDocument]
 
-    def each(self) -> list[Layer]:
-        """Return a layer for each pair."""
-        return [replace(self, pairs=[one]) for one in self.pairs]
-
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -129,7 +125,6 @@ class Survey:
     counts: of what target and ledger hold; of a dry run what they would hold more. adds_up: the
     runs, and what people did by hand, account for all of it. restored: documents that a person put
     back. threshold: of the similarity, or where the model decides (judged) of the probability.
-    similar_from: the least similarity of `counts.similar`.
     dial: what that means, if its file says so. seed: of the samples. source_gone: nothing could be
     read from the source. dry_run: nothing was written.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
@@ -145,7 +140,6 @@ class Survey:
     adds_up: bool = True
     restored: int = 0
     threshold: float | None = None
-    similar_from: float = 1.0
     judged: bool = False
     dial: Dial | None = None
     seed: int = 0
@@ -169,7 +163,7 @@ class Survey:
         """
         of: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
         for layer in self.layers:
-            of[layer.stratum] += layer.each()
+            of[layer.stratum] += [replace(layer, pairs=[one]) for one in layer.pairs]
         nearest = _by_turns(of[Stratum.LEAST_SIMILAR], of[Stratum.MOST_SIMILAR])
         kinds = _by_turns(of[Stratum.CLASS], of[Stratum.KEPT_APART], of[Stratum.RICHER])
         chosen, shown = dict[tuple[bytes, bytes], Layer](), set[tuple[Stratum, str]]()

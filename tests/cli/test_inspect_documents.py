@@ -243,7 +243,7 @@ def test_nothing_is_written(decided: Db) -> None:
 def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
     output = inspected(decided, "1")
     rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
-    assert f"{len(rows)} documents were dropped for it:" in output
+    assert f"Dropped for it: {len(rows)} documents." in output
     table = output[output.index("were dropped") :]
     places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
     assert places == sorted(places)
@@ -255,7 +255,7 @@ def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
     decided["target.ledger"].insert_many({**row, "_id": f"more {i:02}"} for i in range(30))
     output = inspected(decided, "1")
     count = decided["target.ledger"].count_documents({"of": 1})
-    assert f"{count} documents were dropped for it, the first 20 here:" in output
+    assert f"Dropped for it: {count} documents, the first 20 here." in output
     assert "`dedup list --what dropped --of ID" in output
     assert "more 29" not in output
 

@@ -106,7 +106,7 @@ def test_near_duplicates_are_shown_beside_the_kept_text_the_least_likely_first(
     assert re.search(r"^kept +dropped *$", output, re.M)
     assert "{+！+}" in output
     assert "[-。-]" in output
-    assert "{+...+} in the second. `dedup inspect --target T ID`" in " ".join(output.split())
+    assert "{+...+}: only in the second. `dedup inspect --target T ID`" in " ".join(output.split())
     assert "2. near" not in command(decided, "list", "--what", "near", "--limit", "1")
 
 

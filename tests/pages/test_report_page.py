@@ -234,7 +234,9 @@ def test_a_rate_is_of_the_documents_since_the_point_before_and_memory_is_in_mb()
 
 def test_similar_documents_that_were_kept_are_counted_from_a_similarity_that_is_said():
     counts = Counts(kept=9, refused={"number": 8, "unlikely": 1}, similar={"number": 3})
-    page = report_page(replace(survey_with("t"), counts=counts, similar_from=0.7))
+    survey = survey_with("t")
+    about = replace(survey.runs[0].about, settings={"decision": {"similarity": 0.7}})
+    page = report_page(replace(survey, counts=counts, runs=[replace(survey.runs[0], about=about)]))
     shown = page.split("What kept documents apart")[1].split("</section>")[0]
     assert "(similarity 0.7 or more)" in shown
     assert re.findall(r'<td class="n">(.*?)</td>', shown) == ["3"]

@@ -290,9 +290,7 @@ def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
 _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
 
 
-def _facets(
-    order: Mapping[str, int], extreme: int, random: int, similar_from: float
-) -> Mapping[str, Any]:
+def _facets(order: Mapping[str, int], extreme: int, random: int, least: float) -> dict[str, Any]:
     """Return what draws from rows in one pass.
 
     A row has the other document (of), its collection where that is another one (a), decision (d),
@@ -302,12 +300,10 @@ def _facets(
     pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
     decided = {"$match": {"m": {"$type": "number"}}}
+    similar = {"$match": {"s": {"$gte": least}}}
     return {
         "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
-        "similar": [
-            {"$match": {"s": {"$gte": similar_from}}},
-            {"$group": {"_id": "$r", "n": {"$sum": 1}}},
-        ],
+        "similar": [similar, {"$group": {"_id": "$r", "n": {"$sum": 1}}}],
         "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "by_class": [
