@@ -244,7 +244,7 @@ def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
     output = inspected(decided, "1")
     rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
     assert f"Dropped for it: {len(rows)} documents." in output
-    table = output[output.index("were dropped") :]
+    table = output[output.index("Dropped for it") :]
     places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
     assert places == sorted(places)
     assert "No document was dropped for it." in inspected(decided, "8")
