@@ -83,8 +83,8 @@ def table_of_differences(
 def legend(console: Output) -> Message:
     """Say how differences are marked."""
     if _coloured(console):
-        return Message("Of the differences, red is in the first only, green in the second.")
-    return Message("Of the differences, [-...-] is in the first only, {+...+} in the second.")
+        return Message("Red: only in the first text, kept or earlier; green: only in the second.")
+    return Message("[-...-]: only in the first text, kept or earlier; {+...+}: only in the second.")
 
 
 def visible(text: str) -> str:

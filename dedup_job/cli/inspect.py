@@ -19,6 +19,7 @@ from dedup_job.files import read_input
 from dedup_job.judgment.guards import why_of
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json, command_line, for_shell
+from dedup_job.report.labels import measured
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
 from dedup_job.runs.decided import KEPT
@@ -38,7 +39,7 @@ _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _TEXT = 600  # characters at the beginning of a text that stands alone
 _WORDS = 40  # keywords shown of a kind
-_DROPPED = (Message("the source's text, cleaned"), Message("kept"))  # of `_id` and `of`
+_DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # of `of` and `_id`
 _ASKED = (Message("first"), Message("second"))
 _APART = {
     "channels": Message("no candidate generator finds the pair"),
@@ -208,7 +209,7 @@ def _nearest(decided: DecidedDocument) -> Message:
     return Message(
         "_id {id}, similarity {similarity}, kept apart by {what}",
         id=decided.of,
-        similarity=_rounded(decided.pair.similarity),
+        similarity=_cut(decided.pair.similarity),
         what=Message(decided.reason),
     )
 
@@ -238,7 +239,7 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
             console.say(Message("{name}: {text}", name=of, text=text))
     decided = found.items[0].decided
     if decided and decided.pair.differences:
-        rows = ((one.kind, one.place, one.text, one.of) for one in decided.pair.differences)
+        rows = ((one.kind, one.place, one.of, one.text) for one in decided.pair.differences)
         console.say()
         console.table(pairs.table_of_differences(_DROPPED, rows))
 
@@ -263,8 +264,10 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
         console.table(pairs.side_by_side(pieces, console, names, whole=full))
     if view.differences:
         console.say()
-        differing = ((one.kind, one.place, one.text, one.other) for one in view.differences)
-        console.table(pairs.table_of_differences(names, differing))
+        rows = ((each.kind, each.place, each.text, each.other) for each in view.differences)
+        if found.original:
+            rows = ((each.kind, each.place, each.other, each.text) for each in view.differences)
+        console.table(pairs.table_of_differences(names, rows))
     console.say()
     console.rows(_measures(found, view))
 
@@ -299,14 +302,16 @@ def _similarity(view: PairView, decision: DecisionSettings) -> str:
     if not decision.compares:
         return Message("not compared (decision.judge = none)")
     if decision.judges:
-        return f"{view.similarity:.3f}"
-    return Message(
-        "{similarity:.3f}, least {least:.3f}", similarity=view.similarity, least=view.required
-    )
+        return measured(view.similarity)
+    return _with_least(view.similarity, view.required)
 
 
-def _rounded(measure: float | None) -> float | None:
-    return None if measure is None else round(measure, 3)
+def _with_least(value: float, least: float) -> Message:
+    return Message("{value}, least {least:g}", value=measured(value, least), least=least)
+
+
+def _cut(measure: float | None) -> str:
+    return "-" if measure is None else measured(measure)
 
 
 def _measured_then(decided: DecidedDocument) -> Message:
@@ -314,20 +319,16 @@ def _measured_then(decided: DecidedDocument) -> Message:
     return Message(
         "distance {distance}, similarity {similarity}, found by {channels}",
         distance=then.distance,
-        similarity=_rounded(then.similarity),
+        similarity=_cut(then.similarity),
         channels=", ".join(then.found_by),
     )
 
 
 def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
     """Yield what the judge makes of a pair: its probability, guards, the heaviest features."""
-    probability = {"probability": weighed.probability, "least": decision.confidence}
-    yield (
-        Message("probability"),
-        Message("{probability:.3f}, least {least}", **probability)
-        if decision.judges
-        else Message("{probability:.3f}, least {least} (the judge is off)", **probability),
-    )
+    said = _with_least(weighed.probability, decision.confidence)
+    off = Message("{said} (the judge is off)", said=said)
+    yield Message("probability"), said if decision.judges else off
     for guard in weighed.guards:
         yield Message("guard {name}", name=guard), Message(why_of(guard))
     sides = (
@@ -450,21 +451,22 @@ def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> T
     """Return the table: what is least where similarity decides, and who was kept before whom."""
     least = () if found.settings.decision.judges else (Message("least"),)
     kept = (Message("kept"),) if any(one.before is not None for one in near) else ()
-    texts = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)
+    shown = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)
     names = (*kept, Message("found by"), Message("kept apart by"), "_id")
     numbers = figures(Message("similarity"), *least, Message("distance"))
-    table = new_table(*numbers, *names, texts)
+    table = new_table(*numbers, *names, shown)
     for one in near:
-        view = one.view
+        view, own = one.view, found.items[0].text or ""
+        texts = (own, one.text) if one.before is False else (one.text, own)
         table.add_row(
-            f"{view.similarity:.3f}",
-            *(f"{view.required:.3f}" for _ in least),
+            measured(view.similarity, view.required),
+            *(f"{view.required:g}" for _ in least),
             "-" if view.distance is None else f"{view.distance}",
             *(Message("before") if one.before else Message("later") for _ in kept),
             ", ".join(view.channels) or "-",
             Message(view.refused_by or "nothing"),
             one.id,
-            pairs.marked_line(pieces_of(found.items[0].text or "", one.text), console, 160),
+            pairs.marked_line(pieces_of(*texts), console, 160),
         )
     return table
 
@@ -477,8 +479,7 @@ def _show_duplicates(found: Inspected, dropped: int, console: Output) -> None:
     numbers = figures(Message("similarity"), Message("run"))
     table = new_table(Column("_id", no_wrap=True), Message("reason"), *numbers)
     for one in found.duplicates:
-        similarity = "" if one.pair.similarity is None else f"{one.pair.similarity:.3f}"
-        table.add_row(one.id, Message(one.reason), similarity, str(one.run))
+        table.add_row(one.id, Message(one.reason), _cut(one.pair.similarity), str(one.run))
     console.table(table)
     if len(found.duplicates) < dropped:
         line = command_line("list", "--what", "dropped", "--of", "ID", "--target", found.target)
@@ -490,14 +491,10 @@ def _dropped(found: Inspected, dropped: int) -> Message:
     documents, shown = counted(dropped, "document"), len(found.duplicates)
     if not dropped:
         return Message("No document was dropped for it.")
-    if dropped == 1:
-        return Message("{documents} was dropped for it:", documents=documents)
     if shown == dropped:
-        return Message("{documents} were dropped for it:", documents=documents)
+        return Message("Dropped for it: {documents}.", documents=documents)
     return Message(
-        "{documents} were dropped for it, the first {shown:,} here:",
-        documents=documents,
-        shown=shown,
+        "Dropped for it: {documents}, the first {shown:,} here.", documents=documents, shown=shown
     )
 
 

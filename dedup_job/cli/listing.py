@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
-_NAMES = (Message("kept"), Message("kept before"))  # of _id and of
-_DROPPED = (Message("dropped"), Message("kept"))
 _TEXT = 600  # characters of a text that stands alone
 
 
@@ -207,13 +205,12 @@ def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None
     if not found:
         console.say(_NONE.get(what) or _no_row(what))
         return
-    names = _NAMES if what is What.REFUSED else _DROPPED
     for number, one in enumerate(found, 1):
         console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
         named = {"_id": one.id, "of": one.of, "against": one.against}
         console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
         if one.of:
-            _show_pair((one.text, one.other), names, console)
+            _show_pair(one, console)
             console.say()
         elif one.text is not None:
             console.say(f"  {visible(one.text[:_TEXT])}")
@@ -265,15 +262,15 @@ def _head_of_changed(one: DecidedDocument) -> Message:
     return Message("deleted in the source, found by run {run}", run=one.run)
 
 
-def _show_pair(
-    texts: tuple[str | None, str | None], names: tuple[str, str], console: Output
-) -> None:
-    text, other = texts
+def _show_pair(one: DecidedDocument, console: Output) -> None:
+    """Print both texts, the one kept before first, as on the pages."""
+    later = Message("kept as well") if one.decision == KEPT else Message("dropped")
+    names, text, other = (Message("kept"), later), one.text, one.other
     if text is not None and text == other:
         console.say(Message("  both: {text}", text=visible(text[:_TEXT])))
     elif text is None or other is None:
-        for name, one in zip(names, texts, strict=True):
-            shown = Message("its text is gone") if one is None else visible(one[:_TEXT])
+        for name, side in zip(names, (other, text), strict=True):
+            shown = Message("its text is gone") if side is None else visible(side[:_TEXT])
             console.say(Message("  {name}: {text}", name=name, text=shown))
     else:
-        console.table(side_by_side(pieces_of(text, other), console, names))
+        console.table(side_by_side(pieces_of(other, text), console, names))

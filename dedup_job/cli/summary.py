@@ -72,7 +72,7 @@ def _as_text(run: Run, pairs: dict[Message, list[DecidedDocument]]) -> str:
 
 def _say_pair(one: DecidedDocument, out: Output) -> None:
     """Print the ids of a pair, how alike it is, and what differs on a line."""
-    ids = Message("{id} and {of}", id=on_one_line(one.id), of=on_one_line(one.of))
+    ids = Message("{of} and {id}", of=on_one_line(one.of), id=on_one_line(one.id))
     out.say(joined(["- ", joined([ids, *measures(one.pair)], ", ")], ""))
     if one.text is not None and one.other is not None:
-        out.rows([("", marked_line(pieces_of(one.text, one.other), out, _WIDTH))])
+        out.rows([("", marked_line(pieces_of(one.other, one.text), out, _WIDTH))])

@@ -105,8 +105,8 @@ class Inspected:
 
     @property
     def sides(self) -> tuple[Item, ...]:
-        """The texts to be seen: those of the items, and of the original."""
-        return (*self.items, self.original) if self.original else self.items
+        """The texts to be seen: that of the original, and of the items."""
+        return (self.original, *self.items) if self.original else self.items
 
     def as_json(self) -> dict[str, Any]:
         """Return the fields by name, for JSON: settings that decide, ids in extended JSON."""

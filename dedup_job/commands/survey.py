@@ -119,7 +119,8 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
 
     on.progress.stage(Message("drawing samples"))
     near = sampler(What.NEAR).draw(survey.seed, EXTREME, RANDOM)
-    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM)
+    least = on.settings.decision.similarity
+    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM, least)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
         *sampler(What.EXACT).sample(OTHERS, survey.seed),
@@ -132,7 +133,7 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
     ]
     return replace(
         survey,
-        counts=replace(survey.counts, refused=refused.reasons),
+        counts=replace(survey.counts, similar=refused.similar),
         near=near.changed(found),
         refused=refused.changed(found),
         others=others,

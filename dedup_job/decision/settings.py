@@ -24,8 +24,8 @@ class OnMoreContent(StrEnum):
 
 
 CONFIDENCE = 0.94
-"""Of a duplicate, by default: on labelled pairs of banks that the model had not seen, at most one
-in 200 that an editor would keep apart is as sure."""
+"""Of a duplicate, by default: of pairs labelled different, of banks that the model had not seen, at
+most one in 200 is as sure."""
 WINDOW = 10_000
 """Documents over which abort_if.near_rate is measured."""
 TEXTS_FROM = 1000

@@ -257,7 +257,8 @@ class RunProgress:
             self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
             before = self._decided
-            counts = before.counts + Counts.of(decisions) + Counts.of_cleaning(batch.documents)
+            counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
+            counts += Counts.of_cleaning(batch.documents)
             after = before.advanced(counts, self._seconds(), _last_id(batch, before))
             _prove(before, after, batch)
             self._job.abort_if.check(batch.documents, decisions)

@@ -40,7 +40,7 @@ class Labels(NamedTuple):
     """n labelled pairs, and what the judge says of them.
 
     features: float64 (n, f); guards: uint32 (n,), bits for GUARDS; equals: bool (n,), nothing
-    differs; same: bool (n,), whether they are the same to an editor; groups: int64 (n,), those of
+    differs; same: bool (n,), whether they are labelled the same; groups: int64 (n,), those of
     one number are left out together.
     """
 

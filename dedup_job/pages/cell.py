@@ -18,12 +18,9 @@ def cell(pairs: Sequence[DecidedDocument], counts: Counts | None, language: str)
 
     Every text is escaped. What differs is tinted, all else has the colours of the notebook.
     """
-    return (
-        environment()
-        .get_template("cell.html.j2")
-        .render(
-            pairs=pairs, counts=counts, language=language, html_language=HTML_LANGUAGE[language]
-        )
+    template, html_language = environment().get_template("cell.html.j2"), HTML_LANGUAGE[language]
+    return template.render(
+        pairs=pairs, counts=counts, language=language, html_language=html_language
     )
 
 
@@ -41,15 +38,12 @@ def summary_page(
     """
     said = partial(in_language, language=language)
     cells = {said(title): Markup(cell(found, None, language)) for title, found in pairs.items()}
-    return (
-        environment()
-        .get_template("summary.html.j2")
-        .render(
-            target=target,
-            headline=said(headline),
-            remarks=[*map(said, remarks)],
-            pairs=cells,
-            steps=[(said(what), command) for what, command in steps],
-            html_language=HTML_LANGUAGE[language],
-        )
+    template = environment().get_template("summary.html.j2")
+    return template.render(
+        target=target,
+        headline=said(headline),
+        remarks=[*map(said, remarks)],
+        pairs=cells,
+        steps=[(said(what), command) for what, command in steps],
+        html_language=HTML_LANGUAGE[language],
     )

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -13,7 +14,7 @@ from markupsafe import Markup, escape
 
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
-from dedup_job.report.labels import label
+from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
@@ -91,6 +92,7 @@ def environment() -> Environment:
         percent="{:.2%}".format,
         percent1="{:.1%}".format,
         short=_short,
+        measured=measured,
         visible=escaped,
     )
     environment.globals.update(
@@ -123,13 +125,8 @@ def _named(layer: Layer) -> Markup:
     """Return the name of a layer as words that follow those of its stratum."""
     if not layer.name:
         return Markup()
-    match layer.stratum:
-        case Stratum.WITHOUT_TEXT:
-            name = words(f"label.{layer.name}")
-        case Stratum.SIZE:
-            name = escape(layer.name)
-        case _:
-            name = words(f"label.{layer.name}")
+    is_label = layer.stratum is not Stratum.SIZE
+    name = words(f"label.{layer.name}") if is_label else escape(layer.name)
     return words("stratum.named", name=name)
 
 
@@ -194,7 +191,7 @@ def _value(value: Any) -> str:
 def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
-    last = next((run for run in reversed(survey.runs) if run.series), None)
+    points = next((run.series for run in reversed(survey.runs) if run.series), ())
     both = [sum(pair) for pair in zip(survey.near.bins, survey.refused.bins, strict=True)]
     first = next((at for at, number in enumerate(both) if number), 0)
     least = min(max(first, _LEAST), max(int((survey.threshold or 0) * BINS) - _ROOM, 0))
@@ -202,6 +199,10 @@ def _charts(survey: Survey) -> dict[str, Any]:
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
         "least": least / BINS,
         "below": sum(both[:least]),
-        "series": [list(point) for point in last.series] if last else [],
+        "series": [
+            [now, (documents - former) / (now - then), resident / 1e6]
+            for (then, former, _), (now, documents, resident) in pairwise(points)
+            if now - then >= 1  # the last point may come at once
+        ],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

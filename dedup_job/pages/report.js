@@ -53,7 +53,7 @@
   };
 
   const drawSeries = () => {
-    if (data.series.length < 3) return;
+    if (data.series.length < 2) return;
     plot("chart-time", {
       scales: { x: { time: false }, y: { range: (_, __, most) => [0, most * 1.1 || 1] }, mb: { range: (_, __, most) => [0, most * 1.1 || 1] } },
       axes: [axis(), axis({ size: 70 }), axis({ scale: "mb", side: 1, size: 60, grid: { show: false } })],

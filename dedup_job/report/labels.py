@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from math import floor
+from decimal import ROUND_FLOOR, Decimal
+from itertools import count
 from typing import Final
 
 from dedup_job.documents import Pair
@@ -52,12 +53,16 @@ def label(name: str) -> Message:
     return LABELS.get(name) or Message(name)
 
 
-def measures(pair: Pair) -> Iterator[Message]:
-    """Yield how alike a pair is, as far as it is known.
+def measured(value: float, limit: float = 0.0) -> str:
+    """Return a measure, cut off after three digits, or after as many as tell it from a limit."""
+    exact, least = Decimal(str(value)), Decimal(str(limit))
+    shown = (exact.quantize(Decimal(1).scaleb(-n), ROUND_FLOOR) for n in count(3))
+    return str(next(one for one in shown if (one < least) == (exact < least)))
 
-    A probability is cut off, not rounded: one below the threshold is not shown as at it.
-    """
+
+def measures(pair: Pair) -> Iterator[Message]:
+    """Yield how alike a pair is, as far as it is known."""
     if pair.probability is not None:
-        yield Message("probability {value:.3f}", value=floor(pair.probability * 1000) / 1000)
+        yield Message("probability {value}", value=measured(pair.probability))
     if pair.similarity is not None:
-        yield Message("similarity {value:.3f}", value=pair.similarity)
+        yield Message("similarity {value}", value=measured(pair.similarity))

@@ -97,7 +97,7 @@ def _documents(report: Run) -> Table:
     counts = report.counts
     names = Column(Message("documents"), overflow="fold")
     table = new_table(names, *figures(Message("count"), Message("share")))
-    for name, count in _rows(counts):
+    for name, count in _rows(counts, report.about.similar_from):
         share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
         table.add_row(name, f"{count:,}", share)
     table.add_section()
@@ -123,10 +123,13 @@ _REFRESHED = {
 }
 
 
-def _rows(counts: Counts) -> Iterator[tuple[str, int]]:
+def _rows(counts: Counts, similar_from: float) -> Iterator[tuple[str, int]]:
     yield Message("scanned"), counts.scanned
     yield Message("kept"), counts.kept
-    yield from _each(Message("  though similar: {name}"), counts.refused)
+    if counts.similar:
+        of_kept = Message("  though similar, {least:g} or more", least=similar_from)
+        yield of_kept, sum(counts.similar.values())
+        yield from _each(Message("    {name}"), counts.similar)
     yield Message("duplicate, exact"), counts.exact
     yield Message("duplicate, near"), counts.near
     for name, count in sorted(counts.against.items()):
@@ -256,9 +259,9 @@ def _meaning(dial: Dial | None) -> Iterator[Message]:
     """Say what the confidence means, where a model decides."""
     if dial is not None:
         yield Message(
-            "decision.confidence {confidence}: of 1,000 labelled pairs that the model had not seen "
-            "and an editor would keep apart, {different} are joined (95 % interval {different_low}-"
-            "{different_high}); of those that he would join, {same} % are ({same_low}-{same_high} "
+            "decision.confidence {confidence}: of 1,000 pairs labelled different that the model "
+            "had not seen, {different} are joined (95 % interval {different_low}-"
+            "{different_high}); of those labelled the same, {same} % are ({same_low}-{same_high} "
             "%). These pairs are hard ones; most of a collection is easier.",
             **dial.figures(),
         )

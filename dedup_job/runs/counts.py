@@ -90,8 +90,9 @@ class Counts:
 
     Every document is one of kept, exact, near, skipped, quarantined; the others count some of
     them once more. refused: kept documents that had candidates, by what kept the nearest one
-    apart, the class of a difference or "similarity"; richer: near duplicates by what they have that
-    the kept document lacks, which can be several; against: duplicates of documents of other
+    apart, the class of a difference or "similarity"; similar: those of them with a similarity of
+    decision.similarity or more; richer: near duplicates by what they have that the kept document
+    lacks, which can be several; against: duplicates of documents of other
     collections, by its name; cut: documents with more candidates than are compared;
     missing_originals: candidates that someone removed from the target; replaced: how
     often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
@@ -109,6 +110,7 @@ class Counts:
     short_duplicate: int = 0
     reasons: Mapping[str, int] = field(default_factory=dict)
     refused: Mapping[str, int] = field(default_factory=dict)
+    similar: Mapping[str, int] = field(default_factory=dict)
     richer: Mapping[str, int] = field(default_factory=dict)
     against: Mapping[str, int] = field(default_factory=dict)
     cut: int = 0
@@ -120,8 +122,8 @@ class Counts:
     similarities: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, decisions: Decisions) -> Counts:
-        """Count decisions."""
+    def of(cls, decisions: Decisions, similar_from: float = 1.0) -> Counts:
+        """Count decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
         refused = decisions.refused
         alike = decisions.similarities
@@ -129,6 +131,7 @@ class Counts:
             kept, exact, near, refused, alike = _as_if_first(decisions)
         similarities = alike[near | refused]  # NaN where nothing is compared
         kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
+        similar = Counter(decisions.kinds[refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions.richer[near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
         places = Counter(decisions.places[exact | near].tolist() if decisions.names.places else ())
@@ -144,6 +147,7 @@ class Counts:
             short_duplicate=int(decisions.short[exact | near].sum()),
             reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
+            similar={decisions.names.kinds[code]: count for code, count in similar.items()},
             richer=dict(richer),
             against={decisions.names.places[code]: n for code, n in places.items() if code},
             cut=int((decisions.cut > 0).sum()),
@@ -208,6 +212,7 @@ class Counts:
             "quarantined": self.quarantined,
             "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
             **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
+            **({"similar": dict(sorted(self.similar.items()))} if self.similar else {}),
             **({"against": dict(sorted(self.against.items()))} if self.against else {}),
             "cut": self.cut,
             "void": self.missing_originals,
@@ -229,6 +234,7 @@ class Counts:
             **{name: row["duplicate"][name] for name in ("exact", "near")},
             **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
             **tallies,
+            similar=dict(row.get("similar", {})),
             against=dict(row.get("against", {})),
             missing_originals=row["void"],
             replaced=row.get("replaced", 0),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Dial:
     """How many labelled pairs are joined at a confidence, of those that the model had not seen.
 
-    different: of the pairs that an editor would keep apart; same: of those that he would join.
+    different: of the pairs labelled different; same: of those labelled the same.
     """
 
     confidence: float

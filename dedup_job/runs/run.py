@@ -87,6 +87,11 @@ class About:
     dial: Dial | None = None
 
     @property
+    def similar_from(self) -> float:
+        """Return the similarity from which two texts count as similar."""
+        return float(self.settings.get("decision", {}).get("similarity", 1.0))
+
+    @property
     def keeps(self) -> bool:
         """Tell whether rules say which copy stays."""
         return bool(self.settings.get("output", {}).get("keep"))

@@ -47,7 +47,7 @@ class Drawn:
     extreme: those nearest to the other decision, the nearest first; random: others, in random
     order; by_class: one for each class of difference; left_out: those with the largest part left
     out of the comparison. Refused pairs are in `bins` and `extreme` if a threshold may join them.
-    reasons: how many there are of each reason, where the server counted.
+    similar: how many similar ones there are of each reason, where the server counted.
     """
 
     bins: Sequence[int] = (0,) * BINS
@@ -55,7 +55,7 @@ class Drawn:
     random: Sequence[DecidedDocument] = ()
     by_class: Sequence[DecidedDocument] = ()
     left_out: Sequence[DecidedDocument] = ()
-    reasons: Mapping[str, int] = field(default_factory=dict, kw_only=True)
+    similar: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
     def pairs(self) -> list[DecidedDocument]:
@@ -78,7 +78,7 @@ class Drawn:
             return [one for one, decision in now if one and one.decision == decision]
 
         parts = map(there, (self.extreme, self.random, self.by_class, self.left_out))
-        return Drawn(self.bins, *parts, reasons=self.reasons)
+        return Drawn(self.bins, *parts, similar=self.similar)
 
 
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
@@ -108,10 +108,6 @@ class Layer:
     stratum: Stratum
     name: str
     pairs: Sequence[DecidedDocument]
-
-    def each(self) -> list[Layer]:
-        """Return a layer for each pair."""
-        return [replace(self, pairs=[one]) for one in self.pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +163,7 @@ class Survey:
         """
         of: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
         for layer in self.layers:
-            of[layer.stratum] += layer.each()
+            of[layer.stratum] += [replace(layer, pairs=[one]) for one in layer.pairs]
         nearest = _by_turns(of[Stratum.LEAST_SIMILAR], of[Stratum.MOST_SIMILAR])
         kinds = _by_turns(of[Stratum.CLASS], of[Stratum.KEPT_APART], of[Stratum.RICHER])
         chosen, shown = dict[tuple[bytes, bytes], Layer](), set[tuple[Stratum, str]]()

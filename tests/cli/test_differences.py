@@ -110,7 +110,7 @@ def test_without_colours_marks_show_what_differs(
     output = printed("下列说法正确的是", "下列说法错误的是", plain())
     assert "下列说法[-正确-]的是" in output
     assert "下列说法{+错误+}的是" in output
-    assert "[-...-] is in the first only, {+...+} in the second" in legend(plain())
+    assert "[-...-]: only in the first text, kept or earlier" in legend(plain())
 
 
 def test_on_a_terminal_colours_do(monkeypatch: pytest.MonkeyPatch) -> None:

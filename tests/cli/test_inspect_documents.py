@@ -13,6 +13,7 @@ from pymongo.database import Database
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import UsageError
+from dedup_job.report.labels import measured
 from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
 
@@ -76,15 +77,16 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     assert value(output, "decision") == "duplicate: near"
     assert value(output, "of") == "1"
     assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
-    assert "[-（3分）-]" in output
-    assert "{+。+}" in output
+    assert re.search(r"^kept +the source's text, cleaned *$", output, re.M)
+    assert "{+（3分）+}" in output
+    assert "[-。-]" in output
     assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
-    assert value(output, "similarity") == f"{row['similarity']:.3f}"
+    assert value(output, "similarity") == measured(row["similarity"])
     by = ", ".join(row["found_by"])
     assert value(output, "found by") == by
-    then = f"distance {row['distance']}, similarity {row['similarity']}, found by {by}"
+    then = f"distance {row['distance']}, similarity {measured(row['similarity'])}, found by {by}"
     assert value(output, "then") == then
-    assert value(output, "probability") == f"{row['probability']:.3f}, least {CONFIDENCE}"
+    assert value(output, "probability") == f"{measured(row['probability'])}, least {CONFIDENCE}"
     assert row["differences"]
     for one in row["differences"]:
         assert re.search(rf"^{one['class']} +{one['in']} ", output, re.M)
@@ -108,13 +110,15 @@ def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: 
     output = inspected(decided, "4")
     assert value(output, "decision") == "kept"
     refused = decided.target.find_one({"_id": 4})["dedup"]["refused"]
-    told = f"_id 1, similarity {round(refused['similarity'], 3)}, kept apart by {refused['class']}"
+    alike = measured(refused["similarity"])
+    told = f"_id 1, similarity {alike}, kept apart by {refused['class']}"
     assert value(output, "nearest then") == told
     kind = refused["class"]
     (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
     assert re.search(rf"0\.\d{{3}} +\S+ +before .*minhash.* {kind} +1 ", line)
-    assert "[-2007-]{+1998+}" in output
-    assert "later" in inspected(decided, "1")
+    assert "[-1998-]{+2007+}" in output  # 1 was kept before 4, seen from either
+    assert "[-1998-]{+2007+}" in (seen := inspected(decided, "1"))
+    assert "later" in seen
 
 
 def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
@@ -218,7 +222,7 @@ def test_other_forms_of_the_target_are_read(database: Db, tmp_path: Path, form: 
     database.source.insert_many([DOCUMENTS[0], DOCUMENTS[2], DOCUMENTS[7]])
     run_here(database, index__folder=str(tmp_path), output__document=form)
     environment = {"DEDUP_OUTPUT__DOCUMENT": form, "DEDUP_DECISION__CONFIDENCE": DEFAULT}
-    assert "[-（3分）-]" in inspected(database, "3", **environment)
+    assert "{+（3分）+}" in inspected(database, "3", **environment)
     assert value(inspected(database, "8", **environment), "decision") == "kept"
 
 
@@ -239,8 +243,8 @@ def test_nothing_is_written(decided: Db) -> None:
 def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
     output = inspected(decided, "1")
     rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
-    assert f"{len(rows)} documents were dropped for it:" in output
-    table = output[output.index("were dropped") :]
+    assert f"Dropped for it: {len(rows)} documents." in output
+    table = output[output.index("Dropped for it") :]
     places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
     assert places == sorted(places)
     assert "No document was dropped for it." in inspected(decided, "8")
@@ -251,7 +255,7 @@ def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
     decided["target.ledger"].insert_many({**row, "_id": f"more {i:02}"} for i in range(30))
     output = inspected(decided, "1")
     count = decided["target.ledger"].count_documents({"of": 1})
-    assert f"{count} documents were dropped for it, the first 20 here:" in output
+    assert f"Dropped for it: {count} documents, the first 20 here." in output
     assert "`dedup list --what dropped --of ID" in output
     assert "more 29" not in output
 

@@ -111,7 +111,7 @@ def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) ->
     assert re.search(
         r'^nearest +_id "long", similarity 0\.\d+, kept apart by unlikely', output, re.M
     )
-    assert "[-氢-]{+氧+}" in output
+    assert "[-氧-]{+氢+}" in output
     output = invoke(*arguments(filled, f"<div> {LONG} </div>"), **where).stdout
     assert re.search(r"^text, a run decides +duplicate: exact$", output, re.M)
     assert re.search(r'^of +"long"$', output, re.M)

@@ -46,7 +46,7 @@ class _Elements(HTMLParser):
         self.attributes += attrs
 
 
-SERIES = [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+SERIES = [[0, 0, 150e6], [2, 1000, 200e6], [4, 4000, 210e6], [4.1, 4000, 90e6]]
 
 
 def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
@@ -223,13 +223,49 @@ def test_the_charts_have_the_same_figures_as_the_tables():
     assert charts["runs"] == [[1, 0.5]]
 
 
+def test_a_rate_is_of_the_documents_since_the_point_before_and_memory_is_in_mb():
+    """1,000 documents in 2 seconds, then 3,000 in 2; 200 and 210 million bytes."""
+    page = report_page(survey_with("t"))
+    shown = page.split('id="time"')[1].split("</section>")[0]
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", shown)
+    assert rows == [("2", "500", "200"), ("4", "1,500", "210")]
+    assert '"series": [[2, 500.0, 200.0], [4, 1500.0, 210.0]]' in page
+
+
+def test_similar_documents_that_were_kept_are_counted_from_a_similarity_that_is_said():
+    counts = Counts(kept=9, refused={"number": 8, "unlikely": 1}, similar={"number": 3})
+    survey = survey_with("t")
+    about = replace(survey.runs[0].about, settings={"decision": {"similarity": 0.7}})
+    page = report_page(replace(survey, counts=counts, runs=[replace(survey.runs[0], about=about)]))
+    shown = page.split("What kept documents apart")[1].split("</section>")[0]
+    assert "(similarity 0.7 or more)" in shown
+    assert re.findall(r'<td class="n">(.*?)</td>', shown) == ["3"]
+
+
+def test_a_probability_that_nearly_reaches_the_threshold_is_not_shown_as_at_it():
+    drawn = survey_with("t").near.extreme[0]
+    near = replace(drawn, pair=drawn.pair._replace(probability=0.93996, similarity=0.99996))
+    page = report_page(replace(survey_with("t"), threshold=0.94, near=Drawn(extreme=[near])))
+    assert "probability 0.939" in page
+    assert "similarity 0.999" in page
+
+
+def test_a_dry_run_names_only_commands_that_need_no_target():
+    further = [
+        report_page(replace(survey_with("t"), dry_run=dry)).split('id="further"')[1]
+        for dry in (True, False)
+    ]
+    names = [re.findall(r"<code>dedup (\w+)", one) for one in further]
+    assert names == [["run", "inspect"], ["list", "list", "inspect", "restore", "check", "undo"]]
+
+
 def test_the_page_says_what_the_confidence_means_in_both_languages():
     plain = report_page(survey_with("t"))
     dial = Dial(0.95, Share(8, 1592), Share(463, 1123))
     page = report_page(replace(survey_with("t"), threshold=0.95, judged=True, dial=dial))
-    english = "decision.confidence 0.95: of 1,000 labelled pairs that the model had not seen and"
+    english = "decision.confidence 0.95: of 1,000 pairs labelled different that the model had not"
     assert english in page
-    assert "5 are joined (95 % interval 3-10); of those that he would join, 41 % are" in page
+    assert "5 are joined (95 % interval 3-10); of those labelled the same, 41 % are" in page
     assert "每 1,000 对有 5 对被判为重复（95% 区间 3-10）" in page
     assert 'max="0.99" step="0.01" value="0.95"' in page
     assert english not in plain

@@ -26,7 +26,8 @@ COUNTS = Counts(
     short_kept=9,
     short_duplicate=8,
     reasons={"empty": 40, "missing": 2, "too_large": 1},
-    refused={"number": 1234, "similarity": 5},
+    refused={"number": 9999, "similarity": 5},
+    similar={"number": 1234, "name": 5},
     cut=1050,
     missing_originals=2,
     candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
@@ -43,7 +44,7 @@ def report(
     counts=COUNTS, *, source="db.in", target="db.out", status=Status.DONE, dry=False, known=0
 ):
     return Run(
-        about=About(source, target, {}, {}, dry_run=dry),
+        about=About(source, target, {"decision": {"similarity": 0.7}}, {}, dry_run=dry),
         status=status,
         checkpoint=Checkpoint(3, Scope(), datetime(2026, 1, 1, tzinfo=UTC), counts, seconds=100.0),
         finished=None,
@@ -73,8 +74,9 @@ def test_the_heading_names_source_target_and_run():
     [
         ("scanned", ["1,254,910", "100.00%"]),
         ("kept", ["1,234,567", "98.38%"]),
-        ("though similar: number", ["1,234", "0.10%"]),
-        ("though similar: similarity below", ["5", "0.00%"]),
+        ("though similar, 0.7 or more", ["1,239", "0.10%"]),
+        ("number", ["1,234", "0.10%"]),
+        ("person, place or organisation", ["5", "0.00%"]),
         ("duplicate, exact", ["20,000", "1.59%"]),
         ("duplicate, near", ["300", "0.02%"]),
         ("skipped", ["42", "0.00%"]),
@@ -170,9 +172,8 @@ def test_what_the_confidence_means_is_said_where_a_model_decides():
     about = About("db.in", "db.out", {}, {}, False, Dial(0.95, Share(8, 1592), Share(463, 1123)))
     told = " ".join(shown(replace(report(), about=about)).split())
     assert (
-        "decision.confidence 0.95: of 1,000 labelled pairs that the model had not seen and an "
-        "editor would keep apart, 5 are joined (95 % interval 3-10); of those that he would join, "
-        "41 % are (38-44 %)."
+        "decision.confidence 0.95: of 1,000 pairs labelled different that the model had not seen, "
+        "5 are joined (95 % interval 3-10); of those labelled the same, 41 % are (38-44 %)."
     ) in told
 
 

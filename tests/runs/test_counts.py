@@ -28,7 +28,7 @@ NONE = Candidates()
 
 
 def counted(decisions):
-    return Counts.of(decisions_of(decisions))
+    return Counts.of(decisions_of(decisions), similar_from=0.95)
 
 
 def duplicate(reason, short, candidates=NONE, similarity=None, richer=()):
@@ -69,7 +69,7 @@ EXAMPLE = [
     Kept(1, short=False),
     Kept(2, True, nearest("similarity", 0.29), Candidates(2)),
     Kept(3, False, nearest("number", 1.0), Candidates(70, 6, (b"gone", b"too"))),
-    Kept(4, False, nearest("number", 0.95), Candidates(1)),
+    Kept(4, False, nearest("number", 0.94), Candidates(1)),
     duplicate(Reason.EXACT, True, Candidates(9, 9, (b"gone",))),  # none of it counts
     duplicate(Reason.EXACT, short=False, similarity=1.0),
     duplicate(Reason.NEAR, False, Candidates(80, 16, (b"gone",)), 0.8, ("answer", "image")),
@@ -91,11 +91,12 @@ def test_each_decision_is_counted_where_it_belongs():
         short_duplicate=1,
         reasons={"empty": 2, "missing": 1, "too_large": 1},
         refused={"similarity": 1, "number": 2},
+        similar={"number": 1},
         richer={"answer": 1, "image": 1},
         cut=2,
         missing_originals=3,
         candidates=Histogram.of([0, 2, 70, 1, 80]),
-        similarities=tenths([0.29, 1.0, 0.95, 0.8]),
+        similarities=tenths([0.29, 1.0, 0.94, 0.8]),
     )
 
 
@@ -162,6 +163,7 @@ def test_the_report_holds_the_names_that_others_rely_on():
         "short": {"kept": 1, "duplicate": 1},
         "reasons": {"empty": 2, "missing": 1, "too_large": 1},
         "refused": {"number": 2, "similarity": 1},
+        "similar": {"number": 1},
         "richer": {"answer": 1, "image": 1},
         "cut": 2,
         "void": 3,

@@ -235,6 +235,7 @@ def _of_counts(found: Mapping[str, Any], path: str) -> Iterator[str]:
     classes = counts.candidates.classes
     right = {
         "reasons": sum(counts.reasons.values()) == counts.skipped + counts.quarantined,
+        "similar": all(n <= counts.refused.get(k, 0) for k, n in counts.similar.items()),
         "candidates.classes": counts.candidates.count == compared,
         "candidates.max": max(classes, default=0) == max(Histogram.of([most]).classes),
         "candidates.total": counts.candidates.total >= most,

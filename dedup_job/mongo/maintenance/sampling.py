@@ -134,10 +134,11 @@ class Sampler:
         by_key = {row.key: row for row in rows}
         return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
 
-    def draw(self, seed: int, extreme: int, random: int) -> Drawn:
+    def draw(self, seed: int, extreme: int, random: int, similar_from: float = 1.0) -> Drawn:
         """Draw near duplicates or refused pairs in one pass, without texts.
 
-        extreme: how many of those nearest to the other decision; random: how many by the seed.
+        extreme: how many of those nearest to the other decision; random: how many by the seed;
+        similar_from: the least similarity of those that are counted by reason.
         """
         if self._of_target and not self.target.rows.has_runs:
             return Drawn()
@@ -157,15 +158,15 @@ class Sampler:
         steps: list[dict[str, Any]] = [
             {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
             {"$project": {**fields, **values, "m": measure}},
-            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random)},
+            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random, similar_from)},
         ]
         (found,) = self._aggregate(steps)
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
         pairs = ([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN)
-        reasons = {str(one["_id"]): int(one["n"]) for one in found["reasons"]}
-        return Drawn(bins, *pairs, reasons=reasons)
+        similar = {str(one["_id"]): int(one["n"]) for one in found["similar"]}
+        return Drawn(bins, *pairs, similar=similar)
 
     @property
     def _of_target(self) -> bool:
@@ -289,7 +290,7 @@ def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
 _DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
 
 
-def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str, Any]:
+def _facets(order: Mapping[str, int], extreme: int, random: int, least: float) -> dict[str, Any]:
     """Return what draws from rows in one pass.
 
     A row has the other document (of), its collection where that is another one (a), decision (d),
@@ -299,9 +300,10 @@ def _facets(order: Mapping[str, int], extreme: int, random: int) -> Mapping[str,
     pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
     decided = {"$match": {"m": {"$type": "number"}}}
+    similar = {"$match": {"s": {"$gte": least}}}
     return {
         "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
-        "reasons": [{"$group": {"_id": "$r", "n": {"$sum": 1}}}],
+        "similar": [similar, {"$group": {"_id": "$r", "n": {"$sum": 1}}}],
         "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "by_class": [
