@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -94,8 +94,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
             models = settings.models(watch.progress.stage)
             watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
-            rows, index = FileSource(reader), KeptIndex(settings.index)
-            target = FileTarget(out, ledger, make, rows.under_way)
+            rows, index = FileSource(reader, f"{source.path}"), KeptIndex(settings.index)
+            target = FileTarget(out, ledger, rows, make)
             prepared = Preparation(
                 Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
             )
@@ -108,7 +108,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                 dial=dial_of(settings, models),
             )
             watch.begun()
-            return pipeline.run(
+            limits = limits_of(settings, yes=files.yes)
+            outcome = pipeline.run(
                 pipeline.Job(
                     about=about,
                     scope=Scope(),
@@ -119,7 +120,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     decider=GreedyDeduplicator.fetching(
                         index, settings.decision, target.texts_of, models.judge
                     ),
-                    abort_if=AbortConditions(limits_of(settings, yes=files.yes), warn=watch.warn),
+                    abort_if=AbortConditions(limits, fields=rows.fields, warn=watch.warn),
                     snapshots=_NoSnapshots(),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,
@@ -127,6 +128,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     stop=watch.stop,
                 )
             )
+            return replace(outcome, differing=target.differing)
     except RunAborted as e:
         raise UsageError(e.of_a_file) from e
 

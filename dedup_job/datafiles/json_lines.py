@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
+from dedup_job.datafiles.formats import (
+    BOM,
+    BYTES,
+    LONGEST,
+    NOT_UTF8,
+    ROWS,
+    Content,
+    is_unicode,
+    not_utf8,
+)
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.text_fields import TextFields
+from dedup_job.native.parts import BREAK
+from dedup_job.text_fields import OWN_ID, TextFields
 
 _SAMPLE = 1 << 20  # bytes
-_SPACE = " \t\r\n"
+_SPACE = " \t\r\n\ufeff"  # a byte order mark may be before an object
+_BLANK = BOM + b" \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lines:
-    """Lines of a file that are not blank, with their numbers, and where the text lies in each."""
+    """Lines of a file that are not blank, with their numbers, and the fields of their text.
+
+    lacks: names on the way to these that no line had so far. objects: the lines' values, once the
+    texts were asked for.
+    """
 
     numbers: Sequence[int]
     lines: Sequence[bytes]
-    path: Sequence[str]
+    fields: TextFields
+    lacks: set[str] = field(default_factory=set)
+    objects: Sequence[dict[str, Any]] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -33,33 +51,44 @@ class Lines:
 
     def contents(self) -> list[Content]:
         """Return the text of each line, or why it has none."""
-        return [_content(line, self.path) for line in self.lines]
+        values = [_value(line) for line in self.lines]
+        self.objects = [value if isinstance(value, dict) else {} for value in values]
+        for value in self.objects if self.lacks else ():
+            self.lacks.difference_update(value)
+        return [
+            _content(value, line, self.fields) if isinstance(value, dict) else value
+            for value, line in zip(values, self.lines, strict=True)
+        ]
+
+    def others(self) -> list[dict[str, Any]]:
+        """Return the other fields of each line by name, those that are objects whole."""
+        compared = {path[0] for path in self.fields.paths}
+        return [{k: v for k, v in one.items() if k not in compared} for one in self.objects]
 
 
 class JsonLinesReader:
-    """Reads lines of a stream."""
+    """Reads lines of a stream. bom: whether a byte order mark is before the first."""
 
-    def __init__(self, stream: BinaryIO, name: str, field: str, size: int | None) -> None:
-        """Take the path of the text, dotted; size: bytes of the stream, None where not known."""
-        if (fields := TextFields.of(field)).several:
-            raise UsageError(
-                Message(
-                    "--field {field} names several fields, and rows of a file are compared by one. "
-                    "Join them in a field of their own, or import the file and use `dedup run`.",
-                    field=field,
-                )
-            )
-        self._stream, self._name, self._path = stream, name, fields.one
+    def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
+        """Take the fields of the text; size: bytes of the stream, None where not known."""
+        self._stream, self._name, self._fields = stream, name, TextFields.of(field)
+        self._lacks = {path[0] for path in self._fields.paths}
         self._lines = 0
+        self.bom: bool = stream.peek(len(BOM)).startswith(BOM)
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:
             begin = stream.read(_SAMPLE)
             stream.seek(0)
             self.expected = begin.count(b"\n") * size // max(len(begin), 1)
 
+    @property
+    def lacks(self) -> Sequence[str]:
+        """The names on the way to the text that no line had so far."""
+        return sorted(self._lacks)
+
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
-        numbers, lines, size = list[int](), list[bytes](), 0
+        numbers, lines, size, is_first = list[int](), list[bytes](), 0, True
         while line := self._stream.readline(LONGEST + 1):
             self._lines += 1
             if len(line) > LONGEST:
@@ -72,84 +101,122 @@ class JsonLinesReader:
                         most=LONGEST >> 20,
                     )
                 )
-            if line.isspace():
+            if not line.strip(_BLANK):
                 continue
+            if is_first:
+                self._check_first(line)
+                is_first = False
             numbers.append(self._lines)
             lines.append(line)
             size += len(line)
             if len(lines) == ROWS or size > BYTES:
-                yield Lines(numbers, lines, self._path)
+                yield Lines(numbers, lines, self._fields, self._lacks)
                 numbers, lines, size = [], [], 0
         if lines:
-            yield Lines(numbers, lines, self._path)
+            yield Lines(numbers, lines, self._fields, self._lacks)
+
+    def _check_first(self, line: bytes) -> None:
+        """Refuse a file that is something else, with UsageError."""
+        if b"\0" in line or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise not_utf8(self._name)
+        if line.lstrip(_BLANK).startswith(b"["):
+            raise UsageError(
+                Message(
+                    "{file} is a JSON array, not JSON lines. Write each object on a line of its "
+                    "own, without commas behind it: jq -c '.[]' does so.",
+                    file=self._name,
+                )
+            )
 
 
 class JsonLinesWriter:
-    """Writes lines to a stream."""
+    """Writes lines to a stream; bom: with a byte order mark before the first."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, *, bom: bool = False) -> None:
+        self._stream, self._bom = stream, bom
 
     def write(self, rows: Lines, kept: Sequence[int], texts: Mapping[int, str]) -> None:
         """Write the lines that are kept, with new texts."""
         for row in kept:
             line = rows.lines[row]
             if (text := texts.get(row)) is not None:
-                line = with_text(line.decode("utf-8-sig"), rows.path, text).encode()
+                parts = iter(text.split(BREAK))
+                line = with_texts(line.decode(), rows.fields.paths, parts).encode()
+            if self._bom:  # else it went with a first line that is not kept
+                line, self._bom = BOM + line.removeprefix(BOM), False
             self._stream.write(line if line.endswith(b"\n") else line + b"\n")
 
     def close(self) -> None:
         """Nothing is left."""
 
 
-def _content(line: bytes, path: Sequence[str]) -> Content:
+def _value(line: bytes) -> dict[str, Any] | Quarantined:
+    """Return the object of a line, or why it has none."""
     try:
-        value: Any = json.loads(line.decode("utf-8-sig"))
+        value = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Quarantined(Reason.UNDECODABLE, NOT_UTF8)
     except (ValueError, RecursionError) as e:
         return Quarantined(Reason.UNDECODABLE, Message("the line is not JSON: {why}", why=str(e)))
     if not isinstance(value, dict):
         return Quarantined(Reason.UNDECODABLE, Message("the line holds no object"))
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    if value is None:
-        return Skipped(Reason.MISSING)
-    if not isinstance(value, str):
-        return Skipped(Reason.NOT_TEXT)
-    if b"\\u" in line and not is_unicode(value):
-        return Quarantined(
-            Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
-        )
     return value
 
 
-def with_text(line: str, path: Sequence[str], text: str) -> str:
-    """Return an object in JSON with another text at a path, and all other characters as they are.
+def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
+    parts = fields.parts(value)
+    if isinstance(parts, Skipped):
+        return parts
+    if b"\\u" in line and not all(map(is_unicode, parts)):
+        return Quarantined(
+            Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
+        )
+    return BREAK.join(parts)
 
-    Of a name that occurs twice the last one counts, as for the reader. ValueError where there is
-    no such path.
+
+def with_texts(line: str, paths: Sequence[Sequence[str]], texts: Iterator[str]) -> str:
+    """Return an object in JSON with other texts at some paths, all other characters as they are.
+
+    Of an array or an object each part of the text is replaced, see `text_fields`. Of a name that
+    occurs twice the last one counts, as for the reader; a path that leads nowhere has no text.
     """
-    begin = _skip(line, 0)
-    for name in path:
-        begin = _value_of(line, begin, name)
-    end = _DECODER.raw_decode(line, begin)[1]
-    return line[:begin] + encode_basestring(text) + line[end:]
+    new = list[tuple[int, int, str]]()  # from where to where, and what stands there then
+    for path in paths:
+        at = _skip(line, 0)
+        for name in path:
+            at = _members(line, at).get(name, -1) if at >= 0 and line[at] == "{" else -1
+        if at >= 0:
+            parts = [*_parts(line, at)]
+            new += [(*place, next(texts)) for place in parts]
+    for begin, end, text in sorted(new, reverse=True):
+        if line[begin] == '"':  # a number stays as it is written
+            line = line[:begin] + encode_basestring(text) + line[end:]
+    return line
 
 
-def _value_of(line: str, at: int, name: str) -> int:
-    """Return where the value of a name begins in the object that begins at a place."""
-    if line[at] != "{":
-        raise ValueError("no object")
-    found, at = -1, _skip(line, at + 1)
-    while line[at] == '"':
-        key, at = _DECODER.raw_decode(line, at)
-        at = _skip(line, _skip(line, at) + 1)  # behind the colon
-        if key == name:
-            found = at
+def _parts(line: str, at: int) -> Iterator[tuple[int, int]]:
+    """Yield where each part of the text begins and ends in the value at a place."""
+    if line[at] in "{[":
+        for name, place in _members(line, at).items():
+            if name != OWN_ID:
+                yield from _parts(line, place)
+    elif line[at] not in "tfn":  # true, false, null
+        yield at, _DECODER.raw_decode(line, at)[1]
+
+
+def _members(line: str, at: int) -> dict[str | int, int]:
+    """Return where each value begins in the object or array at a place, by name or number."""
+    found: dict[str | int, int] = {}
+    is_object, at = line[at] == "{", _skip(line, at + 1)
+    while line[at] not in "}]":
+        key: str | int = len(found)
+        if is_object:
+            key, at = _DECODER.raw_decode(line, at)
+            at = _skip(line, _skip(line, at) + 1)  # behind the colon
+        found[key] = at
         at = _skip(line, _DECODER.raw_decode(line, at)[1])
         if line[at] == ",":
             at = _skip(line, at + 1)
-    if found < 0:
-        raise ValueError(f"no {name}")
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from dedup_job.datafiles.formats import Content, Reader, Rows
 from dedup_job.documents import longest_before, too_long_before
 from dedup_job.native.bytes_column import elements_of, no_strings
 from dedup_job.native.code_points import pack
+from dedup_job.native.parts import has_breaks
+from dedup_job.text_fields import text_fields
 
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
@@ -27,15 +29,25 @@ class FileSource:
     known = 0
     bookmark = None
 
-    def __init__(self, reader: Reader) -> None:
-        """Take what reads the file; nobody has decided its rows before."""
-        self._reader = reader
+    def __init__(self, reader: Reader, name: str) -> None:
+        """Take what reads the file, and its name; nobody has decided its rows before."""
+        self._reader, self.name = reader, name
         self.changed: Mapping[str, Set[bytes]] = {}
         self.tells = True
         self.under_way: deque[Rows] = deque()
+        self._first: Rows | None = None
 
     def mark(self, since: object) -> None:
         """Remember nothing: a file has no changes."""
+
+    @property
+    def lacks(self) -> Sequence[str]:
+        """Fields of the text that no row had so far."""
+        return self._reader.lacks
+
+    def fields(self, *_: object) -> str:
+        """Say in which other fields the first rows hold text."""
+        return text_fields(self._first.others()) if self._first else ""
 
     @property
     def undecided(self) -> int | None:
@@ -48,6 +60,7 @@ class FileSource:
     def pages(self, limit: int | None) -> Iterator[Rows]:  # noqa: ARG002
         """Yield all rows, in order."""
         for rows in self._reader.pages():
+            self._first = self._first or rows
             self.under_way.append(rows)
             yield rows
 
@@ -56,17 +69,18 @@ def documents_of(page: Rows, most: int) -> Documents:
     """Return rows as documents, with their numbers as keys; most: characters of a cleaned text."""
     contents = [_content(content, most) for content in page.contents()]
     texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
-    n = len(contents)
+    n, packed = len(contents), pack([*texts.values()])
     return Documents(
         raw=no_strings(n),
         keys=elements_of(np.array(page.numbers, dtype=_KEY)),
         text_at=np.zeros(n, dtype=np.int64),
         as_read=np.ones(n, dtype=np.bool_),
         rows=np.array([*texts], dtype=np.int64),
-        texts=pack([*texts.values()]),
+        texts=packed,
         cut=np.zeros(len(texts), dtype=np.int64),
         refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
         id_of=number_of,
+        marked=packed if has_breaks(packed) else None,
     )
 
 

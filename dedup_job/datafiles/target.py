@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -13,17 +13,22 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
-from dedup_job.datafiles.formats import Named, Rows, Writer, packed
+from dedup_job.datafiles.formats import Named, Writer, packed
 from dedup_job.datafiles.kept_texts import KeptTextsFile
-from dedup_job.datafiles.source import number_of
+from dedup_job.datafiles.source import FileSource, number_of
 from dedup_job.documents import Decision, Duplicate, Quarantined, Skipped
+from dedup_job.errors import UsageError
 from dedup_job.files import writing_whole
 from dedup_job.index import KeptIndex
+from dedup_job.messages import Message, joined
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.code_points import pack
+from dedup_job.printing import escaped_json
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope
 
-MakeWriter = Callable[[BinaryIO], Writer]
+Make = Callable[[BinaryIO], Writer]
+_IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
 
 
 class _Discarded(Exception):
@@ -33,14 +38,14 @@ class _Discarded(Exception):
 class FileTarget:
     """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
 
-    def __init__(
-        self, out: Named, ledger: Named | None, make: MakeWriter, under_way: deque[Rows]
-    ) -> None:
-        """Take the two files, what makes a writer of the first, and the rows on their way."""
-        self._out, self._ledger, self._make = out, ledger, make
-        self._under_way = under_way
+    def __init__(self, out: Named, ledger: Named | None, source: FileSource, make: Make) -> None:
+        """Take the two files, the source, and what makes a writer of the first."""
+        self._out, self._ledger, self._make, self._source = out, ledger, make, source
         self._rows: BinaryIO | None = None  # of the ledger
         self._done = False
+        self._unread = ""  # why the first row was quarantined that was
+        self.differing: Counter[str] = Counter()
+        """By name, how many dropped rows have another value there than the kept one."""
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -49,8 +54,10 @@ class FileTarget:
         The ledger does so first: what is in no OUT is in the ledger, whatever comes between.
         """
         with suppress(_Discarded), ExitStack() as stack:
-            self._texts = KeptTextsFile(self._out.path.resolve().parent)
+            folder = self._out.path.resolve().parent
+            self._texts, self._others = KeptTextsFile(folder), KeptTextsFile(folder)
             stack.callback(self._texts.close)
+            stack.callback(self._others.close)
             whole, out = _opened(stack, self._out)
             files = [(self._out, whole, out)]
             if self._ledger is not None:
@@ -92,27 +99,80 @@ class FileTarget:
 
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write the rows of a batch: those that are kept, and a line for each other one."""
-        rows, documents = self._under_way.popleft(), batch.documents
+        rows, documents = self._source.under_way.popleft(), batch.documents
         kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)
         where = np.flatnonzero(kept)
         places = np.searchsorted(documents.rows, where)  # of their texts
         self._texts.add(numbers[where], documents.texts.take(places))
         other = ~documents.as_read[where]
         changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
-        new = {row: documents.texts.text(place) for row, place in changed}
+        marked = documents.texts if documents.marked is None else documents.marked
+        new = {row: marked.text(place) for row, place in changed}
+        others = rows.others()
+        self._others.add(numbers[where], pack([_packed(others[row]) for row in where.tolist()]))
         self._writer.write(rows, where.tolist(), new)
-        if self._rows is not None:
-            for row in np.flatnonzero(~kept).tolist():
-                line = ledger_row(rows.numbers[row], decisions[row])
-                self._rows.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        for row in np.flatnonzero(~kept).tolist():
+            line = ledger_row(rows.numbers[row], decisions[row])
+            if line["decision"] == "quarantined":
+                self._unread = self._unread or line["detail"]
+            line = self._compared(line, others[row])
+            if self._rows is not None:
+                text = json.dumps(line, ensure_ascii=False, default=str)
+                self._rows.write(escaped_json(text).encode() + b"\n")
+
+    def _compared(self, line: Mapping[str, Any], others: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Count the other fields in which a dropped row differs; return its line with both ids."""
+        name = next((name for name in _IDS if name in others), None)
+        own = {} if name is None else {name: others[name]}
+        if line["decision"] != "duplicate":
+            return {"row": line["row"], **own, **line}
+        found = self._others.get(np.array([line["of"]])).texts.text(0)
+        of, prints = json.loads(found)
+        mine = _prints(others)
+        self.differing.update(n for n in mine | prints if mine.get(n) != prints.get(n))
+        return {"row": line["row"], **own, **line, **({} if of is None else {"of_id": of})}
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Nobody else writes these files."""
         return ""
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Let the files take their names, unless the run was stopped."""
+        """Let the files take their names, unless the run was stopped.
+
+        UsageError where that would put nothing in the place of something.
+        """
+        if report.checkpoint.finished:
+            self._check(report.counts)
         self._done = report.checkpoint.finished
+
+    def _check(self, counts: Counts) -> None:
+        file, out = self._source.name, self._out.path
+        wrong = None
+        if 2 * counts.reasons.get("undecodable", 0) > counts.scanned:
+            wrong = Message(
+                "{share:.0%} of the rows of {file} cannot be read: {why}. Save it as UTF-8, JSON "
+                "lines with an object on each line.",
+                share=counts.quarantined / counts.scanned,
+                file=file,
+                why=self._unread,
+            )
+        elif counts.scanned and (lacks := self._source.lacks):
+            wrong = Message(
+                "no row of {file} has the field {field!r}. {fields} Name one with --field.",
+                file=file,
+                field=lacks[0],
+                fields=self._source.fields(),
+            )
+        elif counts.scanned and not counts.kept:
+            wrong = Message(
+                "no row of {file} has a text that could be kept. {fields} Name one with --field.",
+                file=file,
+                fields=self._source.fields(),
+            )
+        elif not counts.scanned and out.is_file() and out.stat().st_size:
+            wrong = Message("{file} has no row, and would replace {out}.", file=file, out=out)
+        if wrong is not None:
+            raise UsageError(joined([wrong, Message("Nothing was written.")]))
 
     def abort(self, report: Run) -> None:
         """Nothing is left to be said."""
@@ -139,6 +199,21 @@ def _give_up(writer: Writer) -> None:
     """Close what is closed already, or may not be closed any more."""
     with suppress(Exception):
         writer.close()
+
+
+def _prints(others: Mapping[str, Any]) -> dict[str, int]:
+    """Return what tells whether fields are equal, by name; empty ones and ids left out."""
+    return {
+        name: hash(repr(value))
+        for name, value in others.items()
+        if name not in _IDS and value not in (None, "")
+    }
+
+
+def _packed(others: Mapping[str, Any]) -> str:
+    """Return in JSON what is remembered of the other fields of a kept row."""
+    own = next((others[name] for name in _IDS if name in others), None)
+    return json.dumps([own, _prints(others)], default=str)
 
 
 def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:
