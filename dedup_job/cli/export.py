@@ -9,8 +9,8 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
-from dedup_job.files import check_writable
+from dedup_job.cli.options import OF_A_TARGET, Given, Overwrite, Target, with_options
+from dedup_job.files import check_new
 from dedup_job.messages import Message, counted
 
 
@@ -24,6 +24,7 @@ def export(
             metavar="A,B", help="Fields of CSV and Parquet besides _id and the text, dotted paths."
         ),
     ] = "",
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -33,7 +34,7 @@ def export(
     Parquet (.parquet) hold columns of text. The file is written whole or not at all.
     """
     settings = options.load()
-    check_writable("OUT", out)
+    check_new("OUT", out, overwrite=overwrite)
     names = [name.strip() for name in columns.split(",") if name.strip()]
     with working() as progress:
         count = commands.export.export_target(settings, target, out, names, progress)

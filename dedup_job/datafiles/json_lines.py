@@ -27,6 +27,7 @@ from dedup_job.text_fields import OWN_ID, TextFields
 
 _SAMPLE = 1 << 20  # bytes
 _SPACE = " \t\r\n\ufeff"  # a byte order mark may be before an object
+_PEEKED = 4096  # bytes
 _BLANK = BOM + b" \t\r\n"
 _DECODER = json.JSONDecoder()
 
@@ -74,7 +75,9 @@ class JsonLinesReader:
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
         self._lacks = {path[0] for path in self._fields.paths}
         self._lines = 0
-        self.bom: bool = stream.peek(len(BOM)).startswith(BOM)
+        begins: bytes = stream.peek(_PEEKED)
+        self._check(begins.lstrip(_BLANK))
+        self.bom = begins.startswith(BOM)
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:
             begin = stream.read(_SAMPLE)
@@ -88,7 +91,7 @@ class JsonLinesReader:
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
-        numbers, lines, size, is_first = list[int](), list[bytes](), 0, True
+        numbers, lines, size = list[int](), list[bytes](), 0
         while line := self._stream.readline(LONGEST + 1):
             self._lines += 1
             if len(line) > LONGEST:
@@ -103,9 +106,6 @@ class JsonLinesReader:
                 )
             if not line.strip(_BLANK):
                 continue
-            if is_first:
-                self._check_first(line)
-                is_first = False
             numbers.append(self._lines)
             lines.append(line)
             size += len(line)
@@ -115,11 +115,11 @@ class JsonLinesReader:
         if lines:
             yield Lines(numbers, lines, self._fields, self._lacks)
 
-    def _check_first(self, line: bytes) -> None:
-        """Refuse a file that is something else, with UsageError."""
-        if b"\0" in line or line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+    def _check(self, begins: bytes) -> None:
+        """Refuse a file that begins like something else, with UsageError."""
+        if b"\0" in begins[:2] or begins.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise not_utf8(self._name)
-        if line.lstrip(_BLANK).startswith(b"["):
+        if begins.startswith(b"["):
             raise UsageError(
                 Message(
                     "{file} is a JSON array, not JSON lines. Write each object on a line of its "

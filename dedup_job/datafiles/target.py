@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
-from dedup_job.datafiles.formats import Named, Writer, packed
+from dedup_job.datafiles.formats import NOT_UTF8, Named, Writer, packed
 from dedup_job.datafiles.kept_texts import KeptTextsFile
 from dedup_job.datafiles.source import FileSource, number_of
 from dedup_job.documents import Decision, Duplicate, Quarantined, Skipped
@@ -113,7 +113,7 @@ class FileTarget:
         self._writer.write(rows, where.tolist(), new)
         for row in np.flatnonzero(~kept).tolist():
             line = ledger_row(rows.numbers[row], decisions[row])
-            if line["decision"] == "quarantined":
+            if line["reason"] == "undecodable":
                 self._unread = self._unread or line["detail"]
             line = self._compared(line, others[row])
             if self._rows is not None:
@@ -149,12 +149,13 @@ class FileTarget:
         file, out = self._source.name, self._out.path
         wrong = None
         if 2 * counts.reasons.get("undecodable", 0) > counts.scanned:
+            how = Message("Is each object on a line of its own?")
             wrong = Message(
-                "{share:.0%} of the rows of {file} cannot be read: {why}. Save it as UTF-8, JSON "
-                "lines with an object on each line.",
-                share=counts.quarantined / counts.scanned,
+                "{share:.0%} of the rows of {file} cannot be read: {why}. {how}",
+                share=counts.reasons["undecodable"] / counts.scanned,
                 file=file,
                 why=self._unread,
+                how=Message("Save it as UTF-8.") if self._unread == NOT_UTF8 else how,
             )
         elif counts.scanned and (lacks := self._source.lacks):
             wrong = Message(

@@ -71,10 +71,8 @@ def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: te
     parts = [parts_of(value) for value in values if value is not None]
     if all(own and not any(isinstance(part, str) for part in own) for own in parts):
         return None
-    texts = (
-        clean(f"{part:.0f}" if isinstance(part, float) else f"{part}") for part in sum(parts, [])
-    )
-    return "\n".join(filter(None, texts))
+    numbers = [[int(part) if isinstance(part, float) else part for part in own] for own in parts]
+    return "\n".join(filter(None, (clean(f"{part}") for own in numbers for part in own)))
 
 
 def cleaned(document: Any, fields: str) -> Any:
@@ -244,6 +242,11 @@ def test_the_limit_is_that_of_all_texts_together(database):
     assert [(row["_id"], row["reason"]) for row in ledger] == [(1, "too_large")]
 
 
+def in_parts(text: str) -> list[Any]:
+    """Return a text as an array of an object and a text."""
+    return [{"_id": "x", "key": 1, "value": f"<p>{text[20:]}"}, text[:5]]
+
+
 @pytest.fixture(params=["cleaned", "original"])
 def made(request, any_database, tmp_path):
     """Return a database with a target of two fields, of two runs."""
@@ -253,7 +256,7 @@ def made(request, any_database, tmp_path):
             {
                 "_id": f"{seed} {d['_id']}",
                 "title": f"<i>{d['text'][:20]}</i>",
-                "body": [f"<p>{d['text'][20:]}", d["text"][:5]] if n % 5 == 0 else d["text"],
+                "body": in_parts(d["text"]) if n % 5 == 0 else d["text"],
                 "more": n,
             }
             for n, d in enumerate(some)
