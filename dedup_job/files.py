@@ -217,29 +217,18 @@ def check_writable(option: str, file: Path) -> None:
         with suppress(FileNotFoundError):
             file.stat()
         folder = file.resolve().parent
-    except FileNotFoundError as e:  # the working folder is gone
+    except OSError as e:  # also where the working folder is gone
         raise UsageError(
             Message(
-                "{option} {file}: there is no folder that this could lie in ({why}). Change to one "
-                "that exists, or give the whole path.",
-                option=option,
-                file=file,
-                why=e.strerror,
-            )
-        ) from e
-    except OSError as e:
-        raise UsageError(
-            Message(
-                "{option} {file} cannot be written: {why}. Name another file.",
+                "{option} {file} cannot be written: {why}. Name another file, by its whole path.",
                 option=option,
                 file=file,
                 why=e.strerror,
             )
         ) from e
     if file.is_dir():
-        raise UsageError(
-            Message("{option} {file} is a folder; name a file.", option=option, file=file)
-        )
+        wrong = Message("{option} {file} is a folder; name a file.", option=option, file=file)
+        raise UsageError(wrong)
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(
             Message(

@@ -57,7 +57,7 @@ class TextFields(NamedTuple):
         if len(self.paths) == 1 and type(text := _at(document, self.paths[0])) is str:
             return (text,)  # nearly always so
         parts, there, worded = list[str](), False, False
-        for number, value in self._values(document):
+        for number, value in self.values(document):
             there = True
             leaves = [*_leaves(value)] if type(value) in (str, list, dict) else [None]
             worded |= not leaves or any(type(leaf) is str for leaf in leaves)
@@ -74,7 +74,7 @@ class TextFields(NamedTuple):
 
     def have_parts(self, document: Mapping[str, Any]) -> bool:
         """Tell whether the text of a decoded document may have parts."""
-        return self.several or any(type(value) is not str for _, value in self._values(document))
+        return self.several or any(type(value) is not str for _, value in self.values(document))
 
     def alone(
         self, document: Mapping[str, Any], texts: Iterator[str], at: TextFields
@@ -84,7 +84,7 @@ class TextFields(NamedTuple):
         at: the fields of the new document.
         """
         new: dict[str, Any] = {}
-        for number, value in self._values(document):
+        for number, value in self.values(document):
             *outer, last = at.paths[number]
             within = new
             for name in outer:
@@ -92,7 +92,7 @@ class TextFields(NamedTuple):
             within[last] = with_texts(value, texts)
         return new
 
-    def _values(self, document: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
+    def values(self, document: Mapping[str, Any]) -> Iterator[tuple[int, Any]]:
         """Yield the number of each field that is there and not null, and its value."""
         values = (_at(document, path) for path in self.paths)
         return ((number, value) for number, value in enumerate(values) if value is not None)

@@ -10,16 +10,8 @@ import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
-from dedup_job.cli.console import console, save, working
-from dedup_job.cli.options import (
-    OF_A_TARGET,
-    Given,
-    Overwrite,
-    Source,
-    Target,
-    check_range,
-    with_options,
-)
+from dedup_job.cli.console import Overwrite, console, save, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, joined

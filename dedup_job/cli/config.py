@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Column
 
-from dedup_job.cli.console import console, save
-from dedup_job.cli.options import Given, Overwrite, group, with_options
+from dedup_job.cli.console import Overwrite, console, save
+from dedup_job.cli.options import Given, group, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password

@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Overwrite, Target, with_options
+from dedup_job.cli.console import Overwrite, console, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, counted
+from dedup_job.report.progress import above
 
 
 @with_options(*OF_A_TARGET)
@@ -37,6 +38,6 @@ def export(
     check_new("OUT", out, overwrite=overwrite)
     names = [name.strip() for name in columns.split(",") if name.strip()]
     with working() as progress:
-        count = commands.export.export_target(settings, target, out, names, progress)
+        count = commands.export.export_target(settings, target, out, names, progress, above)
     many = counted(count, "document")
     console().say(Message("{documents} written to {file}", documents=many, file=out))

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import console, save
-from dedup_job.cli.options import Given, Overwrite, with_options
+from dedup_job.cli.console import Overwrite, console, save
+from dedup_job.cli.options import Given, with_options
 from dedup_job.cli.run import QUARANTINED
 from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import Interrupted
@@ -67,13 +67,10 @@ def file(
         instead = Message("The same values are printed above.")
         save(report, as_json(outcome.as_json()), what, instead)
     if outcome.counts.quarantined:
-        console().say(_quarantined(counted(outcome.counts.quarantined, "row"), ledger))
-        raise typer.Exit(QUARANTINED)
-
-
-def _quarantined(rows: str, ledger: Path | None) -> Message:
-    if ledger is None:
-        return Message(
-            "{rows} could not be processed; add --ledger FILE.jsonl to see them", rows=rows
+        values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}
+        seen = Message("{rows} could not be processed; see {file}", **values)
+        add = Message(
+            "{rows} could not be processed; add --ledger FILE.jsonl to see them", **values
         )
-    return Message("{rows} could not be processed; see {file}", rows=rows, file=ledger)
+        console().say(add if ledger is None else seen)
+        raise typer.Exit(QUARANTINED)

@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 
 from dedup_job import commands
-from dedup_job.cli.console import console, save, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Overwrite, Target, with_options
+from dedup_job.cli.console import Overwrite, console, save, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line

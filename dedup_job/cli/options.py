@@ -34,8 +34,6 @@ Target = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
-
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     # parameter: the setting that it stands for, its type, metavar, and help

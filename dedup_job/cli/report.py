@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import save, working
-from dedup_job.cli.options import (
-    OF_A_TARGET,
-    Given,
-    Overwrite,
-    Target,
-    check_range,
-    with_options,
-)
+from dedup_job.cli.console import Overwrite, save, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, asked_language, localized
 

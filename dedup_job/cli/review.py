@@ -15,16 +15,8 @@ from typing import Annotated, Any
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import save, working
-from dedup_job.cli.options import (
-    OF_A_TARGET,
-    Given,
-    Overwrite,
-    Target,
-    check_range,
-    group,
-    with_options,
-)
+from dedup_job.cli.console import Overwrite, save, working
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, is_interactive, save
+from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, PingOption, monitored
-from dedup_job.cli.options import OF_A_RUN, Given, Overwrite, with_options
+from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, Protocol
 
@@ -17,7 +18,6 @@ from dedup_job.datafiles.formats import (
     Content,
     fields_in,
     is_unicode,
-    not_utf8,
 )
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
@@ -27,6 +27,11 @@ from dedup_job.printing import on_one_line
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*$)")  # how one begins; +1.5 is a number
+FORMULAS = Message(
+    "Some cells begin with =, +, - or @, which a spreadsheet takes for formulas: let it import all "
+    "columns as text."
+)
 _MOST_SHOWN = 200  # characters of the header in a message
 
 
@@ -73,7 +78,6 @@ class DelimitedReader:
     """Reads a header, which names the columns, and records. bom: whether a mark is before it."""
 
     expected: int | None = None
-    lacks: Sequence[str] = ()
 
     def __init__(self, stream: Any, name: str, field: str, suffix: str) -> None:
         """Read the header; UsageError where a name of a field is not that of one column."""
@@ -93,7 +97,7 @@ class DelimitedReader:
         """Say why there is no column of that name."""
         names = ", ".join(self.names)
         if not is_unicode(names):
-            raise not_utf8(self._name)
+            raise UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=self._name))
         told = {"file": self._name, "field": field, "names": _shown(names) or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
         if field in self.names:
@@ -179,6 +183,11 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
+
+
+def has_formula(cells: Iterable[object]) -> bool:
+    """Tell whether a spreadsheet would take one of some cells for a formula."""
+    return any(isinstance(cell, str) and _FORMULA.match(cell) for cell in cells)
 
 
 def _shown(names: str) -> str:

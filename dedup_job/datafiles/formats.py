@@ -58,10 +58,6 @@ class Reader(Protocol):
     def expected(self) -> int | None:
         """About how many rows there are; None where only reading them could tell."""
 
-    @property
-    def lacks(self) -> Sequence[str]:
-        """Fields of the text that no row had so far."""
-
     def pages(self) -> Iterator[Rows]:
         """Yield all rows, some thousand at a time."""
 
@@ -107,11 +103,6 @@ def named(path: Path) -> Named:
 def fields_in(field: str, names: Sequence[str]) -> list[str]:
     """Return the columns that --field names: one, which may have a comma itself, or several."""
     return [field] if field in names else field.split(",")
-
-
-def not_utf8(name: str) -> UsageError:
-    """Return what refuses a file in another encoding."""
-    return UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=name))
 
 
 def is_unicode(text: str) -> bool:

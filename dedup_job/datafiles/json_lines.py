@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import codecs
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import (
-    BOM,
-    BYTES,
-    LONGEST,
-    NOT_UTF8,
-    ROWS,
-    Content,
-    is_unicode,
-    not_utf8,
-)
+from dedup_job.datafiles.formats import BOM, BYTES, LONGEST, NOT_UTF8, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.native.parts import BREAK
-from dedup_job.text_fields import OWN_ID, TextFields
+from dedup_job.text_fields import TextFields, text_fields, with_texts
 
 _SAMPLE = 1 << 20  # bytes
 _SPACE = " \t\r\n\ufeff"  # a byte order mark may be before an object
@@ -36,14 +26,12 @@ _DECODER = json.JSONDecoder()
 class Lines:
     """Lines of a file that are not blank, with their numbers, and the fields of their text.
 
-    lacks: names on the way to these that no line had so far. objects: the lines' values, once the
-    texts were asked for.
+    objects: the lines' values, once the texts were asked for.
     """
 
     numbers: Sequence[int]
     lines: Sequence[bytes]
     fields: TextFields
-    lacks: set[str] = field(default_factory=set)
     objects: Sequence[dict[str, Any]] = ()
 
     def __len__(self) -> int:
@@ -54,12 +42,18 @@ class Lines:
         """Return the text of each line, or why it has none."""
         values = [_value(line) for line in self.lines]
         self.objects = [value if isinstance(value, dict) else {} for value in values]
-        for value in self.objects if self.lacks else ():
-            self.lacks.difference_update(value)
         return [
             _content(value, line, self.fields) if isinstance(value, dict) else value
             for value, line in zip(values, self.lines, strict=True)
         ]
+
+    def with_parts(self, row: int, parts: Sequence[str]) -> bytes:
+        """Return a line with other texts; in arrays and objects they stay as they are."""
+        line, left, value = self.lines[row].decode(), iter(parts), self.objects[row]
+        for number, old in self.fields.values(value):
+            new = with_texts(old, left)
+            line = with_text(line, self.fields.paths[number], new) if type(old) is str else line
+        return line.encode()
 
     def others(self) -> list[dict[str, Any]]:
         """Return the other fields of each line by name, those that are objects whole."""
@@ -70,24 +64,30 @@ class Lines:
 class JsonLinesReader:
     """Reads lines of a stream. bom: whether a byte order mark is before the first."""
 
-    def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
-        """Take the fields of the text; size: bytes of the stream, None where not known."""
+    def __init__(
+        self, stream: Any, name: str, field: str, size: int | None, *, yes: bool = False
+    ) -> None:
+        """Take the fields of the text, which may be absent if `yes`.
+
+        size: bytes of the stream, None where not known.
+        """
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
-        self._lacks = {path[0] for path in self._fields.paths}
-        self._lines = 0
+        self._lines, self._yes = 0, yes
         begins: bytes = stream.peek(_PEEKED)
-        self._check(begins.lstrip(_BLANK))
         self.bom = begins.startswith(BOM)
+        if begins.lstrip(_BLANK).startswith(b"["):
+            raise UsageError(
+                Message(
+                    "{file} is a JSON array, not JSON lines. Write each object on a line of its "
+                    "own, without commas behind it: jq -c '.[]' does so.",
+                    file=name,
+                )
+            )
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:
             begin = stream.read(_SAMPLE)
             stream.seek(0)
             self.expected = begin.count(b"\n") * size // max(len(begin), 1)
-
-    @property
-    def lacks(self) -> Sequence[str]:
-        """The names on the way to the text that no line had so far."""
-        return sorted(self._lacks)
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
@@ -110,23 +110,28 @@ class JsonLinesReader:
             lines.append(line)
             size += len(line)
             if len(lines) == ROWS or size > BYTES:
-                yield Lines(numbers, lines, self._fields, self._lacks)
+                yield self._page(numbers, lines)
                 numbers, lines, size = [], [], 0
         if lines:
-            yield Lines(numbers, lines, self._fields, self._lacks)
+            yield self._page(numbers, lines)
 
-    def _check(self, begins: bytes) -> None:
-        """Refuse a file that begins like something else, with UsageError."""
-        if b"\0" in begins[:2] or begins.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise not_utf8(self._name)
-        if begins.startswith(b"["):
-            raise UsageError(
-                Message(
-                    "{file} is a JSON array, not JSON lines. Write each object on a line of its "
-                    "own, without commas behind it: jq -c '.[]' does so.",
-                    file=self._name,
+    def _page(self, numbers: list[int], lines: list[bytes]) -> Lines:
+        """Return a page; UsageError where it is the first and lacks a field in all lines."""
+        page, names = Lines(numbers, lines, self._fields), {path[0] for path in self._fields.paths}
+        if not self._yes:
+            self._yes = bool(page.contents())
+            absent = names.difference(*page.objects)
+            if absent and any(page.objects):
+                raise UsageError(
+                    Message(
+                        "none of the first {number:,} rows has the field {field!r}. {found} Name "
+                        "one with --field.",
+                        number=len(page),
+                        field=min(absent),
+                        found=text_fields(page.objects),
+                    )
                 )
-            )
+        return page
 
 
 class JsonLinesWriter:
@@ -140,8 +145,7 @@ class JsonLinesWriter:
         for row in kept:
             line = rows.lines[row]
             if (text := texts.get(row)) is not None:
-                parts = iter(text.split(BREAK))
-                line = with_texts(line.decode(), rows.fields.paths, parts).encode()
+                line = rows.with_parts(row, text.split(BREAK))
             if self._bom:  # else it went with a first line that is not kept
                 line, self._bom = BOM + line.removeprefix(BOM), False
             self._stream.write(line if line.endswith(b"\n") else line + b"\n")
@@ -174,49 +178,34 @@ def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
     return BREAK.join(parts)
 
 
-def with_texts(line: str, paths: Sequence[Sequence[str]], texts: Iterator[str]) -> str:
-    """Return an object in JSON with other texts at some paths, all other characters as they are.
+def with_text(line: str, path: Sequence[str], text: str) -> str:
+    """Return an object in JSON with another text at a path, and all other characters as they are.
 
-    Of an array or an object each part of the text is replaced, see `text_fields`. Of a name that
-    occurs twice the last one counts, as for the reader; a path that leads nowhere has no text.
+    Of a name that occurs twice the last one counts, as for the reader. ValueError where there is
+    no such path.
     """
-    new = list[tuple[int, int, str]]()  # from where to where, and what stands there then
-    for path in paths:
-        at = _skip(line, 0)
-        for name in path:
-            at = _members(line, at).get(name, -1) if at >= 0 and line[at] == "{" else -1
-        if at >= 0:
-            parts = [*_parts(line, at)]
-            new += [(*place, next(texts)) for place in parts]
-    for begin, end, text in sorted(new, reverse=True):
-        if line[begin] == '"':  # a number stays as it is written
-            line = line[:begin] + encode_basestring(text) + line[end:]
-    return line
+    begin = _skip(line, 0)
+    for name in path:
+        begin = _value_of(line, begin, name)
+    end = _DECODER.raw_decode(line, begin)[1]
+    return line[:begin] + encode_basestring(text) + line[end:]
 
 
-def _parts(line: str, at: int) -> Iterator[tuple[int, int]]:
-    """Yield where each part of the text begins and ends in the value at a place."""
-    if line[at] in "{[":
-        for name, place in _members(line, at).items():
-            if name != OWN_ID:
-                yield from _parts(line, place)
-    elif line[at] not in "tfn":  # true, false, null
-        yield at, _DECODER.raw_decode(line, at)[1]
-
-
-def _members(line: str, at: int) -> dict[str | int, int]:
-    """Return where each value begins in the object or array at a place, by name or number."""
-    found: dict[str | int, int] = {}
-    is_object, at = line[at] == "{", _skip(line, at + 1)
-    while line[at] not in "}]":
-        key: str | int = len(found)
-        if is_object:
-            key, at = _DECODER.raw_decode(line, at)
-            at = _skip(line, _skip(line, at) + 1)  # behind the colon
-        found[key] = at
+def _value_of(line: str, at: int, name: str) -> int:
+    """Return where the value of a name begins in the object that begins at a place."""
+    if line[at] != "{":
+        raise ValueError("no object")
+    found, at = -1, _skip(line, at + 1)
+    while line[at] == '"':
+        key, at = _DECODER.raw_decode(line, at)
+        at = _skip(line, _skip(line, at) + 1)  # behind the colon
+        if key == name:
+            found = at
         at = _skip(line, _DECODER.raw_decode(line, at)[1])
         if line[at] == ",":
             at = _skip(line, at + 1)
+    if found < 0:
+        raise ValueError(f"no {name}")
     return found
 
 

@@ -63,8 +63,6 @@ class Records:
 class ParquetReader:
     """Reads row groups of a file, piece by piece."""
 
-    lacks: Sequence[str] = ()
-
     def __init__(self, stream: BinaryIO, name: str, field: str) -> None:
         """Read the schema; UsageError where a name of a field is not that of a column of text."""
         self._name = name
@@ -146,9 +144,9 @@ class ParquetWriter:
             values = batch.column(number).to_pylist()
             for row, own in parts.items():
                 values[row] = with_texts(values[row], own)
-            nested = pa.types.is_nested(field.type)
-            column = pa.array(values, field.type if nested else pa.large_string()).cast(field.type)
-            batch = batch.set_column(number, field, column)
+            if not pa.types.is_nested(field.type):  # in arrays and objects texts stay as they are
+                column = pa.array(values, pa.large_string()).cast(field.type)
+                batch = batch.set_column(number, field, column)
         taken = _taken(batch, kept)
         self._waiting.append(taken)
         self._rows += len(kept)

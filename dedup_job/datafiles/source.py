@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from dedup_job.documents import longest_before, too_long_before
 from dedup_job.native.bytes_column import elements_of, no_strings
 from dedup_job.native.code_points import pack
 from dedup_job.native.parts import has_breaks
-from dedup_job.text_fields import text_fields
 
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
@@ -29,25 +28,15 @@ class FileSource:
     known = 0
     bookmark = None
 
-    def __init__(self, reader: Reader, name: str) -> None:
-        """Take what reads the file, and its name; nobody has decided its rows before."""
-        self._reader, self.name = reader, name
+    def __init__(self, reader: Reader, most: int) -> None:
+        """Take what reads the file; most: characters of a cleaned text."""
+        self._reader, self._most = reader, most
         self.changed: Mapping[str, Set[bytes]] = {}
         self.tells = True
         self.under_way: deque[Rows] = deque()
-        self._first: Rows | None = None
 
     def mark(self, since: object) -> None:
         """Remember nothing: a file has no changes."""
-
-    @property
-    def lacks(self) -> Sequence[str]:
-        """Fields of the text that no row had so far."""
-        return self._reader.lacks
-
-    def fields(self, *_: object) -> str:
-        """Say in which other fields the first rows hold text."""
-        return text_fields(self._first.others()) if self._first else ""
 
     @property
     def undecided(self) -> int | None:
@@ -57,16 +46,14 @@ class FileSource:
     def trust(self, index: Callable[[], Holding | None]) -> None:
         """Do nothing: no row is looked up."""
 
-    def pages(self, limit: int | None) -> Iterator[Rows]:  # noqa: ARG002
-        """Yield all rows, in order."""
+    def pages(self, limit: int | None) -> Iterator[Documents]:  # noqa: ARG002
+        """Yield all rows as documents, in order, with their numbers as keys."""
         for rows in self._reader.pages():
-            self._first = self._first or rows
             self.under_way.append(rows)
-            yield rows
+            yield _documents(rows, self._most)
 
 
-def documents_of(page: Rows, most: int) -> Documents:
-    """Return rows as documents, with their numbers as keys; most: characters of a cleaned text."""
+def _documents(page: Rows, most: int) -> Documents:
     contents = [_content(content, most) for content in page.contents()]
     texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
     n, packed = len(contents), pack([*texts.values()])

@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
-from dedup_job.datafiles.formats import NOT_UTF8, Named, Writer, packed
+from dedup_job.datafiles.formats import Named, Writer, packed
 from dedup_job.datafiles.kept_texts import KeptTextsFile
 from dedup_job.datafiles.source import FileSource, number_of
-from dedup_job.documents import Decision, Duplicate, Quarantined, Skipped
+from dedup_job.documents import Decision, Duplicate, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.files import writing_whole
 from dedup_job.index import KeptIndex
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import pack
 from dedup_job.printing import escaped_json
@@ -29,6 +29,7 @@ from dedup_job.runs.run import Checkpoint, Run, Scope
 
 Make = Callable[[BinaryIO], Writer]
 _IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
+_Known = tuple[dict[str, Any], dict[str, int]]
 
 
 class _Discarded(Exception):
@@ -108,29 +109,27 @@ class FileTarget:
         changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
         marked = documents.texts if documents.marked is None else documents.marked
         new = {row: marked.text(place) for row, place in changed}
-        others = rows.others()
-        self._others.add(numbers[where], pack([_packed(others[row]) for row in where.tolist()]))
+        others = [*map(_known, rows.others())]
+        known = [json.dumps(others[row], default=str) for row in where.tolist()]
+        self._others.add(numbers[where], pack(known))
         self._writer.write(rows, where.tolist(), new)
         for row in np.flatnonzero(~kept).tolist():
-            line = ledger_row(rows.numbers[row], decisions[row])
-            if line["reason"] == "undecodable":
-                self._unread = self._unread or line["detail"]
-            line = self._compared(line, others[row])
+            line = self._line(rows.numbers[row], decisions[row], others[row])
             if self._rows is not None:
                 text = json.dumps(line, ensure_ascii=False, default=str)
                 self._rows.write(escaped_json(text).encode() + b"\n")
 
-    def _compared(self, line: Mapping[str, Any], others: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Count the other fields in which a dropped row differs; return its line with both ids."""
-        name = next((name for name in _IDS if name in others), None)
-        own = {} if name is None else {name: others[name]}
-        if line["decision"] != "duplicate":
-            return {"row": line["row"], **own, **line}
-        found = self._others.get(np.array([line["of"]])).texts.text(0)
-        of, prints = json.loads(found)
-        mine = _prints(others)
-        self.differing.update(n for n in mine | prints if mine.get(n) != prints.get(n))
-        return {"row": line["row"], **own, **line, **({} if of is None else {"of_id": of})}
+    def _line(self, number: int, decision: Decision, known: _Known) -> dict[str, Any]:
+        """Return why a row is not kept, with its own id; count the fields in which it differs."""
+        own, prints = known
+        line = {"row": number, **own, **ledger_row(number, decision)}
+        if isinstance(decision, Duplicate):
+            of, theirs = json.loads(self._others.get(np.array([line["of"]])).texts.text(0))
+            self.differing.update(n for n in prints | theirs if prints.get(n) != theirs.get(n))
+            line |= {"of_id": next(iter(of.values()))} if of else {}
+        elif line["reason"] == Reason.UNDECODABLE:
+            self._unread = self._unread or line["detail"]
+        return line
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Nobody else writes these files."""
@@ -139,41 +138,32 @@ class FileTarget:
     def finish(self, report: Run, *_: object, **__: object) -> None:
         """Let the files take their names, unless the run was stopped.
 
-        UsageError where that would put nothing in the place of something.
+        UsageError where most rows could not be read, or none is kept.
         """
         if report.checkpoint.finished:
             self._check(report.counts)
         self._done = report.checkpoint.finished
 
     def _check(self, counts: Counts) -> None:
-        file, out = self._source.name, self._out.path
-        wrong = None
-        if 2 * counts.reasons.get("undecodable", 0) > counts.scanned:
-            how = Message("Is each object on a line of its own?")
-            wrong = Message(
-                "{share:.0%} of the rows of {file} cannot be read: {why}. {how}",
-                share=counts.reasons["undecodable"] / counts.scanned,
-                file=file,
-                why=self._unread,
-                how=Message("Save it as UTF-8.") if self._unread == NOT_UTF8 else how,
+        out, unread = self._out.path, counts.reasons.get(Reason.UNDECODABLE, 0)
+        if 2 * unread > counts.scanned:
+            raise UsageError(
+                Message(
+                    "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
+                    "each object on a line of its own. Nothing was written.",
+                    unread=unread,
+                    rows=counts.scanned,
+                    why=self._unread,
+                )
             )
-        elif counts.scanned and (lacks := self._source.lacks):
-            wrong = Message(
-                "no row of {file} has the field {field!r}. {fields} Name one with --field.",
-                file=file,
-                field=lacks[0],
-                fields=self._source.fields(),
+        if not counts.kept and (counts.scanned or (out.is_file() and out.stat().st_size)):
+            raise UsageError(
+                Message(
+                    "of {rows:,} rows none has a text that could be kept. Name its field with "
+                    "--field. Nothing was written.",
+                    rows=counts.scanned,
+                )
             )
-        elif counts.scanned and not counts.kept:
-            wrong = Message(
-                "no row of {file} has a text that could be kept. {fields} Name one with --field.",
-                file=file,
-                fields=self._source.fields(),
-            )
-        elif not counts.scanned and out.is_file() and out.stat().st_size:
-            wrong = Message("{file} has no row, and would replace {out}.", file=file, out=out)
-        if wrong is not None:
-            raise UsageError(joined([wrong, Message("Nothing was written.")]))
 
     def abort(self, report: Run) -> None:
         """Nothing is left to be said."""
@@ -202,19 +192,11 @@ def _give_up(writer: Writer) -> None:
         writer.close()
 
 
-def _prints(others: Mapping[str, Any]) -> dict[str, int]:
-    """Return what tells whether fields are equal, by name; empty ones and ids left out."""
-    return {
-        name: hash(repr(value))
-        for name, value in others.items()
-        if name not in _IDS and value not in (None, "")
-    }
-
-
-def _packed(others: Mapping[str, Any]) -> str:
-    """Return in JSON what is remembered of the other fields of a kept row."""
-    own = next((others[name] for name in _IDS if name in others), None)
-    return json.dumps([own, _prints(others)], default=str)
+def _known(others: Mapping[str, Any]) -> _Known:
+    """Return the own ids of a row by name, and a hash of each other field that holds something."""
+    there = {name: value for name, value in others.items() if value not in (None, "")}
+    own = {name: there.pop(name) for name in _IDS if name in there}
+    return own, {name: hash(repr(value)) for name, value in there.items()}
 
 
 def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:

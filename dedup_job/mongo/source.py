@@ -104,23 +104,13 @@ class Source(PendingIds):
             strange |= isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
             if worded and not absent:
                 return
-        if seen and absent:
+        if seen and (absent or (strange and not worded)):
             raise UsageError(
                 Message(
-                    "none of the first {number:,} documents has the field {field!r}. {found} Name "
-                    "one with --field, or give --yes if the field really is that rare.",
+                    "none of the first {number:,} documents has the field {field!r}, or a text in "
+                    "it. {found} Name one with --field, or give --yes if it really is that rare.",
                     number=len(seen),
-                    field=".".join(absent[0]),
-                    found=text_fields(seen),
-                )
-            )
-        if strange and not worded:
-            raise UsageError(
-                Message(
-                    "none of the first {number:,} documents has a text in {field!r}, but something "
-                    "else. {found} Name one with --field, or give --yes.",
-                    number=len(seen),
-                    field=self._settings.field,
+                    field=".".join(absent[0]) if absent else self._settings.field,
                     found=text_fields(seen),
                 )
             )

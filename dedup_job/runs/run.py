@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message
+from dedup_job.printing import id_as_json
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
@@ -109,7 +111,7 @@ class Cluster:
     against: str = ""
 
     def as_row(self, id_: Any) -> dict[str, Any]:
-        """Return it as a report has it, under the `_id` itself or as shown."""
+        """Return it as a report has it, under the `_id` itself or as JSON has that."""
         row = {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
         return {**row, "against": self.against} if self.against else row
 
@@ -174,13 +176,12 @@ class Run:
                     number=strange,
                 )
             )
-        if self.differing:
-            most = sorted(self.differing.items(), key=lambda item: (-item[1], item[0]))[:_SHOWN]
+        if most := Counter(self.differing).most_common(_SHOWN):
             said.append(
                 Message(
                     "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
                     "is compared; it takes several fields, with commas.",
-                    fields=joined([f"{name} {number:,}" for name, number in most], ", "),
+                    fields=", ".join(f"{name} {number:,}" for name, number in most),
                 )
             )
         return said
@@ -267,6 +268,6 @@ class Run:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
-        row["clusters"] = [c.as_row(c.shown) for c in self.clusters]
+        row["clusters"] = [c.as_row(id_as_json(c.shown)) for c in self.clusters]
         row["warnings"] = self.warnings
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

@@ -79,8 +79,8 @@ ROWS = [{"text": text} for text in GOOD]
         (".csv", "\n".join(["id,text", *(f"1,{t}" for t in GOOD)]).encode("gb18030"), "as UTF-8"),
         (".csv", "\n".join(["text", *GOOD]).encode("utf-16"), "is not UTF-8"),
         (".tsv", "\n".join(["id\ttext", *(f"1\t{t}" for t in GOOD)]).encode("gbk"), "as UTF-8"),
-        (".csv", b"text\n", "has no row"),
-        (".jsonl", b"", "has no row"),
+        (".csv", b"text\n", "of 0 rows"),
+        (".jsonl", b"", "of 0 rows"),
         (".jsonl", b'{"text": ""}\n{"text": null}\n', "could be kept"),
         (".jsonl", b'{"question": "a"}\n' * 9, "question"),
     ],
@@ -101,7 +101,7 @@ def test_a_file_of_which_nothing_would_be_kept_replaces_nothing(
 def test_a_large_file_in_another_encoding_is_refused(tmp_path: Path):
     rows = "".join(f"第{n}题\n" for n in range(3000))
     files = files_in(tmp_path, ".csv", b"text\n" + rows.encode("gbk"))
-    with pytest.raises(UsageError, match=r"100% of the rows.*is not UTF-8"):
+    with pytest.raises(UsageError, match=r"3,000 of 3,000 rows.*is not UTF-8"):
         deduplicate_file(load_settings(), files)
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.datafiles.json_lines import with_texts
-from dedup_job.text_fields import TextFields
-from dedup_job.text_fields import with_texts as replaced_in
+from dedup_job.datafiles.json_lines import with_text
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 VALUES = st.recursive(
@@ -25,11 +24,6 @@ def replaced(value: object, path: list[str], text: str) -> object:
         return text
     assert isinstance(value, dict)
     return value | {path[0]: replaced(value[path[0]], path[1:], text)}
-
-
-def with_text(line: str, path: list[str], *texts: str) -> str:
-    """Return a line with other texts at one path."""
-    return with_texts(line, [path], iter(texts))
 
 
 @given(st.dictionaries(TEXTS, VALUES, max_size=4), st.lists(TEXTS, min_size=1, max_size=3), TEXTS,
@@ -55,22 +49,7 @@ def test_of_a_name_that_occurs_twice_the_last_one_counts():
     assert '"a"' in with_text(line, ["text"], "c")
 
 
-def test_a_path_that_is_not_there_has_no_text():
-    for line in ("{}", '{"a": 1}', '{"text": {"more": "b"}}'):
-        assert with_text(line, ["text", "a"], "c") == line
-
-
-@given(st.lists(st.dictionaries(TEXTS, VALUES, max_size=3), max_size=3), VALUES)
-def test_of_choices_each_text_is_replaced_and_all_else_stays(choices, more):
-    whole = {"more": more, "title": "题目", "options": choices}
-    fields = TextFields([["options"], ["title"]])
-    parts = fields.parts(whole)
-    new = [f"{n}" for n, _ in enumerate(parts if isinstance(parts, list) else ())]
-    found = json.loads(with_texts(json.dumps(whole), fields.paths, iter(new)))
-    left = iter(new)
-    options = replaced_in(choices, left)
-    assert found == {"more": more, "options": options, "title": next(left)}
-
-
-def test_a_byte_order_mark_before_a_line_stays():
-    assert with_text('\ufeff{"text": "a"}', ["text"], "b") == '\ufeff{"text": "b"}'
+def test_a_path_that_is_not_there_is_refused():
+    for line in ("{}", '{"a": 1}', "[1]"):
+        with pytest.raises(ValueError, match="no "):
+            with_text(line, ["text"], "c")
