@@ -38,7 +38,8 @@ def export_target(
     JSON lines hold whole documents without the field `dedup`, in relaxed extended JSON, as
     mongoimport reads them. CSV and Parquet hold `_id`, the text and the columns, dotted paths, all
     as text: what is no text is JSON, what is absent is empty. The file is written whole or not at
-    all. warn: takes a message about cells that pass for formulas. Raises UsageError where names do not fit, DedupError where the file cannot be written.
+    all. warn: takes a message about cells that pass for formulas. Raises UsageError where names do
+    not fit, DedupError where the file cannot be written.
     """
     out = Path(out)
     file = named(out)

@@ -46,8 +46,8 @@ class SourceSettings(BaseModel):
 
     field: str = Field(
         default="text",
-        description="field that holds the text, or an array of texts; a.b is a dotted path through "
-        "objects, not arrays; title,body are several, compared as one text",
+        description="field that holds the text, or an array or object of texts; a.b is a dotted "
+        "path through objects, not arrays; title,body are several, compared as one text",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
     against: tuple[str, ...] = Field(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job import cli
-from tests.running import environment_for, invoke
+from tests.running import environment_for, invoke, on_terminal
 
 DEDUP = f"""#!{sys.executable}
 import sys
@@ -73,3 +74,13 @@ def test_the_help_of_a_command_says_nothing_of_completion() -> None:
     assert "--install-completion" in invoke("--help").stdout
     assert "completion" not in invoke("run", "--help").stdout
     assert "completion" not in invoke("index", "--help").stdout
+
+
+def test_installing_says_so_without_escape_codes(tmp_path: Path) -> None:
+    environment = environment_for(None, HOME=str(tmp_path), SHELL="/bin/bash")
+    process, terminal = on_terminal(["--install-completion", "bash"], environment, columns=80)
+    assert process.wait(60) == 0
+    said = os.read(terminal, 1 << 16).decode()
+    os.close(terminal)
+    assert said.startswith("bash completion installed in")
+    assert "[" not in said
