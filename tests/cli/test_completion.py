@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from dedup_job import cli
-from tests.running import environment_for, invoke, on_terminal
+from tests.running import environment_for, invoke
 
 DEDUP = f"""#!{sys.executable}
 import sys
@@ -20,12 +21,21 @@ main()
 """
 
 
-def completed(line: str, folder: Path) -> list[str]:
-    """Return what bash offers for the last word of a line."""
+HERE = str(Path(cli.__file__).parents[2])
+
+
+def program_in(folder: Path) -> Path:
+    """Write the command of that name."""
     program = folder / "dedup"
     program.write_text(DEDUP, encoding="utf-8")
     program.chmod(0o755)
-    environment = environment_for(None, PYTHONPATH=str(Path(cli.__file__).parents[2]))
+    return program
+
+
+def completed(line: str, folder: Path) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    program_in(folder)
+    environment = environment_for(None, PYTHONPATH=HERE)
     environment["PATH"] = f"{folder}:{environment['PATH']}"
     ask = (
         'eval "$(dedup --show-completion bash)"; read -ra COMP_WORDS <<< "$1"; '
@@ -77,10 +87,12 @@ def test_the_help_of_a_command_says_nothing_of_completion() -> None:
 
 
 def test_installing_says_so_without_escape_codes(tmp_path: Path) -> None:
-    environment = environment_for(None, HOME=str(tmp_path), SHELL="/bin/bash")
-    process, terminal = on_terminal(["--install-completion", "bash"], environment, columns=80)
-    assert process.wait(60) == 0
+    program, (terminal, slave) = program_in(tmp_path), pty.openpty()
+    environment = environment_for(None, HOME=str(tmp_path), PYTHONPATH=HERE)
+    words = [str(program), "--install-completion", "bash"]
+    subprocess.run(words, env=environment, stdout=slave, stderr=slave, check=True)
     said = os.read(terminal, 1 << 16).decode()
-    os.close(terminal)
+    for handle in (terminal, slave):
+        os.close(handle)
     assert said.startswith("bash completion installed in")
-    assert "[" not in said
+    assert "\\x1b" not in said
