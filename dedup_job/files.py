@@ -7,6 +7,7 @@ import functools
 import grp
 import os
 import pwd
+import re
 import stat
 import sys
 from collections.abc import Iterator
@@ -22,6 +23,13 @@ from dedup_job.messages import Message
 
 _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
+_HEAD = 4096  # bytes by which a report of ours is known
+_REPORTS = re.compile(  # how they begin, without white space: of runs, of checks, pages, summaries
+    r'\{"run":\d+,"dry_run":|\{"source":".*","generation":\d+,"checked":"|'
+    r'<!doctypehtml>.*<metaname="generator"content="dedup">|'
+    r".{1,250}(:run\d+[a-z]+:[\d,]+read,|：第\d+次运行.{1,9}：读取)",
+    re.IGNORECASE,
+)
 _PIECE = 1 << 18  # bytes of a file that are digested at once, in the processor's cache
 
 
@@ -200,29 +208,18 @@ def check_writable(option: str, file: Path) -> None:
         with suppress(FileNotFoundError):
             file.stat()
         folder = file.resolve().parent
-    except FileNotFoundError as e:  # the working folder is gone
+    except OSError as e:  # also where the working folder is gone
         raise UsageError(
             Message(
-                "{option} {file}: there is no folder that this could lie in ({why}). Change to one "
-                "that exists, or give the whole path.",
-                option=option,
-                file=file,
-                why=e.strerror,
-            )
-        ) from e
-    except OSError as e:
-        raise UsageError(
-            Message(
-                "{option} {file} cannot be written: {why}. Name another file.",
+                "{option} {file} cannot be written: {why}. Name another file, by its whole path.",
                 option=option,
                 file=file,
                 why=e.strerror,
             )
         ) from e
     if file.is_dir():
-        raise UsageError(
-            Message("{option} {file} is a folder; name a file.", option=option, file=file)
-        )
+        wrong = Message("{option} {file} is a folder; name a file.", option=option, file=file)
+        raise UsageError(wrong)
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(
             Message(
@@ -232,6 +229,28 @@ def check_writable(option: str, file: Path) -> None:
                 folder=folder,
             )
         )
+
+
+def check_new(option: str, file: Path, *, overwrite: bool, again: bool = False) -> None:
+    """Refuse a file as `check_writable` does, and one that exists, if not to be overwritten.
+
+    again: a report or a page that this program wrote is replaced all the same, as each night. An
+    empty file holds nothing, and a pipe or a device is written to.
+    """
+    check_writable(option, file)
+    if overwrite or not file.is_file() or not file.stat().st_size:
+        return
+    with suppress(OSError), open_regular(file) as stream:
+        begin = "".join(stream.read(_HEAD).decode(errors="ignore").split())
+        if again and _REPORTS.match(begin):
+            return
+    raise UsageError(
+        Message(
+            "{option} {file} exists. Name another file, or replace it with --overwrite.",
+            option=option,
+            file=file,
+        )
+    )
 
 
 def write_whole(file: Path, text: str) -> None:

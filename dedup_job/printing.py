@@ -13,6 +13,7 @@ import shlex
 import unicodedata
 from typing import Any, TextIO, cast
 
+_OBJECT_ID = re.compile("[0-9a-f]{24}")
 _SUSPECT = re.compile(  # all else is printable, and most of what is printed
     r"[^\n\t\x20-\x7e\xa1-\xac\xae-\u0377\u2010-\u2027\u3000-\u303f\u4e00-\u9fef\uff01-\uffbe]"
 )
@@ -47,6 +48,16 @@ def for_shell(word: object) -> str:
 def as_json(value: Any) -> str:
     """Return indented JSON in which letters of all scripts stay readable; ends with a line feed."""
     return escaped_json(json.dumps(value, ensure_ascii=False, indent=2)) + "\n"
+
+
+def id_as_json(shown: str) -> Any:
+    """Return an `_id` as it is shown, see `mongo/bson/extended_json.py`, as its value in JSON."""
+    if _OBJECT_ID.fullmatch(shown):
+        return {"$oid": shown}
+    try:
+        return json.loads(shown)
+    except ValueError:  # of a huge one, how it begins
+        return shown
 
 
 def escaped_json(text: str) -> str:

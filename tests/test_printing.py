@@ -9,10 +9,12 @@ from typing import TextIO
 
 import click
 import pytest
+from bson import ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.printing import as_json, escaped, escaping, on_one_line, plain
+from dedup_job.mongo.bson.extended_json import as_line, shown_value
+from dedup_job.printing import as_json, escaped, escaping, id_as_json, on_one_line, plain
 
 COMMANDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 HOSTILE = (  # the last one is in no text that a server holds
@@ -85,3 +87,11 @@ def test_an_ascii_stream_is_not_passed_by() -> None:
     click.echo("\x9b中", file=stream)
     stream.flush()
     assert below.getvalue() == b"\\x9b?\n"
+
+
+@pytest.mark.parametrize(
+    "id_", [7, "7", "a", "", ObjectId("0123456789abcdef01234567"), {"a": 1}, True, None, "\x1b[1m"]
+)
+def test_an_id_as_it_is_shown_is_its_value_in_json(id_: object):
+    wanted = json.loads(as_line(id_))
+    assert id_as_json(shown_value(id_)) == wanted

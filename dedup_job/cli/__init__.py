@@ -101,7 +101,8 @@ _LOOK: dict[str, Any] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
-    "context_settings": {"help_option_names": ["-h", "--help"]},
+    # without the colours of the library, which would be escaped
+    "context_settings": {"help_option_names": ["-h", "--help"], "color": False},
 }
 app = typer.Typer(
     name="dedup",

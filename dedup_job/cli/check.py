@@ -10,10 +10,10 @@ import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
-from dedup_job.cli.console import console, save, working
+from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Source, Target, check_range, with_options
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, joined
 from dedup_job.printing import as_json
 from dedup_job.report.output import figures, new_table
@@ -36,6 +36,7 @@ def check(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Also write the findings as JSON.")
     ] = None,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -54,7 +55,7 @@ def check(
     check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
     if report is not None:
-        check_writable("--report", report)
+        check_new("--report", report, overwrite=overwrite, again=True)
     with working() as progress:
         found = commands.check.check_target(
             settings, source, target, None if all_ else size, progress

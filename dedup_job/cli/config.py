@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Column
 
-from dedup_job.cli.console import console, save
+from dedup_job.cli.console import Overwrite, console, save
 from dedup_job.cli.options import Given, group, with_options
-from dedup_job.errors import UsageError
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password
 from dedup_job.report.output import Output, new_table
@@ -62,6 +61,7 @@ def init(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="File to write [default: dedup.toml].")
     ] = Path("dedup.toml"),
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -70,11 +70,7 @@ def init(
     Each setting stands there with its meaning. A default is commented out; what --field, --config
     and the environment say is not.
     """
-    check_writable("FILE", file)
-    if file.exists():
-        raise UsageError(
-            Message("{file} exists. Name another file, or remove this one first.", file=file)
-        )
+    check_new("FILE", file, overwrite=overwrite)
     text = "\n".join(_lines_of_a_file(options.loaded(), file))
     save(file, f"{text}\n", Message("the settings file"))
     console().say(

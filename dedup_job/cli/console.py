@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -22,6 +22,7 @@ from dedup_job.report.progress import shown_progress
 from dedup_job.runs.progress import Progress
 
 T = TypeVar("T")
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
 
 
 def console() -> Output:

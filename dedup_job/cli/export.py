@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import console, working
+from dedup_job.cli.console import Overwrite, console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, counted
+from dedup_job.report.progress import above
 
 
 @with_options(*OF_A_TARGET)
@@ -24,6 +25,7 @@ def export(
             metavar="A,B", help="Fields of CSV and Parquet besides _id and the text, dotted paths."
         ),
     ] = "",
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -33,9 +35,9 @@ def export(
     Parquet (.parquet) hold columns of text. The file is written whole or not at all.
     """
     settings = options.load()
-    check_writable("OUT", out)
+    check_new("OUT", out, overwrite=overwrite)
     names = [name.strip() for name in columns.split(",") if name.strip()]
     with working() as progress:
-        count = commands.export.export_target(settings, target, out, names, progress)
+        count = commands.export.export_target(settings, target, out, names, progress, above)
     many = counted(count, "document")
     console().say(Message("{documents} written to {file}", documents=many, file=out))

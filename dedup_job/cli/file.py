@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import console, save
+from dedup_job.cli.console import Overwrite, console, save
 from dedup_job.cli.options import Given, with_options
 from dedup_job.cli.run import QUARANTINED
 from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import Interrupted
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, counted
 from dedup_job.printing import as_json
 from dedup_job.report.progress import above, shown_progress
@@ -38,6 +38,7 @@ def file(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Continue even if --field seems absent.")
     ] = False,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -47,12 +48,11 @@ def file(
     (.parquet). Rows are decided as documents are by dedup run, in the order of the file. A kept row
     stays as it is, but for its text, which is cleaned. The files are written whole or not at all.
     """
-    settings = options.load()
+    settings, use = options.load(), commands.file
+    use.check_apart(path for path in (source, out, ledger, report) if path is not None)
     for name, path in (("OUT", out), ("--ledger", ledger), ("--report", report)):
         if path is not None:
-            check_writable(name, path)
-    use = commands.file
-    use.check_apart(path for path in (source, out, ledger, report) if path is not None)
+            check_new(name, path, overwrite=overwrite, again=path is report)
     with StopSignals() as stop, shown_progress() as progress:
         try:
             watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
@@ -67,13 +67,10 @@ def file(
         instead = Message("The same values are printed above.")
         save(report, as_json(outcome.as_json()), what, instead)
     if outcome.counts.quarantined:
-        console().say(_quarantined(counted(outcome.counts.quarantined, "row"), ledger))
-        raise typer.Exit(QUARANTINED)
-
-
-def _quarantined(rows: str, ledger: Path | None) -> Message:
-    if ledger is None:
-        return Message(
-            "{rows} could not be processed; add --ledger FILE.jsonl to see them", rows=rows
+        values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}
+        seen = Message("{rows} could not be processed; see {file}", **values)
+        add = Message(
+            "{rows} could not be processed; add --ledger FILE.jsonl to see them", **values
         )
-    return Message("{rows} could not be processed; see {file}", rows=rows, file=ledger)
+        console().say(add if ledger is None else seen)
+        raise typer.Exit(QUARANTINED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +10,9 @@ import typer
 from rich.table import Table
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, save, working
+from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
-from dedup_job.files import check_writable, read_input
+from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
@@ -46,9 +46,7 @@ def learn(
             metavar="FILE", help="File of the model [default: T.model.json in this folder]."
         ),
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Replace files that are there without asking.")
-    ] = False,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -64,22 +62,14 @@ def learn(
     model = Path(f"{target.replace('/', '_')}.model.json") if out is None else out
     config = model.with_name(f"{model.name.removesuffix('.json')}.toml")
     for file in (model, config):
-        check_writable("--out", file)
+        check_new("--out", file, overwrite=overwrite)
     settings = options.load()
     files = {name: read_input(name, _LARGEST) for name in pairs or ()}
-    if not yes and (there := [str(file) for file in (model, config) if file.exists()]):
-        confirm(_question(there), Message("nothing was written"))
     with working() as progress:
         lesson = commands.learn.learn_target(settings, target, files, progress)
     save(model, lesson.file(), Message("the model"))
     save(config, lesson.settings_file(model.resolve()), Message("the settings"))
     _tell(lesson, model, config, console())
-
-
-def _question(there: Sequence[str]) -> Message:
-    if len(there) == 1:
-        return Message("Replace {file}?", file=there[0])
-    return Message("Replace {model} and {settings}?", model=there[0], settings=there[1])
 
 
 def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import save, working
+from dedup_job.cli.console import Overwrite, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, asked_language, localized
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def report(
     seed: Annotated[
         int, typer.Option(metavar="N", help="Seed of the samples; the same shows the same pairs.")
     ] = 0,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -53,7 +54,7 @@ def report(
     database.
     """
     check_range("--seed", seed, 0, _MAX_SEED)
-    check_writable("--html", html)
+    check_new("--html", html, overwrite=overwrite, again=True)
     settings = options.load()
     with working() as progress:
         survey = commands.survey.survey_target(settings, target, progress, seed=seed)

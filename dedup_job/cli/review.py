@@ -15,11 +15,11 @@ from typing import Annotated, Any
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import save, working
+from dedup_job.cli.console import Overwrite, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
-from dedup_job.files import check_writable, read_input
+from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, asked_language, localized
 
 _MOST = 10_000
@@ -90,6 +90,7 @@ def export(
             metavar="[FILE]", help="Where to, else standard output.", show_default=False
         ),
     ] = None,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -100,7 +101,7 @@ def export(
     scripts/bench/evaluate.py --labelled reads such files.
     """
     if file is not None:
-        check_writable("FILE", file)
+        check_new("FILE", file, overwrite=overwrite)
     settings = options.load()
     with working(Message("ended; the file was not written.")) as progress:
         lines = [f"{line}\n" for line in commands.labels.export_labels(settings, target, progress)]

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dedup_job import commands
-from dedup_job.cli.console import confirm, console, is_interactive, save
+from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
-from dedup_job.files import check_writable
+from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
@@ -109,6 +109,7 @@ def run(
     metrics_file: MetricsOption = None,
     log_format: LogOption = LogFormat.PLAIN,
     yes: _YesToAll = False,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -145,7 +146,7 @@ def run(
         settings = options.load().reading(chosen.field if chosen else None)
         for option, file in (("--report", report), ("--html", html), ("--summary", summary)):
             if file is not None:
-                check_writable(option, file)
+                check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
         request = commands.run.Request(
             source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes

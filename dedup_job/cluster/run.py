@@ -28,8 +28,8 @@ from dedup_job.commands.memory_plan import PROCESS, index_needs
 from dedup_job.commands.run import Spread, Wired
 from dedup_job.decision import GreedyDeduplicator
 from dedup_job.errors import DatabaseUnreachable, UsageError
-from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
+from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.source import Source
@@ -175,7 +175,7 @@ def _spread(wired: Wired) -> pipeline.Job:
         decider=GreedyDeduplicator(
             index, settings.decision, RemoteTexts(force, index), target.ranks_of
         ),
-        snapshots=_NoSnapshots(),
+        snapshots=NoSnapshots(),
         threads=_AHEAD * size,
     )
 
@@ -291,20 +291,3 @@ class _Writing:
                 worker.ask("write", batch.number, *given, group=WRITE)
                 written = True
         commits.generation += 1
-
-
-class _NoSnapshots:
-    """No index is kept between runs: the shards read the target."""
-
-    def promised(self) -> None:
-        """Have nothing."""
-
-    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
-        """Have nothing."""
-        return ""
-
-    def relieve(self, index: KeptIndex) -> None:
-        """Leave that to the shards."""
-
-    def save(self, index: KeptIndex) -> None:
-        """Keep nothing."""

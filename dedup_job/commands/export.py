@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from bson import ObjectId
 
 from dedup_job.commands.opened import opened
 from dedup_job.datafiles.by_format import made_rows
-from dedup_job.datafiles.formats import JSON_LINES, named, packed
+from dedup_job.datafiles.delimited import FORMULAS, has_formula
+from dedup_job.datafiles.formats import CSV, JSON_LINES, named, packed
 from dedup_job.errors import UsageError
 from dedup_job.files import nothing_written, writing_whole
 from dedup_job.messages import Message
@@ -30,13 +31,15 @@ def export_target(
     out: Path,
     columns: Sequence[str] = (),
     progress: Progress = QUIET,
+    warn: Callable[[str], None] = lambda _: None,
 ) -> int:
     """Write the kept documents of a target to a file, in `_id` order; return how many.
 
     JSON lines hold whole documents without the field `dedup`, in relaxed extended JSON, as
     mongoimport reads them. CSV and Parquet hold `_id`, the text and the columns, dotted paths, all
     as text: what is no text is JSON, what is absent is empty. The file is written whole or not at
-    all. Raises UsageError where names do not fit, DedupError where the file cannot be written.
+    all. warn: takes a message about cells that pass for formulas. Raises UsageError where names do
+    not fit, DedupError where the file cannot be written.
     """
     out = Path(out)
     file = named(out)
@@ -48,7 +51,7 @@ def export_target(
     if any("" in name.split(".") for name in columns):
         given = ", ".join(columns)
         raise UsageError(Message("--columns: {given} hold a name that is empty.", given=given))
-    count = 0
+    count, risky = 0, False
     with opened(settings, target, progress) as on:
         names = ("_id", *on.target.rows.texts.dotted, *columns)
         if len({*names}) < len(names):
@@ -61,12 +64,16 @@ def export_target(
             documents = majority(on.target.documents)
             for page in pages(documents, ID_PAGE, None, None, on.target.retry):
                 decoded = (bson.decode(row.raw, bson_edit.LENIENT) for row in page)
-                rows = made([_values(one, names, whole=whole) for one in decoded])
+                values = [_values(one, names, whole=whole) for one in decoded]
+                risky |= file.format == CSV and any(map(has_formula, values))
+                rows = made(values)
                 writer.write(rows, range(len(page)), {})
                 count += len(page)
                 progress.advance(count)
             writer.close()
             stream.close()
+    if risky:
+        warn(FORMULAS)
     return count
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Documents
+from dedup_job.columns import Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import Watch, dial_of, limits_of, own_versions
 from dedup_job.datafiles.by_format import reading
-from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, Rows, named
-from dedup_job.datafiles.source import FileSource, documents_of
+from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
+from dedup_job.datafiles.source import FileSource
 from dedup_job.datafiles.target import FileTarget
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.errors import RunAborted, UsageError
@@ -24,9 +24,9 @@ from dedup_job.files import nothing_written
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
+from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
-from dedup_job.runs.run import About, Machine, Run, Scope
-from dedup_job.runs.stages import Stopwatch
+from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings
 
 _NOBODY = Watch()
@@ -45,39 +45,6 @@ class Files:
     yes: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Preparing:
-    """Makes pages of a file batches, one each; called from several threads."""
-
-    inner: Preparation
-
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """None but this one."""
-        return {}
-
-    def prepare(self, page: Rows, watch: Stopwatch) -> Sequence[Batch]:
-        """Return the batch that a page becomes."""
-        return self.inner.prepare(documents_of(page, self.inner.most_chars), watch)
-
-
-class _NoSnapshots:
-    """The index of a file is made anew each time."""
-
-    def promised(self) -> None:
-        """Have nothing."""
-
-    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
-        """There is nothing to load."""
-        return ""
-
-    def relieve(self, index: KeptIndex) -> None:
-        """Leave the index in memory."""
-
-    def save(self, index: KeptIndex) -> None:
-        """Keep nothing."""
-
-
 def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -> Run:
     """Write the rows of a file that are kept to another one; decide as a run does, in their order.
 
@@ -85,17 +52,20 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     as it should be, DedupError where one cannot be written.
     """
     expect_settings(settings)
-    source, out, ledger = _named(files)
+    (source, out, ledger), field, yes = _named(files), settings.source.field, files.yes
     names = Message(
         "{source}, {out} or what is written beside it", source=source.path, out=out.path
     )
     try:
-        with nothing_written(names), reading(source, settings.source.field) as (reader, make):
+        with (
+            nothing_written(names),
+            reading(source, field, yes=yes) as (reader, make),
+        ):
             models = settings.models(watch.progress.stage)
             watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
-            rows, index = FileSource(reader), KeptIndex(settings.index)
-            target = FileTarget(out, ledger, make, rows.under_way)
+            rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
+            target = FileTarget(out, ledger, rows, make)
             prepared = Preparation(
                 Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
             )
@@ -108,25 +78,26 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                 dial=dial_of(settings, models),
             )
             watch.begun()
-            return pipeline.run(
+            outcome = pipeline.run(
                 pipeline.Job(
                     about=about,
                     scope=Scope(),
                     source=rows,
                     target=target,
-                    preparing=_Preparing(prepared),
+                    preparing=prepared,
                     index=index,
                     decider=GreedyDeduplicator.fetching(
                         index, settings.decision, target.texts_of, models.judge
                     ),
-                    abort_if=AbortConditions(limits_of(settings, yes=files.yes), warn=watch.warn),
-                    snapshots=_NoSnapshots(),
+                    abort_if=AbortConditions(limits_of(settings, yes=yes), warn=watch.warn),
+                    snapshots=NoSnapshots(),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,
                     progress=watch.progress,
                     stop=watch.stop,
                 )
             )
+            return replace(outcome, differing=target.differing)
     except RunAborted as e:
         raise UsageError(e.of_a_file) from e
 

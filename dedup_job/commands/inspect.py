@@ -29,6 +29,7 @@ from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
+from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
@@ -391,8 +392,14 @@ def _plain(value: Any) -> Any:
     if isinstance(value, DecidedDocument):
         pair = value.pair
         more = {"distance": pair.distance, "found_by": pair.found_by, "richer": pair.richer}
-        return value.as_row(texts=False) | more
+        return value.as_json(texts=False) | more
     if is_dataclass(value):
         names = [one.name for one in fields(value) if one.name != "key"]
-        return {name: _plain(getattr(value, name)) for name in names}
+        plain = {name: _plain(getattr(value, name)) for name in names}
+        if isinstance(value, Near) or (isinstance(value, Item) and value.key):
+            own = "id" if isinstance(value, Near) else "name"
+            plain |= {own: id_as_json(plain[own])}
+            gone = plain.get("missing_candidates")
+            plain |= {"missing_candidates": [*map(id_as_json, gone)]} if gone else {}
+        return plain
     return json.loads(json_util.dumps(value))

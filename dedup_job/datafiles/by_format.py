@@ -6,23 +6,26 @@ import os
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 
 from dedup_job.datafiles import delimited, json_lines
 from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter
 from dedup_job.datafiles.formats import CSV, PARQUET, Named, Reader, Rows, Writer, unpacked
 from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
-from dedup_job.datafiles.target import MakeWriter
+from dedup_job.datafiles.target import Make
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular
 from dedup_job.messages import Message
+from dedup_job.text_fields import TextFields
 
 
 @contextmanager
-def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
+def reading(file: Named, field: str, *, yes: bool = False) -> Iterator[tuple[Reader, Make]]:
     """Open a file; yield what reads it, and what makes a writer of rows like its own.
 
-    field: names the text, of JSON lines by a dotted path. UsageError says why not.
+    field: names the text, of JSON lines by dotted paths; yes: it may be absent. UsageError says why
+    not.
     """
     name = str(file.path)
     try:
@@ -33,7 +36,7 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
     with stream:
         try:
             size = None if file.compression else os.fstat(stream.fileno()).st_size
-            yield _opened(file, unpacked(stream, file.compression), name, field, size)
+            yield _opened(file, unpacked(stream, file.compression), name, field, size, yes=yes)
         except (OSError, EOFError, zlib.error) as e:
             if getattr(e, "errno", None) is not None:
                 raise
@@ -42,8 +45,8 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, MakeWriter]]:
 
 
 def _opened(
-    file: Named, stream: BinaryIO, name: str, field: str, size: int | None
-) -> tuple[Reader, MakeWriter]:
+    file: Named, stream: BinaryIO, name: str, field: str, size: int | None, *, yes: bool
+) -> tuple[Reader, Make]:
     if file.format == PARQUET:
         from dedup_job.datafiles import parquet  # here: pyarrow is an extra
 
@@ -53,10 +56,11 @@ def _opened(
         records = DelimitedReader(stream, name, field, file.suffix)
 
         def make(out: BinaryIO) -> Writer:
-            return DelimitedWriter(out, records.header, file.suffix)
+            return DelimitedWriter(out, records.names, file.suffix, bom=records.bom)
 
         return records, make
-    return JsonLinesReader(stream, name, field, size), JsonLinesWriter
+    lines = JsonLinesReader(stream, name, field, size, yes=yes)
+    return lines, partial(JsonLinesWriter, bom=lines.bom)
 
 
 def made_rows(
@@ -74,8 +78,11 @@ def made_rows(
     if file.format == CSV:
         writer: Writer = DelimitedWriter(stream, columns, file.suffix)
         return writer, lambda rows: delimited.Records(
-            range(len(rows)), [["" if value is None else value for value in row] for row in rows], 0
+            range(len(rows)),
+            [["" if value is None else value for value in row] for row in rows],
+            columns,
+            (),
         )
     return JsonLinesWriter(stream), lambda rows: json_lines.Lines(
-        range(len(rows)), [row.encode() for row in rows], ()
+        range(len(rows)), [row.encode() for row in rows], TextFields(())
     )

@@ -4,24 +4,40 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, Protocol
 
-from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
+from dedup_job.datafiles.formats import (
+    BOM,
+    BYTES,
+    LONGEST,
+    NOT_UTF8,
+    ROWS,
+    Content,
+    fields_in,
+    is_unicode,
+)
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
+from dedup_job.native.parts import BREAK
 from dedup_job.printing import on_one_line
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
+_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*$)")  # how one begins; +1.5 is a number
+FORMULAS = Message(
+    "Some cells begin with =, +, - or @, which a spreadsheet takes for formulas: let it import all "
+    "columns as text."
+)
 _MOST_SHOWN = 200  # characters of the header in a message
 
 
 _ADVICE = Message(
-    "Name the one column that holds the text with --field; columns are divided by commas, in .tsv "
-    "by tabs."
+    "Name the column that holds the text with --field, several with commas; columns are divided by "
+    "commas, in .tsv by tabs."
 )
 
 
@@ -31,11 +47,12 @@ class _Records(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """Records of a file with their numbers, and the column that holds the text."""
+    """Records of a file with their numbers; their header, and the columns that hold the text."""
 
     numbers: Sequence[int]
     records: Sequence[list[str]]
-    column: int
+    header: Sequence[str]
+    columns: Sequence[int]
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -46,38 +63,44 @@ class Records:
         return [self._content(record) for record in self.records]
 
     def _content(self, record: list[str]) -> Content:
-        if len(record) <= self.column:
-            return Skipped(Reason.MISSING)
-        text = record[self.column]
-        if not is_unicode(text):
-            return Quarantined(Reason.UNDECODABLE, Message("the text is not UTF-8"))
-        return text
+        parts = [record[column] for column in self.columns if column < len(record)]
+        if not all(map(is_unicode, parts)):
+            return Quarantined(Reason.UNDECODABLE, NOT_UTF8)
+        return BREAK.join(parts) if parts else Skipped(Reason.MISSING)
+
+    def others(self) -> list[dict[str, Any]]:
+        """Return the other fields of each record by name."""
+        names = [(n, name) for n, name in enumerate(self.header) if n not in self.columns]
+        return [{name: r[n] for n, name in names if n < len(r)} for r in self.records]
 
 
 class DelimitedReader:
-    """Reads a header, which names the columns, and records."""
+    """Reads a header, which names the columns, and records. bom: whether a mark is before it."""
 
     expected: int | None = None
 
-    def __init__(self, stream: BinaryIO, name: str, field: str, suffix: str) -> None:
-        """Read the header; UsageError where no column has the name of the field."""
+    def __init__(self, stream: Any, name: str, field: str, suffix: str) -> None:
+        """Read the header; UsageError where a name of a field is not that of one column."""
         self._name = name
         csv.field_size_limit(LONGEST)  # the module has no other way; its own limit is 128 KiB
+        self.bom: bool = stream.peek(len(BOM)).startswith(BOM)
         self._text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
         self._records = csv.reader(self._lines(), delimiter=_DELIMITERS[suffix], strict=True)
-        self.header = next((record for record in self._read() if record), [])
-        if self.header.count(field) != 1:
-            self._refuse(field)
-        self._column = self.header.index(field)
+        self.names = next((record for record in self._read() if record), [])
+        fields = fields_in(field, self.names)
+        for one in fields:
+            if self.names.count(one) != 1:
+                self._refuse(one)
+        self._columns = [*map(self.names.index, fields)]
 
     def _refuse(self, field: str) -> NoReturn:
         """Say why there is no column of that name."""
-        names = ", ".join(self.header)
+        names = ", ".join(self.names)
         if not is_unicode(names):
             raise UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=self._name))
         told = {"file": self._name, "field": field, "names": _shown(names) or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
-        if field in self.header:
+        if field in self.names:
             wrong = Message(
                 "{file} has more than one column {field!r}; its header names {names}.", **told
             )
@@ -109,10 +132,13 @@ class DelimitedReader:
             records.append(record)
             size += sum(map(len, record))
             if len(records) == ROWS or size > BYTES:
-                yield Records(range(number, number + len(records)), records, self._column)
+                yield self._page(number, records)
                 number, records, size = number + len(records), [], 0
         if records:
-            yield Records(range(number, number + len(records)), records, self._column)
+            yield self._page(number, records)
+
+    def _page(self, number: int, records: list[list[str]]) -> Records:
+        return Records(range(number, number + len(records)), records, self.names, self._columns)
 
     def _read(self) -> Iterator[list[str]]:
         try:
@@ -132,8 +158,11 @@ class DelimitedReader:
 class DelimitedWriter:
     """Writes a header and records to a stream."""
 
-    def __init__(self, stream: BinaryIO, header: Sequence[str], suffix: str) -> None:
-        self._text = io.TextIOWrapper(stream, "utf-8", _BYTES_AS_THEY_ARE, newline="")
+    def __init__(
+        self, stream: BinaryIO, header: Sequence[str], suffix: str, *, bom: bool = False
+    ) -> None:
+        encoding = "utf-8-sig" if bom else "utf-8"
+        self._text = io.TextIOWrapper(stream, encoding, _BYTES_AS_THEY_ARE, newline="")
         self._writer: _Records = csv.writer(
             self._text,
             delimiter=_DELIMITERS[suffix],
@@ -144,13 +173,21 @@ class DelimitedWriter:
     def write(self, rows: Records, kept: Sequence[int], texts: Mapping[int, str]) -> None:
         """Write the records that are kept, with new texts."""
         for row, text in texts.items():
-            rows.records[row][rows.column] = text
+            record = rows.records[row]
+            there = (column for column in rows.columns if column < len(record))
+            for column, part in zip(there, text.split(BREAK), strict=True):
+                record[column] = part
         self._writer.writerows(rows.records[row] for row in kept)
 
     def close(self) -> None:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
+
+
+def has_formula(cells: Iterable[object]) -> bool:
+    """Tell whether a spreadsheet would take one of some cells for a formula."""
+    return any(isinstance(cell, str) and _FORMULA.match(cell) for cell in cells)
 
 
 def _shown(names: str) -> str:

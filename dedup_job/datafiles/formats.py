@@ -26,7 +26,12 @@ ROWS, BYTES = 2000, 8 << 20
 LONGEST = 64 << 20
 """Bytes of a line, characters of a field."""
 
+BOM = b"\xef\xbb\xbf"
+"""The byte order mark that some programs write before UTF-8; such as Excel need it."""
+NOT_UTF8 = Message("the text is not UTF-8")
+
 Content = str | Refusal
+"""A text, with a break between its parts, or why there is none."""
 
 
 class Rows(Protocol):
@@ -41,6 +46,9 @@ class Rows(Protocol):
 
     def contents(self) -> list[Content]:
         """Return the text of each row, or why it has none."""
+
+    def others(self) -> list[dict[str, Any]]:
+        """Return the other fields of each row by name, once its text was asked for."""
 
 
 class Reader(Protocol):
@@ -90,6 +98,11 @@ def named(path: Path) -> Named:
     if (format_ == PARQUET or compression == ".zst") and find_spec("pyarrow") is None:
         raise UsageError(Message("{file} needs pyarrow: pip install 'dedup-job[files]'", file=path))
     return Named(path, format_, compression, suffix)
+
+
+def fields_in(field: str, names: Sequence[str]) -> list[str]:
+    """Return the columns that --field names: one, which may have a comma itself, or several."""
+    return [field] if field in names else field.split(",")
 
 
 def is_unicode(text: str) -> bool:

@@ -8,24 +8,31 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import BYTES, LONGEST, ROWS, Content, is_unicode
+from dedup_job.datafiles.formats import BOM, BYTES, LONGEST, NOT_UTF8, ROWS, Content, is_unicode
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.text_fields import TextFields
+from dedup_job.native.parts import BREAK
+from dedup_job.text_fields import TextFields, text_fields, with_texts
 
 _SAMPLE = 1 << 20  # bytes
-_SPACE = " \t\r\n"
+_SPACE = " \t\r\n\ufeff"  # a byte order mark may be before an object
+_PEEKED = 4096  # bytes
+_BLANK = BOM + b" \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lines:
-    """Lines of a file that are not blank, with their numbers, and where the text lies in each."""
+    """Lines of a file that are not blank, with their numbers, and the fields of their text.
+
+    objects: the lines' values, once the texts were asked for.
+    """
 
     numbers: Sequence[int]
     lines: Sequence[bytes]
-    path: Sequence[str]
+    fields: TextFields
+    objects: Sequence[dict[str, Any]] = ()
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -33,24 +40,49 @@ class Lines:
 
     def contents(self) -> list[Content]:
         """Return the text of each line, or why it has none."""
-        return [_content(line, self.path) for line in self.lines]
+        values = [_value(line) for line in self.lines]
+        self.objects = [value if isinstance(value, dict) else {} for value in values]
+        return [
+            _content(value, line, self.fields) if isinstance(value, dict) else value
+            for value, line in zip(values, self.lines, strict=True)
+        ]
+
+    def with_parts(self, row: int, parts: Sequence[str]) -> bytes:
+        """Return a line with other texts; in arrays and objects they stay as they are."""
+        line, left, value = self.lines[row].decode(), iter(parts), self.objects[row]
+        for number, old in self.fields.values(value):
+            new = with_texts(old, left)
+            line = with_text(line, self.fields.paths[number], new) if type(old) is str else line
+        return line.encode()
+
+    def others(self) -> list[dict[str, Any]]:
+        """Return the other fields of each line by name, those that are objects whole."""
+        compared = {path[0] for path in self.fields.paths}
+        return [{k: v for k, v in one.items() if k not in compared} for one in self.objects]
 
 
 class JsonLinesReader:
-    """Reads lines of a stream."""
+    """Reads lines of a stream. bom: whether a byte order mark is before the first."""
 
-    def __init__(self, stream: BinaryIO, name: str, field: str, size: int | None) -> None:
-        """Take the path of the text, dotted; size: bytes of the stream, None where not known."""
-        if (fields := TextFields.of(field)).several:
+    def __init__(
+        self, stream: Any, name: str, field: str, size: int | None, *, yes: bool = False
+    ) -> None:
+        """Take the fields of the text, which may be absent if `yes`.
+
+        size: bytes of the stream, None where not known.
+        """
+        self._stream, self._name, self._fields = stream, name, TextFields.of(field)
+        self._lines, self._yes = 0, yes
+        begins: bytes = stream.peek(_PEEKED)
+        self.bom = begins.startswith(BOM)
+        if begins.lstrip(_BLANK).startswith(b"["):
             raise UsageError(
                 Message(
-                    "--field {field} names several fields, and rows of a file are compared by one. "
-                    "Join them in a field of their own, or import the file and use `dedup run`.",
-                    field=field,
+                    "{file} is a JSON array, not JSON lines. Write each object on a line of its "
+                    "own, without commas behind it: jq -c '.[]' does so.",
+                    file=name,
                 )
             )
-        self._stream, self._name, self._path = stream, name, fields.one
-        self._lines = 0
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:
             begin = stream.read(_SAMPLE)
@@ -72,54 +104,78 @@ class JsonLinesReader:
                         most=LONGEST >> 20,
                     )
                 )
-            if line.isspace():
+            if not line.strip(_BLANK):
                 continue
             numbers.append(self._lines)
             lines.append(line)
             size += len(line)
             if len(lines) == ROWS or size > BYTES:
-                yield Lines(numbers, lines, self._path)
+                yield self._page(numbers, lines)
                 numbers, lines, size = [], [], 0
         if lines:
-            yield Lines(numbers, lines, self._path)
+            yield self._page(numbers, lines)
+
+    def _page(self, numbers: list[int], lines: list[bytes]) -> Lines:
+        """Return a page; UsageError where it is the first and lacks a field in all lines."""
+        page, names = Lines(numbers, lines, self._fields), {path[0] for path in self._fields.paths}
+        if not self._yes:
+            self._yes = bool(page.contents())
+            absent = names.difference(*page.objects)
+            if absent and any(page.objects):
+                raise UsageError(
+                    Message(
+                        "none of the first {number:,} rows has the field {field!r}. {found} Name "
+                        "one with --field.",
+                        number=len(page),
+                        field=min(absent),
+                        found=text_fields(page.objects),
+                    )
+                )
+        return page
 
 
 class JsonLinesWriter:
-    """Writes lines to a stream."""
+    """Writes lines to a stream; bom: with a byte order mark before the first."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
+    def __init__(self, stream: BinaryIO, *, bom: bool = False) -> None:
+        self._stream, self._bom = stream, bom
 
     def write(self, rows: Lines, kept: Sequence[int], texts: Mapping[int, str]) -> None:
         """Write the lines that are kept, with new texts."""
         for row in kept:
             line = rows.lines[row]
             if (text := texts.get(row)) is not None:
-                line = with_text(line.decode("utf-8-sig"), rows.path, text).encode()
+                line = rows.with_parts(row, text.split(BREAK))
+            if self._bom:  # else it went with a first line that is not kept
+                line, self._bom = BOM + line.removeprefix(BOM), False
             self._stream.write(line if line.endswith(b"\n") else line + b"\n")
 
     def close(self) -> None:
         """Nothing is left."""
 
 
-def _content(line: bytes, path: Sequence[str]) -> Content:
+def _value(line: bytes) -> dict[str, Any] | Quarantined:
+    """Return the object of a line, or why it has none."""
     try:
-        value: Any = json.loads(line.decode("utf-8-sig"))
+        value = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return Quarantined(Reason.UNDECODABLE, NOT_UTF8)
     except (ValueError, RecursionError) as e:
         return Quarantined(Reason.UNDECODABLE, Message("the line is not JSON: {why}", why=str(e)))
     if not isinstance(value, dict):
         return Quarantined(Reason.UNDECODABLE, Message("the line holds no object"))
-    for name in path:
-        value = value.get(name) if isinstance(value, dict) else None
-    if value is None:
-        return Skipped(Reason.MISSING)
-    if not isinstance(value, str):
-        return Skipped(Reason.NOT_TEXT)
-    if b"\\u" in line and not is_unicode(value):
+    return value
+
+
+def _content(value: dict[str, Any], line: bytes, fields: TextFields) -> Content:
+    parts = fields.parts(value)
+    if isinstance(parts, Skipped):
+        return parts
+    if b"\\u" in line and not all(map(is_unicode, parts)):
         return Quarantined(
             Reason.UNDECODABLE, Message("a text in it holds half of a surrogate pair")
         )
-    return value
+    return BREAK.join(parts)
 
 
 def with_text(line: str, path: Sequence[str], text: str) -> str:

@@ -12,6 +12,7 @@ from dedup_job.datafiles.formats import Content, Reader, Rows
 from dedup_job.documents import longest_before, too_long_before
 from dedup_job.native.bytes_column import elements_of, no_strings
 from dedup_job.native.code_points import pack
+from dedup_job.native.parts import has_breaks
 
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
@@ -27,9 +28,9 @@ class FileSource:
     known = 0
     bookmark = None
 
-    def __init__(self, reader: Reader) -> None:
-        """Take what reads the file; nobody has decided its rows before."""
-        self._reader = reader
+    def __init__(self, reader: Reader, most: int) -> None:
+        """Take what reads the file; most: characters of a cleaned text."""
+        self._reader, self._most = reader, most
         self.changed: Mapping[str, Set[bytes]] = {}
         self.tells = True
         self.under_way: deque[Rows] = deque()
@@ -45,28 +46,28 @@ class FileSource:
     def trust(self, index: Callable[[], Holding | None]) -> None:
         """Do nothing: no row is looked up."""
 
-    def pages(self, limit: int | None) -> Iterator[Rows]:  # noqa: ARG002
-        """Yield all rows, in order."""
+    def pages(self, limit: int | None) -> Iterator[Documents]:  # noqa: ARG002
+        """Yield all rows as documents, in order, with their numbers as keys."""
         for rows in self._reader.pages():
             self.under_way.append(rows)
-            yield rows
+            yield _documents(rows, self._most)
 
 
-def documents_of(page: Rows, most: int) -> Documents:
-    """Return rows as documents, with their numbers as keys; most: characters of a cleaned text."""
+def _documents(page: Rows, most: int) -> Documents:
     contents = [_content(content, most) for content in page.contents()]
     texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
-    n = len(contents)
+    n, packed = len(contents), pack([*texts.values()])
     return Documents(
         raw=no_strings(n),
         keys=elements_of(np.array(page.numbers, dtype=_KEY)),
         text_at=np.zeros(n, dtype=np.int64),
         as_read=np.ones(n, dtype=np.bool_),
         rows=np.array([*texts], dtype=np.int64),
-        texts=pack([*texts.values()]),
+        texts=packed,
         cut=np.zeros(len(texts), dtype=np.int64),
         refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
         id_of=number_of,
+        marked=packed if has_breaks(packed) else None,
     )
 
 

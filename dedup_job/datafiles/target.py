@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
@@ -13,17 +13,23 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
-from dedup_job.datafiles.formats import Named, Rows, Writer, packed
+from dedup_job.datafiles.formats import Named, Writer, packed
 from dedup_job.datafiles.kept_texts import KeptTextsFile
-from dedup_job.datafiles.source import number_of
-from dedup_job.documents import Decision, Duplicate, Quarantined, Skipped
+from dedup_job.datafiles.source import FileSource, number_of
+from dedup_job.documents import Decision, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.errors import UsageError
 from dedup_job.files import writing_whole
 from dedup_job.index import KeptIndex
+from dedup_job.messages import Message
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.code_points import pack
+from dedup_job.printing import escaped_json
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope
 
-MakeWriter = Callable[[BinaryIO], Writer]
+Make = Callable[[BinaryIO], Writer]
+_IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
+_Known = tuple[dict[str, Any], dict[str, int]]
 
 
 class _Discarded(Exception):
@@ -33,14 +39,14 @@ class _Discarded(Exception):
 class FileTarget:
     """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
 
-    def __init__(
-        self, out: Named, ledger: Named | None, make: MakeWriter, under_way: deque[Rows]
-    ) -> None:
-        """Take the two files, what makes a writer of the first, and the rows on their way."""
-        self._out, self._ledger, self._make = out, ledger, make
-        self._under_way = under_way
+    def __init__(self, out: Named, ledger: Named | None, source: FileSource, make: Make) -> None:
+        """Take the two files, the source, and what makes a writer of the first."""
+        self._out, self._ledger, self._make, self._source = out, ledger, make, source
         self._rows: BinaryIO | None = None  # of the ledger
         self._done = False
+        self._unread = ""  # why the first row was quarantined that was
+        self.differing: Counter[str] = Counter()
+        """By name, how many dropped rows have another value there than the kept one."""
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -49,8 +55,10 @@ class FileTarget:
         The ledger does so first: what is in no OUT is in the ledger, whatever comes between.
         """
         with suppress(_Discarded), ExitStack() as stack:
-            self._texts = KeptTextsFile(self._out.path.resolve().parent)
+            folder = self._out.path.resolve().parent
+            self._texts, self._others = KeptTextsFile(folder), KeptTextsFile(folder)
             stack.callback(self._texts.close)
+            stack.callback(self._others.close)
             whole, out = _opened(stack, self._out)
             files = [(self._out, whole, out)]
             if self._ledger is not None:
@@ -92,27 +100,70 @@ class FileTarget:
 
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write the rows of a batch: those that are kept, and a line for each other one."""
-        rows, documents = self._under_way.popleft(), batch.documents
+        rows, documents = self._source.under_way.popleft(), batch.documents
         kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)
         where = np.flatnonzero(kept)
         places = np.searchsorted(documents.rows, where)  # of their texts
         self._texts.add(numbers[where], documents.texts.take(places))
         other = ~documents.as_read[where]
         changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
-        new = {row: documents.texts.text(place) for row, place in changed}
+        marked = documents.texts if documents.marked is None else documents.marked
+        new = {row: marked.text(place) for row, place in changed}
+        others = [*map(_known, rows.others())]
+        known = [json.dumps(others[row], default=str) for row in where.tolist()]
+        self._others.add(numbers[where], pack(known))
         self._writer.write(rows, where.tolist(), new)
-        if self._rows is not None:
-            for row in np.flatnonzero(~kept).tolist():
-                line = ledger_row(rows.numbers[row], decisions[row])
-                self._rows.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        for row in np.flatnonzero(~kept).tolist():
+            line = self._line(rows.numbers[row], decisions[row], others[row])
+            if self._rows is not None:
+                text = json.dumps(line, ensure_ascii=False, default=str)
+                self._rows.write(escaped_json(text).encode() + b"\n")
+
+    def _line(self, number: int, decision: Decision, known: _Known) -> dict[str, Any]:
+        """Return why a row is not kept, with its own id; count the fields in which it differs."""
+        own, prints = known
+        line = {"row": number, **own, **ledger_row(number, decision)}
+        if isinstance(decision, Duplicate):
+            of, theirs = json.loads(self._others.get(np.array([line["of"]])).texts.text(0))
+            self.differing.update(n for n in prints | theirs if prints.get(n) != theirs.get(n))
+            line |= {"of_id": next(iter(of.values()))} if of else {}
+        elif line["reason"] == Reason.UNDECODABLE:
+            self._unread = self._unread or line["detail"]
+        return line
 
     def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Nobody else writes these files."""
         return ""
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Let the files take their names, unless the run was stopped."""
+        """Let the files take their names, unless the run was stopped.
+
+        UsageError where most rows could not be read, or none is kept.
+        """
+        if report.checkpoint.finished:
+            self._check(report.counts)
         self._done = report.checkpoint.finished
+
+    def _check(self, counts: Counts) -> None:
+        out, unread = self._out.path, counts.reasons.get(Reason.UNDECODABLE, 0)
+        if 2 * unread > counts.scanned:
+            raise UsageError(
+                Message(
+                    "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
+                    "each object on a line of its own. Nothing was written.",
+                    unread=unread,
+                    rows=counts.scanned,
+                    why=self._unread,
+                )
+            )
+        if not counts.kept and (counts.scanned or (out.is_file() and out.stat().st_size)):
+            raise UsageError(
+                Message(
+                    "of {rows:,} rows none has a text that could be kept. Name its field with "
+                    "--field. Nothing was written.",
+                    rows=counts.scanned,
+                )
+            )
 
     def abort(self, report: Run) -> None:
         """Nothing is left to be said."""
@@ -139,6 +190,13 @@ def _give_up(writer: Writer) -> None:
     """Close what is closed already, or may not be closed any more."""
     with suppress(Exception):
         writer.close()
+
+
+def _known(others: Mapping[str, Any]) -> _Known:
+    """Return the own ids of a row by name, and a hash of each other field that holds something."""
+    there = {name: value for name, value in others.items() if value not in (None, "")}
+    own = {name: there.pop(name) for name in _IDS if name in there}
+    return own, {name: hash(repr(value)) for name, value in there.items()}
 
 
 def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:

@@ -39,7 +39,7 @@ EMPTY: Sequence[str] = _FILE["empty"]
 BLOCKS: Sequence[str] = _FILE["blocks"]
 WRAPS: Sequence[str] = _FILE["wraps"]
 EXTRAS: Sequence[str] = _FILE["extras"]
-NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, ["第一行", 2], {}, {"p": "题"}, b"\x89PNG")
+NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")
 # What a space may be in HTML; the last one breaks lines after 60 characters.
 _SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\n  "))
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")

@@ -150,3 +150,20 @@ class Snapshots(Protocol):
 
     def save(self, index: KeptIndex) -> None:
         """Keep it for the next run."""
+
+
+class NoSnapshots:
+    """No index is kept between runs."""
+
+    def promised(self) -> None:
+        """Promise nothing."""
+
+    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
+        """There is nothing to load."""
+        return ""
+
+    def relieve(self, index: KeptIndex) -> None:
+        """Leave the index in memory."""
+
+    def save(self, index: KeptIndex) -> None:
+        """Keep nothing."""

@@ -11,8 +11,8 @@ from bson.errors import BSONError
 from pymongo.errors import OperationFailure
 
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
-from dedup_job.mongo.source_settings import texts_in
 from dedup_job.runs.offer import Offered, Overview, TextField
+from dedup_job.text_fields import texts_in
 
 _OWN = ("admin", "local", "config")  # databases of the server itself
 _SECONDS = 5.0  # for counting collections; a server may hold ten thousand

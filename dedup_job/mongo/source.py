@@ -19,6 +19,7 @@ from dedup_job.documents import (
     Quarantined,
     Reason,
     Refusal,
+    Skipped,
     longest_before,
     too_long_before,
 )
@@ -41,9 +42,10 @@ from dedup_job.mongo.reading import (
     some_in_columns,
 )
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
-from dedup_job.mongo.source_settings import SourceSettings, text_fields
+from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.parts import BREAK
+from dedup_job.text_fields import text_fields
 
 _SAMPLE = 1000
 _PAGE = PageSize(documents=5000)
@@ -84,8 +86,12 @@ class Source(PendingIds):
             raise UsageError(said) from e
 
     def check_field(self) -> None:
-        """Refuse each field that none of the first 1,000 documents has; list those they have."""
+        """Refuse a field that none of the first 1,000 documents has; list those they have.
+
+        And all fields where none of these has a text, but something else.
+        """
         seen, absent = list[Mapping[str, Any]](), [*self._fields.paths]
+        worded = strange = False
         for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
             try:
                 decoded = bson.decode(found.raw)
@@ -93,15 +99,18 @@ class Source(PendingIds):
                 return  # it will be quarantined; the sample proves nothing
             seen.append(decoded)
             absent = [path for path in absent if not _leads(decoded, path)]
-            if not absent:
+            content = self._fields.content(decoded)
+            worded |= isinstance(content, str)
+            strange |= isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
+            if worded and not absent:
                 return
-        if seen:
+        if seen and (absent or (strange and not worded)):
             raise UsageError(
                 Message(
-                    "none of the first {number:,} documents has the field {field!r}. {found} Name "
-                    "one with --field, or give --yes if the field really is that rare.",
+                    "none of the first {number:,} documents has the field {field!r}, or a text in "
+                    "it. {found} Name one with --field, or give --yes if it really is that rare.",
                     number=len(seen),
-                    field=".".join(absent[0]),
+                    field=".".join(absent[0]) if absent else self._settings.field,
                     found=text_fields(seen),
                 )
             )

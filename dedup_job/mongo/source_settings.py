@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
@@ -47,8 +46,8 @@ class SourceSettings(BaseModel):
 
     field: str = Field(
         default="text",
-        description="field that holds the text, or an array of texts; a.b is a dotted path through "
-        "objects, not arrays; title,body are several, compared as one text",
+        description="field that holds the text, or an array or object of texts; a.b is a dotted "
+        "path through objects, not arrays; title,body are several, compared as one text",
     )
     query: str | None = Field(default=None, description="filter in MongoDB extended JSON")
     against: tuple[str, ...] = Field(
@@ -154,23 +153,3 @@ def moving_operator(query: Any) -> str:
     if isinstance(query, list):
         return next(filter(None, map(moving_operator, query)), "")
     return ""
-
-
-def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
-    """Say in which fields documents hold text, and in what share of them."""
-    texts = Counter(path for decoded in documents for path, _ in texts_in(decoded))
-    if not texts:
-        return Message("They have no text field at all.")
-    shares = (f"{name} ({count / len(documents):.0%})" for name, count in texts.most_common(12))
-    return Message("Fields with text: {shares}.", shares=", ".join(shares))
-
-
-def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the dotted name and the text of each field that holds one, or an array of them."""
-    for name, value in decoded.items():
-        if isinstance(value, dict):
-            yield from texts_in(value, f"{prefix}{name}.")
-        elif isinstance(value, str) and (prefix or name != "_id"):
-            yield prefix + name, value
-        elif isinstance(value, list) and value and all(isinstance(part, str) for part in value):
-            yield prefix + name, "".join(value)

@@ -155,6 +155,7 @@ def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]
 def remarks(report: Run) -> Iterator[Message]:
     """Yield what the table does not say: each sentence where there is a reason for it."""
     counts = report.counts
+    yield from report.warnings
     if not counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if counts.skipped > counts.scanned / 2:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dedup_job.documents import Pair
+from dedup_job.printing import id_as_json
 
 KEPT, DUPLICATE = "kept", "duplicate"
 """Decisions of a document that was compared with another."""
@@ -67,3 +68,8 @@ class DecidedDocument:
             **({"kept_by": self.kept_by} if self.kept_by else {}),
         }
         return {**row, "text": self.text, "other": self.other} if texts else row
+
+    def as_json(self, *, texts: bool) -> dict[str, Any]:
+        """Return the same with ids as JSON has them."""
+        row = self.as_row(texts=texts)
+        return row | {name: id_as_json(row[name]) for name in ("id", "of") if row.get(name)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -9,9 +10,13 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from dedup_job.messages import Message
+from dedup_job.printing import id_as_json
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
+
+_MUCH = 0.1  # of the documents that are no text
+_SHOWN = 8  # fields in which dropped rows differ
 
 
 class Status(StrEnum):
@@ -111,7 +116,7 @@ class Cluster:
     against: str = ""
 
     def as_row(self, id_: Any) -> dict[str, Any]:
-        """Return it as a report has it, under the `_id` itself or as shown."""
+        """Return it as a report has it, under the `_id` itself or as JSON has that."""
         row = {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
         return {**row, "against": self.against} if self.against else row
 
@@ -142,7 +147,8 @@ class Run:
     documents the run has to decide, None where that is not known; `series` holds seconds,
     documents and resident bytes over time; `by_arrival`: documents were decided as they came,
     not by `_id` from end to end; `machines` says by name who prepared the documents of
-    a run on a cluster.
+    a run on a cluster; `differing` says by field how many dropped rows of a file have another
+    value there than the kept one.
     """
 
     about: About
@@ -160,6 +166,30 @@ class Run:
     series: Sequence[Sequence[float]] = ()
     by_arrival: bool = False
     machines: Mapping[str, Machine] = field(default_factory=dict)
+    differing: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def warnings(self) -> list[Message]:
+        """What a person should look at before the result is used."""
+        counts, said = self.counts, list[Message]()
+        if (strange := counts.reasons.get("not_text", 0)) > counts.scanned * _MUCH:
+            said.append(
+                Message(
+                    "WARNING: {share:.0%} of the documents ({number:,}) hold something that is no "
+                    "text in --field, such as numbers alone; they are not compared, and skipped.",
+                    share=strange / counts.scanned,
+                    number=strange,
+                )
+            )
+        if most := Counter(self.differing).most_common(_SHOWN):
+            said.append(
+                Message(
+                    "Dropped rows differ from the kept one in other fields: {fields}. Only --field "
+                    "is compared; it takes several fields, with commas.",
+                    fields=", ".join(f"{name} {number:,}" for name, number in most),
+                )
+            )
+        return said
 
     @property
     def number(self) -> int:
@@ -234,6 +264,7 @@ class Run:
             "clusters": [c.as_row(c.id) for c in self.clusters],
             **({"machines": machines} if machines else {}),
             **({"by_arrival": True} if self.by_arrival else {}),
+            **({"differing": dict(self.differing)} if self.differing else {}),
             **series,
         }
 
@@ -242,5 +273,6 @@ class Run:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
-        row["clusters"] = [c.as_row(c.shown) for c in self.clusters]
+        row["clusters"] = [c.as_row(id_as_json(c.shown)) for c in self.clusters]
+        row["warnings"] = self.warnings
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

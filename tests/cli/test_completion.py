@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
 import sys
 from pathlib import Path
@@ -19,12 +21,21 @@ main()
 """
 
 
-def completed(line: str, folder: Path) -> list[str]:
-    """Return what bash offers for the last word of a line."""
+HERE = str(Path(cli.__file__).parents[2])
+
+
+def program_in(folder: Path) -> Path:
+    """Write the command of that name."""
     program = folder / "dedup"
     program.write_text(DEDUP, encoding="utf-8")
     program.chmod(0o755)
-    environment = environment_for(None, PYTHONPATH=str(Path(cli.__file__).parents[2]))
+    return program
+
+
+def completed(line: str, folder: Path) -> list[str]:
+    """Return what bash offers for the last word of a line."""
+    program_in(folder)
+    environment = environment_for(None, PYTHONPATH=HERE)
     environment["PATH"] = f"{folder}:{environment['PATH']}"
     ask = (
         'eval "$(dedup --show-completion bash)"; read -ra COMP_WORDS <<< "$1"; '
@@ -73,3 +84,15 @@ def test_the_help_of_a_command_says_nothing_of_completion() -> None:
     assert "--install-completion" in invoke("--help").stdout
     assert "completion" not in invoke("run", "--help").stdout
     assert "completion" not in invoke("index", "--help").stdout
+
+
+def test_installing_says_so_without_escape_codes(tmp_path: Path) -> None:
+    program, (terminal, slave) = program_in(tmp_path), pty.openpty()
+    environment = environment_for(None, HOME=str(tmp_path), PYTHONPATH=HERE)
+    words = [str(program), "--install-completion", "bash"]
+    subprocess.run(words, env=environment, stdout=slave, stderr=slave, check=True)
+    said = os.read(terminal, 1 << 16).decode()
+    for handle in (terminal, slave):
+        os.close(handle)
+    assert said.startswith("bash completion installed in")
+    assert "\\x1b" not in said

@@ -40,6 +40,8 @@ def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
     file.write_text("mine")
     assert "exists" in str(refusal("init", str(file)))
     assert file.read_text() == "mine"
+    assert invoke("init", str(file), "--overwrite").exit_code == 0
+    assert load(file=file).settings.model_dump() == load().settings.model_dump()
 
 
 def test_a_password_is_not_written(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
 def test_documents_within_a_distance_are_listed_for_any_document(decided: Db) -> None:
     found = json.loads(inspected(decided, "2", "--max-distance", "0", "--json"))
     (near,) = found["near"]
-    assert (near["id"], near["view"]["channels"]) == ("1", ["text"])
+    assert (near["id"], near["view"]["channels"]) == (1, ["text"])
     assert (found["found"], found["among"]) == (1, decided.target.count_documents({}))
     assert "within distance 0: 0 of" in inspected(decided, "8", "--max-distance", "0")
 
@@ -264,13 +264,13 @@ def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -
     found = json.loads(inspected(decided, "3", "--json"))
     (item,), original = found["items"], found["original"]
     own = item["decided"]
-    assert (own["id"], own["decision"], own["of"]) == ("3", "duplicate", "1")
-    assert (original["name"], original["text"]) == ("1", DOCUMENTS[0]["text"])
+    assert (own["id"], own["decision"], own["of"]) == (3, "duplicate", 1)
+    assert (original["name"], original["text"]) == (1, DOCUMENTS[0]["text"])
     assert found["pair"]["refused_by"] is None
     weighed = found["pair"]["weighed"]
     assert (weighed["probability"], weighed["guards"]) == (1.0, [])
     kept = json.loads(inspected(decided, "4", "--json"))
     own = kept["items"][0]["decided"]
-    assert (own["decision"], own["of"]) == ("kept", "1")
-    assert [near["id"] for near in kept["near"]] == ["1"]
+    assert (own["decision"], own["of"]) == ("kept", 1)
+    assert [near["id"] for near in kept["near"]] == [1]
     assert "uri" not in json.dumps(found["settings"])

@@ -126,7 +126,7 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
     assert "It is calibrated only: it learns from 20 labels of each kind" in output
     decided.source.delete_many({"_id": "n0"})
     decided.target.delete_many({"_id": "n0"})
-    assert "1 label of same, none of different" in str(refused(decided, "--yes"))
+    assert "1 label of same, none of different" in str(refused(decided, "--overwrite"))
 
 
 def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -> None:
@@ -190,10 +190,10 @@ def test_files_that_are_there_are_not_replaced_unasked(decided: Db) -> None:
     Path("target.model.toml").write_text("mine", "utf-8")
     error = refused(decided, "--pairs", name)
     assert error.code == 2
-    assert "Replace target.model.toml? Without a terminal to answer on, give --yes." in str(error)
+    assert "target.model.toml exists" in str(error)
     assert Path("target.model.toml").read_text("utf-8") == "mine"
     assert not Path("target.model.json").exists()
-    said(decided, "--pairs", name, "--yes")
+    said(decided, "--pairs", name, "--overwrite")
     assert load(file=Path("target.model.toml"))
 
 

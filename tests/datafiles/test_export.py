@@ -81,3 +81,25 @@ def test_what_does_not_fit_is_refused(
     with pytest.raises(UsageError, match=said):
         export_target(settings, f"{target.name}.target", tmp_path / name, columns)
     assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("note", "is_told"),
+    [
+        ("=1+1", True),
+        ("@SUM(A1)", True),
+        ("-2+3", True),
+        ("+cmd", True),
+        ("-5", False),
+        ("+1.5", False),
+    ],
+)
+def test_a_csv_with_cells_that_pass_for_formulas_says_so(
+    database: Database[dict[str, Any]], note: str, is_told: bool, tmp_path: Path
+):
+    database.source.insert_one({"_id": 1, "text": "甲烷", "note": note})
+    run_here(database)
+    of = ("--target", f"{database.name}.target", "--columns", "note")
+    done = invoke("export", str(tmp_path / "out.csv"), *of, DEDUP_URI=uri_of(database))
+    assert ("takes for formulas" in done.output) == is_told
+    assert read(tmp_path / "out.csv")[0]["note"] == note

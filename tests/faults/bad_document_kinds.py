@@ -138,7 +138,7 @@ def _bad_id(kind: int, start: bytes) -> Callable[[int], bytes]:
 
 def _not_text() -> Iterator[BadDocument]:
     values: list[Any] = [
-        7, 7.5, float("nan"), Int64(2**62), True, ["a", 7], {"text": "x"}, b"bytes",
+        7, 7.5, float("nan"), Int64(2**62), True, [7], {"n": 7}, ["a", b"7"], b"bytes",
         Binary(b"123", 4), datetime(2026, 1, 2, tzinfo=UTC), ObjectId(b"a" * 12), Code("f()"),
         Code("f()", {"a": 1}), Regex("^a", "i"), Decimal128("NaN"), MinKey(), MaxKey(),
         Timestamp(1, 2),

@@ -401,7 +401,7 @@ def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
     listed = invoke("list", *of_target(ran), "--what", "dropped", **uri).output
     assert listed.count(f"against  {name}") == 2
     lines = invoke("list", *of_target(ran), "--what", "near", "--format", "jsonl", **uri).output
-    assert f'"of": "2", "against": "{name}"' in lines
+    assert f'"of": 2, "against": "{name}"' in lines
     seen = invoke("inspect", "2", *of_target(ran), **uri).output
     assert f"against   {name}" in seen
     found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from copy import deepcopy
+from datetime import UTC, datetime
 from typing import Any
 
 import bson
@@ -30,40 +31,70 @@ from tests.running import assert_each_source_id_is_in_one_place, outcome, run_he
 Db = Database[dict[str, Any]]
 PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
-VALUE = st.one_of(TEXT, st.none(), st.lists(TEXT, max_size=3))
+CHOICE = st.one_of(
+    TEXT,
+    st.sampled_from([None, True, 7, 2.0]),
+    st.dictionaries(st.sampled_from(["_id", "key", "value"]), TEXT, max_size=3),
+)
+VALUE = st.one_of(
+    TEXT,
+    st.none(),
+    st.lists(TEXT, max_size=3),
+    st.lists(CHOICE, max_size=3),
+    st.dictionaries(st.sampled_from("ABC"), CHOICE, max_size=3),
+)
 DOCUMENT = st.fixed_dictionaries(
     {}, optional={"n": st.integers(0, 9), "title": VALUE, "options": VALUE}
 )
 NESTED = st.one_of(VALUE.map(lambda value: {"text": value, "more": [1]}), st.just(7))
 
 
-def texts_of(document: Any, field: str) -> list[str] | None:
-    """Return the texts of a field of a document, None where there is none."""
+def value_of(document: Any, field: str) -> Any:
+    """Return the value of a field of a document, None where there is none."""
     for name in field.split("."):
         document = document.get(name) if isinstance(document, dict) else None
-    return [document] if isinstance(document, str) else document
+    return document
+
+
+def parts_of(value: Any) -> list[str | int | float]:
+    """Return the texts and numbers in a value, in the order in which they stand."""
+    if isinstance(value, dict):
+        return [part for name, inner in value.items() if name != "_id" for part in parts_of(inner)]
+    if isinstance(value, list):
+        return [part for inner in value for part in parts_of(inner)]
+    return [] if value is None or value is True else [value]
 
 
 def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: text) -> str | None:
     """Return the text that is compared, None where the document has none: the naive version."""
-    found = [texts_of(document, field) for field in fields.split(",")]
-    if all(texts is None for texts in found):
+    values = [value_of(document, field) for field in fields.split(",")]
+    parts = [parts_of(value) for value in values if value is not None]
+    if all(own and not any(isinstance(part, str) for part in own) for own in parts):
         return None
-    return "\n".join(filter(None, (clean(text) for texts in found for text in texts or ())))
+    numbers = [[int(part) if isinstance(part, float) else part for part in own] for own in parts]
+    return "\n".join(filter(None, (clean(f"{part}") for own in numbers for part in own)))
 
 
 def cleaned(document: Any, fields: str) -> Any:
     """Return a document with the texts of its fields cleaned, each in its place."""
-    clean, new = Cleaner().clean, deepcopy(document)
+    new = deepcopy(document)
     for field in fields.split(","):
         *outer, last = field.split(".")
         within = new
         for name in outer:
             within = within.get(name) if isinstance(within, dict) else None
-        value = within.get(last) if isinstance(within, dict) else None
-        if isinstance(value, str | list):
-            within[last] = clean(value) if isinstance(value, str) else [*map(clean, value)]
+        if isinstance(within, dict) and last in within:
+            within[last] = value_cleaned(within[last])
     return new
+
+
+def value_cleaned(value: Any) -> Any:
+    """Return a value with its texts cleaned."""
+    if isinstance(value, dict):
+        return {k: v if k == "_id" else value_cleaned(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [*map(value_cleaned, value)]
+    return Cleaner().clean(value) if isinstance(value, str) else value
 
 
 @pytest.fixture(scope="module")
@@ -103,12 +134,12 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
             if form == "whole":
                 assert own == like
             else:
-                assert {f: texts_of(own, f) for f in fields.split(",")} == {
-                    f: texts_of(like, f) for f in fields.split(",")
+                assert {f: value_of(own, f) for f in fields.split(",")} == {
+                    f: value_of(like, f) for f in fields.split(",")
                 }
         for row in ledger:
             text = expected[row["_id"]]
-            reasons = {None: ["missing"], "": ["empty"]}.get(text, ["exact", "near"])
+            reasons = {None: ["missing", "not_text"], "": ["empty"]}.get(text, ["exact", "near"])
             assert row["reason"] in reasons
 
 
@@ -142,11 +173,11 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
         1: {"title": "甲", "body": None},
         2: {"title": None},
         3: {"title": "乙乙乙", "body": 5},
-        4: {"title": ["丙", 7], "body": "丙丙"},
-        5: {"title": {"text": "丁"}},
+        4: {"title": ["丙", b"7"], "body": "丙丙"},
+        5: {"title": {"n": 7}},
         6: {"title": "", "body": []},
         7: {"body": ["戊", "己"]},
-        8: {"title": ["庚", None], "body": "辛"},
+        8: {"title": [{"when": datetime(2026, 1, 1, tzinfo=UTC)}], "body": "辛"},
     }
     database.source.insert_many({"_id": n, **document} for n, document in given.items())
     run_here(database, source__field="title,body")
@@ -154,13 +185,13 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
     assert [{**d, "dedup": 0} for d in kept] == [{"_id": n, **given[n], "dedup": 0} for n in (1, 7)]
     reasons = {2: "missing", **dict.fromkeys((3, 4, 5, 8), "not_text"), 6: "empty"}
     assert {row["_id"]: row["reason"] for row in ledger} == reasons
-    told = "the field {!r} holds neither text nor an array of texts"
-    where = {3: told.format("body"), **dict.fromkeys((4, 5, 8), told.format("title"))}
+    told = "the field {!r} holds something that is no text"
+    where = {3: told.format("body"), **dict.fromkeys((4, 8), told.format("title"))}
     assert {row["_id"]: row["detail"] for row in ledger if "detail" in row} == where
 
 
 def test_one_field_may_hold_an_array_of_texts(any_database):
-    texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", ["甲", 7], ["丙丙丙"], []]
+    texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
     any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
     run_here(any_database)
     kept, ledger = outcome(any_database)
@@ -211,6 +242,11 @@ def test_the_limit_is_that_of_all_texts_together(database):
     assert [(row["_id"], row["reason"]) for row in ledger] == [(1, "too_large")]
 
 
+def in_parts(text: str) -> list[Any]:
+    """Return a text as an array of an object and a text."""
+    return [{"_id": "x", "key": 1, "value": f"<p>{text[20:]}"}, text[:5]]
+
+
 @pytest.fixture(params=["cleaned", "original"])
 def made(request, any_database, tmp_path):
     """Return a database with a target of two fields, of two runs."""
@@ -220,7 +256,7 @@ def made(request, any_database, tmp_path):
             {
                 "_id": f"{seed} {d['_id']}",
                 "title": f"<i>{d['text'][:20]}</i>",
-                "body": [f"<p>{d['text'][20:]}", d["text"][:5]] if n % 5 == 0 else d["text"],
+                "body": in_parts(d["text"]) if n % 5 == 0 else d["text"],
                 "more": n,
             }
             for n, d in enumerate(some)

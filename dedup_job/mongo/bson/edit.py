@@ -22,6 +22,7 @@ from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
 from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
+from dedup_job.text_fields import OWN_ID
 
 _FIXED = {
     0x01: 8,  # double
@@ -63,6 +64,8 @@ _KINDS = {
     0x13: "a number",
 }
 STRING, DOCUMENT, ARRAY, BINARY = 0x02, 0x03, 0x04, 0x05
+_WITH_TEXTS = (STRING, DOCUMENT, ARRAY)
+_PARTS = (STRING, 0x01, 0x10, 0x12)  # texts and numbers, see text_fields
 _REGEX = 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
@@ -374,20 +377,34 @@ def _string(text: str) -> bytes:
 def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> bytes:
     """Return the document with the string at `path` replaced, all other bytes unchanged.
 
-    Of an array of strings, each is replaced. KeyError where the path leads to neither.
+    Of an array or an object, each part of the text is, see `text_fields`. KeyError where the path
+    leads to none of these.
     """
     element = find(raw, path[0].encode())
-    if element is None or element.kind not in ((DOCUMENT,) if path[1:] else (STRING, ARRAY)):
+    if element is None or element.kind not in ((DOCUMENT,) if path[1:] else _WITH_TEXTS):
         raise KeyError(path[0])
-    head, inner = raw[element.start : element.value], raw[element.value : element.end]
     if path[1:]:
-        field = head + replace_texts(inner, path[1:], texts)
-    elif element.kind == ARRAY:
-        one_by_one = [inner[e.start : e.value] + _string(next(texts)) for e in elements(inner)]
-        field = head + document(*one_by_one)
+        inner = replace_texts(raw[element.value : element.end], path[1:], texts)
+        field = raw[element.start : element.value] + inner
     else:
-        field = head + _string(next(texts))
+        field = _with_texts(raw, element, texts)
     return document(raw[4 : element.start], field, raw[element.end : -1])
+
+
+def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
+    """Return a raw field with other texts, one for each part, in the order of a decoder."""
+    value = raw[element.value : element.end]
+    if element.kind in _WITH_TEXTS[1:]:
+        parts = [*elements(value)]
+        # of repeated names a decoder takes the last value, at the place of the first
+        read = parts if element.kind == ARRAY else {part.name: part for part in parts}.values()
+        own = element.kind == DOCUMENT and OWN_ID.encode()
+        new = {e.start: _with_texts(value, e, texts) for e in read if e.name != own}
+        value = document(*(new.get(e.start, value[e.start : e.end]) for e in parts))
+    elif element.kind in _PARTS:
+        text = next(texts)
+        value = _string(text) if element.kind == STRING else value
+    return raw[element.start : element.value] + value
 
 
 def without(raw: bytes, *names: bytes) -> bytes:

@@ -288,21 +288,21 @@ class RowChecker:
         duplicates = [row for row in known if row.values["decision"] == "duplicate"]
         # what was quarantined waits for a person, who may raise the limit
         skipped = [row for row in known if row.values["decision"] == "skipped"]
-        held = [row for row in skipped if row.record.stored and not self._is_array(row)]
+        held = [row for row in skipped if row.record.stored and not self._has_parts(row)]
         apart = [row.key for row in held if row.reason != row.values["reason"]]
         self.on.tally.add(self._apart, len(held), apart)
         # the source document may have changed since
         others = [row for row in skipped if row.record.source and not row.record.stored]
-        others += [row for row in skipped if row.record.stored and self._is_array(row)]
+        others += [row for row in skipped if row.record.stored and self._has_parts(row)]
         since = [row.key for row in others if row.reason != row.values["reason"]]
         since += [row.key for row in duplicates if row.record.source and row.is_other]
         self.on.tally.add(Check.CHANGED, len(others) + len(duplicates), since)
         self._check_order(self._check_duplicates(duplicates))
 
-    def _is_array(self, row: LedgerRow) -> bool:
-        """Tell whether a document has an array of texts, which former versions took for no text."""
+    def _has_parts(self, row: LedgerRow) -> bool:
+        """Tell whether a document has texts in parts, which former versions took for no text."""
         stored, fields = row.record.stored, TextFields.of(self.on.target.form.source.field)
-        if row.values["reason"] != Reason.NOT_TEXT or not stored or fields.several:
+        if row.values["reason"] != Reason.NOT_TEXT or not stored:
             return False
         return isinstance(stored.content, str) and fields.have_parts(bson.decode(stored.raw))
 

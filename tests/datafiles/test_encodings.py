@@ -1,0 +1,132 @@
+"""A byte order mark stays; what is no UTF-8, or no JSON lines, replaces nothing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dedup_job import Files, UsageError, deduplicate_file, load_settings
+from tests.running import refusal
+
+BOM = b"\xef\xbb\xbf"
+GOOD = ["水的化学式是什么？", "铁的化学式是什么？", "光合作用的场所是什么？"]
+LINES = "".join(f'{{"text": "{text}"}}\n' for text in GOOD)
+
+
+def files_in(folder: Path, suffix: str, content: bytes) -> Files:
+    """Write a file; return it and the one to write."""
+    source = folder / f"in{suffix}"
+    source.write_bytes(gzip.compress(content) if suffix.endswith(".gz") else content)
+    return Files(source, folder / f"out{suffix}")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content"),
+    [
+        (".csv", "text,id\n水,1\n"),
+        (".csv", '"text","id"\r\n"水","1"\r\n'),
+        (".csv.gz", "text,id\n水,1\n"),
+        (".csv", "id,text\n1,<b>水</b>\n2,水\n"),
+        (".csv", "text\n水\n"),
+        (".tsv", "text\tid\n水\t1\n"),
+        (".tsv.gz", '"text"\tid\n水\t1\n'),
+        (".jsonl", '{"text": "水"}\n'),
+        (".jsonl", '{"text": "<b>水</b>"}\n{"text": "水"}\n'),
+        (".jsonl", '{"other": "first line dropped"}\n{"text": "水"}\n'),
+        (".jsonl", '\n{"text": "水"}'),
+        (".ndjson", '{"text": "水"}\n'),
+        (".jsonl.gz", '{"text": "水"}\n'),
+    ],
+)
+@pytest.mark.parametrize("mark", [BOM, b""])
+def test_a_byte_order_mark_stays_where_one_was(
+    suffix: str, content: str, mark: bytes, tmp_path: Path
+):
+    files = files_in(tmp_path, suffix, mark + content.encode())
+    deduplicate_file(load_settings(), files)
+    out = files.out.read_bytes()
+    out = gzip.decompress(out) if suffix.endswith(".gz") else out
+    assert out.count(BOM) == len(mark) // 3
+    assert out.startswith(mark)
+    assert "水".encode() in out
+
+
+PRETTY = json.dumps([{"text": text} for text in GOOD], ensure_ascii=False, indent=2)
+ROWS = [{"text": text} for text in GOOD]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "content", "said"),
+    [
+        (".jsonl", PRETTY.encode(), "a JSON array"),
+        (".jsonl", BOM + PRETTY.encode(), "a JSON array"),
+        (".jsonl", b"\n  " + json.dumps(ROWS).encode(), "a JSON array"),
+        (".jsonl.gz", f"[\n{LINES.strip()}\n]\n".replace("}\n{", "},\n{").encode(), "a JSON array"),
+        (".ndjson", json.dumps(ROWS).encode(), "a JSON array"),
+        (".jsonl", json.dumps(ROWS[0], indent=1).encode(), "on a line of its own"),
+        (".jsonl", json.dumps({"data": ROWS}).encode(), r"has the field .text.*data"),
+        (".jsonl", LINES.encode("gbk"), "Save it as UTF-8"),
+        (".jsonl", LINES.encode("utf-16"), "Save it as UTF-8"),
+        (".jsonl", LINES.encode("utf-16-le"), "Save it as UTF-8"),
+        (".jsonl", LINES.encode("utf-32"), "Save it as UTF-8"),
+        (".jsonl", LINES.encode("shift_jis", "ignore"), "Save it as UTF-8"),
+        (".jsonl.gz", LINES.encode("big5", "ignore"), "Save it as UTF-8"),
+        (".csv", "\n".join(["text", *GOOD]).encode("gbk"), "Save it as UTF-8"),
+        (".csv", "\n".join(["id,text", *(f"1,{t}" for t in GOOD)]).encode("gb18030"), "as UTF-8"),
+        (".csv", "\n".join(["text", *GOOD]).encode("utf-16"), "is not UTF-8"),
+        (".tsv", "\n".join(["id\ttext", *(f"1\t{t}" for t in GOOD)]).encode("gbk"), "as UTF-8"),
+        (".csv", b"text\n", "of 0 rows"),
+        (".jsonl", b"", "of 0 rows"),
+        (".jsonl", b'{"text": ""}\n{"text": null}\n', "could be kept"),
+        (".jsonl", b'{"question": "a"}\n' * 9, "question"),
+    ],
+)
+def test_a_file_of_which_nothing_would_be_kept_replaces_nothing(
+    suffix: str, content: bytes, said: str, tmp_path: Path
+):
+    files = files_in(tmp_path, suffix, content)
+    files.out.write_bytes(b"the result of yesterday")
+    refused = refusal("file", str(files.source), str(files.out), "--overwrite")
+    assert isinstance(refused, UsageError)
+    with pytest.raises(UsageError, match=said):
+        deduplicate_file(load_settings(), files)
+    assert files.out.read_bytes() == b"the result of yesterday"
+    assert len([*tmp_path.iterdir()]) == 2
+
+
+def test_a_large_file_in_another_encoding_is_refused(tmp_path: Path):
+    rows = "".join(f"第{n}题\n" for n in range(3000))
+    files = files_in(tmp_path, ".csv", b"text\n" + rows.encode("gbk"))
+    with pytest.raises(UsageError, match=r"3,000 of 3,000 rows.*is not UTF-8"):
+        deduplicate_file(load_settings(), files)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_an_empty_file_makes_an_empty_one(suffix: str, tmp_path: Path):
+    files = files_in(tmp_path, suffix, b"text\r\n" if suffix == ".csv" else b"")
+    deduplicate_file(load_settings(), files)
+    assert files.out.read_bytes() == files.source.read_bytes()
+
+
+def ledger_of(folder: Path, rows: Sequence[str]) -> list[dict[str, object]]:
+    """Return the ledger of some lines, without those of rows that are kept."""
+    files = files_in(folder, ".jsonl", "\n".join(rows).encode())
+    deduplicate_file(load_settings(), Files(files.source, files.out, folder / "l.jsonl"))
+    return [*map(json.loads, (folder / "l.jsonl").read_text("utf-8").splitlines())]
+
+
+def test_the_ledger_names_the_ids_of_rows(tmp_path: Path):
+    rows = [
+        '{"_id": {"$oid": "0123456789abcdef01234567"}, "text": "甲烷"}', '{"text": "甲烷"}',
+        '{"id": "b\\ud800", "text": "甲烷"}', '{"id": 7, "_id": "c", "text": ""}', "{",
+    ]  # fmt: skip
+    first, second, third, fourth = ledger_of(tmp_path, rows)
+    assert (first["row"], first["of_id"]) == (2, {"$oid": "0123456789abcdef01234567"})
+    assert "id" not in first
+    assert (second["id"], second["of"]) == ("b\ud800", 1)
+    assert (third["_id"], third["reason"]) == ("c", "empty")
+    assert fourth.keys().isdisjoint({"id", "_id", "of_id"})
