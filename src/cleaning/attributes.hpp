@@ -24,11 +24,14 @@ inline ValuePlace read_value(Points text, Place at, const Characters& characters
     at = behind_equals(text, at, characters);
     if (at == NONE || text[at] == '=' || text[at] == '`') return {};
     const Place end = std::ssize(text);
-    const std::uint32_t quote = text[at];
+    const auto is_quote = [&](Place place) { return place < end && (text[place] == '"' || text[place] == '\''); };
+    const bool escaped = text[at] == '\\' && is_quote(at + 1);  // \"...\", out of a program's string
+    if (escaped) at++;
     Place stop = at;
-    if (quote == '"' || quote == '\'') {  // attribute value (double-quoted), (single-quoted) state
-        stop = find(text, at + 1, static_cast<char>(quote));
-        return stop < end ? ValuePlace{at + 1, stop, stop + 1} : ValuePlace{};
+    if (is_quote(at)) {  // attribute value (double-quoted), (single-quoted) state
+        stop = find(text, at + 1, static_cast<char>(text[at]));
+        if (stop == end) return {};
+        return {at + 1, stop - (escaped && text[stop - 1] == '\\'), stop + 1};
     }
     while (stop < end && !characters.is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
     return stop > at ? ValuePlace{at, stop, stop} : ValuePlace{};
@@ -58,22 +61,22 @@ public:
         for (const auto& [number, first, stop] : places) note(number, text.subspan(first, stop - first));
     }
 
-    // ... of one with quotes inside quotes; what is no attribute is passed over.
+    // ... of one whose attributes are untidy; what is no attribute is passed over.
     void search(Points tag) {
         found_ = 0;
-        for (Place at = 0; at < std::ssize(tag);) {
-            if (!characters_.is(tag[at], STARTS)) {
-                at++;
-                continue;
-            }
-            const Place begin = at;
-            at = characters_.skip(tag, at + 1, GOES_ON);
-            const ValuePlace value = read_value(tag, at, characters_);
-            if (value.after == NONE) continue;
-            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
-            if (number != NONE) note(number, tag.subspan(value.first, value.stop - value.first));
-            at = value.after;
-        }
+        each(tag, [&](int number, Points value) {
+            if (number != NONE) note(number, value);
+        });
+    }
+
+    // Notes an address that stands under a name without a meaning as one of an image loaded late.
+    void search_address(Points tag) {
+        each(tag, [&](int number, Points value) {
+            const Place size = std::ssize(value);
+            const bool is_path = find(value, 0, '/') < size && find(value, 0, '.', '?') < size;
+            const auto ends = [&](std::uint32_t point) { return point == '(' || characters_.is(point, ENDS); };
+            if (number == NONE && is_path && std::ranges::none_of(value, ends)) note(Attribute::late, value);
+        });
     }
 
     bool has(Attribute name) const { return found_ >> static_cast<int>(name) & 1; }
@@ -126,8 +129,29 @@ public:
     }
 
 private:
+    // take: takes what the name of each attribute with a value means, and the value.
+    template <class Take>
+    void each(Points tag, Take take) const {
+        for (Place at = 0; at < std::ssize(tag);) {
+            if (!characters_.is(tag[at], STARTS)) {
+                at++;
+                continue;
+            }
+            const Place begin = at;
+            at = characters_.skip(tag, at + 1, GOES_ON);
+            const ValuePlace value = read_value(tag, at, characters_);
+            if (value.after == NONE) continue;
+            take(vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin)),
+                 tag.subspan(value.first, value.stop - value.first));
+            at = value.after;
+        }
+    }
+
+    void note(Attribute name, Points value) { note(static_cast<int>(name), value); }
     void note(int number, Points value) {
-        if (found_ >> number & 1) return;
+        if (has(Attribute{static_cast<std::uint8_t>(number)})) return;
+        // what says that an image is loaded late, or how, is no address
+        if (number == static_cast<int>(Attribute::late) && find(value, 0, '/', '.') == std::ssize(value)) return;
         found_ |= 1u << number;
         values_[number] = value;
     }
@@ -142,7 +166,8 @@ private:
         bool is_first = true;
         for (Place at = 0; at < std::ssize(value);) {
             const Place begin = at;
-            while (at < std::ssize(value) && (value[at] == '-' || characters_.is(value[at], ALNUM))) at++;
+            while (at < std::ssize(value) && (value[at] == '-' || value[at] == '.' || characters_.is(value[at], ALNUM)))
+                at++;
             if (at == begin) {
                 at++;
                 continue;

@@ -18,15 +18,23 @@ public:
         const Element& element = page_.vocabulary.element(number);
         close_before(element.action);
         write_break(page_, roles, number);
+        if (page_.stack.back().hiding == IS_SHRUNK) page_.stack.back().hiding = 0;  // this may be as large as ever
         if (roles & VOID) return write_void(page_, element.action);
-        const Action action = action_here(number, element.action);
+        Action action = action_here(number, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());
-        OpenElement& entry = push(number, action, page_.start);
         const std::uint32_t classes = page_.attributes.class_flags();
+        const Style style = page_.attributes.style();
+        const std::uint32_t hiding = may_hide(action) ? hiding_of(classes | style.spans) : 0;
+        if (hiding && (action < Action::table || action > Action::table_cell)) action = Action::none;
+        OpenElement& entry = push(number, action, page_.start);
+        entry.hiding = hiding;
         const bool early = Action::ordered <= action && action <= Action::table_cell;
         if (early) begin(entry);
-        if (!entry.math && action != Action::table_row) open_spans(entry, element, roles, classes & ONCE);
-        if (write_latex(page_)) {
+        if (!entry.math && action != Action::table_row && !hiding)
+            open_spans(entry, element, roles, classes & ONCE, style);
+        if (hiding) {
+            entry.cut = out_.size();
+        } else if (write_latex(page_)) {
             entry.cut = out_.size();
             if (!early) entry.action = Action::none;
         } else if (action != Action::none && action != Action::span && !early) {
@@ -154,7 +162,7 @@ private:
         const int top = page_.top();
         if (entry.action == Action::hears || entry.action == Action::sees) {
             entry.medium = top;
-            const Attribute attribute = address_of(page_.attributes);
+            const Attribute attribute = address_of(page_);
             entry.extra = attribute != NO_ATTRIBUTE;
             write_medium(page_, entry.action == Action::hears ? AUDIO : VIDEO, attribute);
             entry.cut = out_.size();
@@ -197,11 +205,11 @@ private:
     }
 
     // Opens the spans that an element, its class (given) and its style stand for.
-    void open_spans(OpenElement& entry, const Element& element, std::uint32_t roles, std::uint32_t spans) {
+    void open_spans(OpenElement& entry, const Element& element, std::uint32_t roles, std::uint32_t spans,
+                    const Style& style) {
         spans |= element.spans;
-        if (page_.attributes.has(Attribute::style) && !(roles & LINK)) {
-            const Style style = page_.attributes.style();
-            spans |= element.action == Action::span ? style.spans : style.spans & ONCE;
+        if (!(roles & LINK)) {
+            spans |= style.spans & (element.action == Action::span ? ONCE | IS_SUP | IS_SUB : ONCE);
             if (!(roles & BREAKS)) spans |= style.border;
         }
         if (spans & IS_SUP) spans &= ~std::uint32_t{IS_SUB};
@@ -230,7 +238,11 @@ private:
         OpenElement& entry = page_.stack.back();
         const Action action = entry.action;
         const bool boxed = action == Action::math || (entry.extra == IS_BOX && entry.box == top);
-        if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) out_.cut(entry.cut);
+        if (entry.hiding) {
+            if (how == Closed::by_itself) take_hidden_back(entry);
+        } else if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) {
+            out_.cut(entry.cut);
+        }
         if (action >= Action::math) {
             end_of_formula(entry, how);
         } else if (action == Action::drawing) {
@@ -256,6 +268,28 @@ private:
             page_.box_end = out_.size();
         }
         close_spans(entry.spans_open);
+    }
+
+    // Whether an element is no medium and no part of a formula.
+    static bool may_hide(Action action) {
+        return action == Action::none || (Action::area < action && action < Action::math && action != Action::template_);
+    }
+
+    // How an element is hidden, 0 if it is not. flags: of its class and its style. A script shows what has an id.
+    std::uint32_t hiding_of(std::uint32_t flags) const {
+        const Attributes& attributes = page_.attributes;
+        if (!page_.hides || attributes.has(Attribute::id)) return 0;
+        if (flags & IS_HIDDEN || attributes.has(Attribute::hidden)) return IS_HIDDEN;
+        return flags & IS_SHRUNK;
+    }
+
+    // Takes back what nobody sees, but no image, and nothing long: a page shows such later on.
+    void take_hidden_back(const OpenElement& entry) {
+        constexpr std::size_t MOST = 200;
+        const Points hidden = out_.from(entry.cut);
+        if (entry.cut < 0 || hidden.size() > MOST || std::ranges::any_of(hidden, is_medium)) return;
+        page_.has_hidden |= !hidden.empty();
+        out_.cut(entry.cut);
     }
 
     // Whether nothing is seen of a character, or of a mark.

@@ -46,7 +46,7 @@ inline bool write_formula(Page& page, Attribute attribute) {
 
 // Writes the formula that an attribute holds, if one does.
 inline bool write_latex(Page& page) {
-    for (int k = 0; k < static_cast<int>(Attribute::src); k++) {
+    for (int k = 0; k < static_cast<int>(Attribute::late); k++) {
         const auto attribute = static_cast<Attribute>(k);
         if (page.attributes.has(attribute) && write_formula(page, attribute)) return true;
     }

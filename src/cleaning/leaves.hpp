@@ -62,19 +62,28 @@ inline void write_medium(Page& page, Mark kind, Attribute attribute) {
     page.out.append(ADDRESS_END);
 }
 
+// Whether an address is that of an image which another one takes the place of: a data: URI, loading.gif, 1x1.png.
+inline bool is_placeholder(Points address) {
+    constexpr std::string_view WORDS[] = {"load",  "lazy",   "blank", "none",  "grey",    "gray", "space",
+                                          "pixel", "holder", "trans", "empty", "default", "1x1",  "wait"};
+    if (starts_with(address, "data:")) return true;
+    while (find(address, 0, '/') < std::ssize(address)) address = address.subspan(find(address, 0, '/') + 1);
+    const auto holds = [&](std::string_view word) { return holds_word(address, word); };
+    return find(address, 0, '.') <= 1 || std::ranges::any_of(WORDS, holds);
+}
+
 // The attribute that holds the address of an image, NO_ATTRIBUTE if none does. A page that loads its images late
-// has a placeholder as data: URI in `src`.
-inline Attribute address_of(const Attributes& attributes) {
+// has a placeholder in `src`.
+inline Attribute address_of(Page& page) {
+    Attributes& attributes = page.attributes;
+    const bool late = is_placeholder(attributes[Attribute::src]);
+    if (late) attributes.search_address(page.text().subspan(page.start + 1, page.stop - page.start - 1));
+    const auto [first, last] = std::minmax(Attribute::src, Attribute::srcset);
     Attribute chosen = NO_ATTRIBUTE;
-    for (int k = static_cast<int>(Attribute::src); k <= static_cast<int>(Attribute::srcset); k++) {
-        const auto attribute = static_cast<Attribute>(k);
-        if (attributes[attribute].empty()) continue;
-        if (chosen == NO_ATTRIBUTE) {
-            chosen = attribute;
-            if (attribute != Attribute::src || !attributes.is_data(attribute)) return chosen;
-        } else if (!attributes.is_data(attribute)) {
-            return attribute;
-        }
+    for (const Attribute one : {Attribute::late, late ? last : first, late ? first : last}) {
+        if (attributes[one].empty()) continue;
+        if (!attributes.is_data(one)) return one;
+        if (chosen == NO_ATTRIBUTE) chosen = one;
     }
     return chosen;
 }
@@ -84,14 +93,14 @@ inline void write_field(Page& page) {
     if (page.attributes.has(Attribute::type)) {
         const int type = page.vocabulary.meaning(Naming::field_type, page.attributes[Attribute::type]);
         if (type == static_cast<int>(FieldType::image_button))
-            return write_medium(page, IMAGE, address_of(page.attributes));
+            return write_medium(page, IMAGE, address_of(page));
         if (type != NONE) return;
     }
     page.out.append(BLANK);
 }
 
 inline void write_picture(Page& page) {
-    Attribute attribute = address_of(page.attributes);
+    Attribute attribute = address_of(page);
     for (const Attribute other : {Attribute::href, Attribute::xlink_href}) {
         if (attribute == NO_ATTRIBUTE && page.attributes.has(other)) attribute = other;
     }
@@ -101,7 +110,7 @@ inline void write_picture(Page& page) {
 // Gives the medium around a `source` its address, in place of what was written in it.
 inline void write_source(Page& page) {
     const int around = page.stack.back().medium;
-    const Attribute attribute = address_of(page.attributes);
+    const Attribute attribute = address_of(page);
     if (!around || attribute == NO_ATTRIBUTE || page.stack[around].extra) return;
     OpenElement& medium = page.stack[around];
     page.silence(around + 1, page.top() + 1);
