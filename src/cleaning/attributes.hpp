@@ -139,11 +139,14 @@ private:
             }
             const Place begin = at;
             at = characters_.skip(tag, at + 1, GOES_ON);
+            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
             const ValuePlace value = read_value(tag, at, characters_);
-            if (value.after == NONE) continue;
-            take(vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin)),
-                 tag.subspan(value.first, value.stop - value.first));
-            at = value.after;
+            if (value.after != NONE) {
+                take(number, tag.subspan(value.first, value.stop - value.first));
+                at = value.after;
+            } else if (number == static_cast<int>(Attribute::hidden)) {
+                take(number, Points());
+            }
         }
     }
 

@@ -18,7 +18,8 @@ public:
         const Element& element = page_.vocabulary.element(number);
         close_before(element.action);
         write_break(page_, roles, number);
-        if (page_.stack.back().hiding == IS_SHRUNK) page_.stack.back().hiding = 0;  // this may be as large as ever
+        OpenElement& around = page_.stack.back();
+        if (around.hiding == IS_SHRUNK) around.cut = NONE;  // this one may be as large as ever
         if (roles & VOID) return write_void(page_, element.action);
         Action action = action_here(number, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());

@@ -78,9 +78,9 @@ inline Attribute address_of(Page& page) {
     Attributes& attributes = page.attributes;
     const bool late = is_placeholder(attributes[Attribute::src]);
     if (late) attributes.search_address(page.text().subspan(page.start + 1, page.stop - page.start - 1));
-    const auto [first, last] = std::minmax(Attribute::src, Attribute::srcset);
+    const Attribute first = late ? Attribute::srcset : Attribute::src, last = late ? Attribute::src : Attribute::srcset;
     Attribute chosen = NO_ATTRIBUTE;
-    for (const Attribute one : {Attribute::late, late ? last : first, late ? first : last}) {
+    for (const Attribute one : {Attribute::late, first, last}) {
         if (attributes[one].empty()) continue;
         if (!attributes.is_data(one)) return one;
         if (chosen == NO_ATTRIBUTE) chosen = one;
