@@ -72,10 +72,13 @@ public:
     // Notes an address that stands under a name without a meaning as one of an image loaded late.
     void search_address(Points tag) {
         each(tag, [&](int number, Points value) {
-            const Place size = std::ssize(value);
-            const bool is_path = find(value, 0, '/') < size && find(value, 0, '.', '?') < size;
-            const auto ends = [&](std::uint32_t point) { return point == '(' || characters_.is(point, ENDS); };
-            if (number == NONE && is_path && std::ranges::none_of(value, ends)) note(Attribute::late, value);
+            Place slash = NONE;
+            for (Place at = 0; at < std::ssize(value); at++) {
+                if (value[at] == '(' || characters_.is(value[at], ENDS)) return;
+                if (value[at] == '/') slash = at;
+            }
+            if (number == NONE && slash != NONE && find(value, slash, '.', '?') < std::ssize(value))
+                note(Attribute::late, value);
         });
     }
 

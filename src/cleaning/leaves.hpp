@@ -62,21 +62,28 @@ inline void write_medium(Page& page, Mark kind, Attribute attribute) {
     page.out.append(ADDRESS_END);
 }
 
-// Whether an address is that of an image which another one takes the place of: a data: URI, loading.gif, 1x1.png.
-inline bool is_placeholder(Points address) {
-    constexpr std::string_view WORDS[] = {"load",  "lazy",   "blank", "none",  "grey",    "gray", "space",
-                                          "pixel", "holder", "trans", "empty", "default", "1x1",  "wait"};
+// Whether nothing is at an address but what stands there until an image is loaded: data:, pic_loading.gif, t.png.
+inline bool is_placeholder(Points address, const Characters& characters) {
+    constexpr std::string_view WORDS[] = {"load", "loading", "loader", "lazy",   "lazyload",    "blank", "none",
+                                          "grey", "gray",    "spacer", "space",  "placeholder", "pixel", "holder",
+                                          "1x1",  "default", "empty",  "trans",  "transparent", "wait"};
     if (starts_with(address, "data:")) return true;
     while (find(address, 0, '/') < std::ssize(address)) address = address.subspan(find(address, 0, '/') + 1);
-    const auto holds = [&](std::string_view word) { return holds_word(address, word); };
-    return find(address, 0, '.') <= 1 || std::ranges::any_of(WORDS, holds);
+    if (address.empty() || (find(address, 0, '.') <= 1 && characters.is(address[0], LETTER))) return true;
+    for (Place at = 0, end; at < std::ssize(address); at = end + 1) {
+        end = characters.skip(address, at, ALNUM);
+        const Points word = address.subspan(at, end - at);
+        if (std::ranges::any_of(WORDS, [&](auto one) { return one.size() == word.size() && starts_with(word, one); }))
+            return true;
+    }
+    return false;
 }
 
 // The attribute that holds the address of an image, NO_ATTRIBUTE if none does. A page that loads its images late
 // has a placeholder in `src`.
 inline Attribute address_of(Page& page) {
     Attributes& attributes = page.attributes;
-    const bool late = is_placeholder(attributes[Attribute::src]);
+    const bool late = is_placeholder(attributes[Attribute::src], page.characters);
     if (late) attributes.search_address(page.text().subspan(page.start + 1, page.stop - page.start - 1));
     const Attribute first = late ? Attribute::srcset : Attribute::src, last = late ? Attribute::src : Attribute::srcset;
     Attribute chosen = NO_ATTRIBUTE;

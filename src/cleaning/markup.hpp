@@ -14,7 +14,7 @@ public:
         unsigned holds = read(raw, TWICE, true);
         const bool is_escape = holds & DOUBLED && speaks_of_escapes(marked());
         const bool is_lost = page_.has_hidden && !page_.is_nonblank(marked());
-        if (is_escape || is_lost) holds = read(raw, is_escape ? 0 : TWICE, !is_lost);
+        if (is_escape || is_lost) holds = read(raw, is_escape ? 0u : TWICE, !is_lost);
         return holds;
     }
 
@@ -75,23 +75,27 @@ private:
         const Points text = page_.text();
         unsigned how = DECODES | PARSES | twice;
         Place kept = 0;
+        Markup found;
         for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
-            const Markup found = page_.scanner.read(j);
-            if (found.stop == NONE) {
+            const Markup next = page_.scanner.read(j);
+            if (next.stop == NONE) {
                 j++;
                 continue;
             }
-            holds |= TAGS | copy_between(kept, j, how);
+            holds |= TAGS | copy_between(kept, j, how | starts(found));
+            found = next;
             page_.start = j;
             page_.stop = found.stop;
             if (found.is_tag) read_tag(found);
             kept = j = found.stop;
         }
         if (!holds) how = DECODES;  // what a parser makes of characters counts for markup alone
-        holds |= copy_between(kept, std::ssize(text), how);
+        holds |= copy_between(kept, std::ssize(text), how | starts(found));
         elements_.close_down_to(1, Closed::by_end);
         return holds;
     }
+
+    static unsigned starts(const Markup& before) { return before.closes && before.roles & BREAKS ? BEHIND_BLOCK : 0u; }
 
     // Writes the text between two tags; white space between the parts of a formula is none.
     unsigned copy_between(Place start, Place stop, unsigned how) {

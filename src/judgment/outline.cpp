@@ -29,7 +29,7 @@ bool is_passing(Points name) {
         U"scale", U"tp", U"from", U"source", U"ref"};
     static constexpr std::u32string_view BEGINNINGS[] = {U"x-amz-", U"x-oss-", U"x-cos-", U"x-image-", U"security-",
                                                          U"q-", U"utm_", U"wx", U"spm"};
-    return is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, [&](auto word) { return begins(name, word); });
+    return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, [&](auto word) { return begins(name, word); });
 }
 
 // Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and

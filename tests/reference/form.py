@@ -595,7 +595,7 @@ def image_key(address: str) -> str:
     for part in re.findall("[?&][^&]*", behind.split("#")[0]):
         given = part[1:].split("=")[0]
         passing = given in _PASSING or given.startswith((*_PASSING_BEGINNINGS, "spm"))
-        if given in _NAMING if is_file else part[1:] and not passing:
+        if given in _NAMING if is_file else given and not passing:
             kept += part
     is_named = is_file or any(map(is_digit, path[path.find("/") :] if protocol else path))
     return (name if own else path) + (kept or ("" if is_named else behind)) or "image"

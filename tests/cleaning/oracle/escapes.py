@@ -10,7 +10,7 @@ _FORM = r"#[0-9]{1,7};|#[xX][0-9A-Fa-f]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};"
 _REFERENCE = re.compile(rf"&({_FORM})")
 _TWICE = re.compile(
     rf"&((?:(?:amp|AMP|\#0{{0,5}}38|\#[xX]0{{0,4}}26);)*)({_FORM})"
-    r"|\\n(?=[\u2e80-\U0010ffff]|\\n|[A-Za-z0-9][.)、．]|\Z)"
+    r"|\\n(?=[\u2e80-\U0010ffff]|\\n|[A-Za-z0-9][.)、．])|\\n\Z"
 )
 _ESCAPES = re.compile("标签|标记|实体|转义|换行|字符|代码|HTML|html")
 # Only with its semicolon: `?a=1&para=2&copy=3` is an address, not a paragraph sign.
@@ -26,17 +26,22 @@ def _is_known(form: str) -> bool:
     return form[0] == "#" or form in _NAMED
 
 
-def decode(text: str, *, twice: bool = False) -> str:
-    """Return a text with its references decoded, each once; twice: and what was escaped again."""
+def decode(text: str, *, twice: bool = False, starts: bool = False) -> str:
+    """Return a text with its references decoded, each once; twice: and what was escaped again.
+
+    starts: the text stands behind the end of a block.
+    """
     if twice:
-        return _TWICE.sub(_meaning_twice, text)
+        body = re.sub(r"(?:\\n)+\Z", "", text)
+        ends = body[-1] >= "\u2e80" if body else starts
+        return _TWICE.sub(lambda m: _meaning_twice(m, ends=ends), text)
     return _REFERENCE.sub(lambda m: _meaning(m[1]) if _is_known(m[1]) else m[0], text)
 
 
-def _meaning_twice(match: re.Match[str]) -> str:
+def _meaning_twice(match: re.Match[str], *, ends: bool) -> str:
     again, form = match[1], match[2]
     if form is None:
-        return "\n"
+        return "\n" if ends or match.end() < len(match.string) else match[0]
     if _is_known(form):
         return _meaning(form)
     return f"&{form}" if again else match[0]

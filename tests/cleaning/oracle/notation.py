@@ -28,8 +28,9 @@ _SETS = {"srcset", "data-srcset", "data-lazy-srcset"}
 _KNOWN = {"src", "data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"}
 _KNOWN |= {"encoding", "open", "close", "separators", "hidden", "id", *_LATE, *_SETS, *_LATEX}
 _PLACEHOLDER = re.compile(
-    r"data:.*|(?:.*/)?(?:[^/.]?\.[^/]*|[^/.]?|[^/]*(?:load|lazy|blank|none|grey|gray|space|pixel"
-    r"|holder|trans|empty|default|1x1|wait)[^/]*)",
+    r"data:.*|(?:.*/)?(?:|[A-Za-z](?:\.[^/]*)?|(?:[^/]*[^A-Za-z0-9/])?(?:load|loading|loader|lazy|lazyload"
+    r"|blank|none|grey|gray|spacer|space|placeholder|pixel|holder|1x1|default|empty|trans"
+    r"|transparent|wait)(?:[^A-Za-z0-9/][^/]*)?)",
     re.IGNORECASE | re.DOTALL,
 )
 _DOTS = {
@@ -124,7 +125,7 @@ class _Writer:
 
     def one(self, node: Node) -> str:
         if node.name == "#":
-            text = parsed(node.text, twice=self.twice and not self.code)
+            text = parsed(node.text, twice=self.twice and not self.code, starts=node.closed)
             self.words.append(text)
             return re.sub(f"[{INVISIBLE}]", "", text)
         if node.name == "#break":
@@ -455,7 +456,7 @@ def _address(node: Node) -> str:
     places = [given.get("src", ""), next((v for k, v in given.items() if k in _SETS), "")]
     if _PLACEHOLDER.fullmatch(places[0]):
         places.reverse()
-        form = r"(?=.*/)(?=.*[.?])[^\s\"'<>(]+"
+        form = r"[^\s\"'<>(]*/(?=[^/]*[.?])[^/\s\"'<>(]*"
         late = late or next(
             (v for k, v in given.items() if k not in _KNOWN and re.fullmatch(form, v)), ""
         )
