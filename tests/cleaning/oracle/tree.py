@@ -187,6 +187,6 @@ def value(node: Node, name: str) -> str:
 
 def parsed(text: str, *, decoded: bool = True, twice: bool = False, starts: bool = False) -> str:
     """Return text as a parser gives it; twice, starts: see `decode`."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-    return decode(text, twice=twice, starts=starts) if decoded else text
+    return (decode(text, twice=twice, starts=starts) if decoded else text).replace("\0", "")
