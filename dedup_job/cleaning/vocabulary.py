@@ -8,13 +8,13 @@ from __future__ import annotations
 from html.entities import html5
 from typing import Final
 
-(BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, PARAGRAPH, RAW, FOREIGN, LINK, VOID, BARE) = (
-    1 << i for i in range(11)
+(BREAKS, EVIDENT, CLOSED, DROPS, SHOWS, PARAGRAPH, RAW, FOREIGN, LINK, VOID) = (
+    1 << i for i in range(10)
 )
 """Roles of an element: its tags leave a line break; need no evidence; count only with a closing
 tag or an attribute's value; its content is no text; is text in which no tag
 counts; it is `p`; `xmp`; of another namespace or a custom one; `a`; it has no content, so nothing
-closes it; it is often left open, and one letter."""
+closes it."""
 
 IS_UNDERLINE, IS_DOTS, IS_BOLD, IS_ITALIC, IS_SUP, IS_SUB = (1 << i for i in range(6))
 """The spans that an element may stand for."""
@@ -51,16 +51,16 @@ _ELEMENTS: Final = (
     # Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`,
     # `List<Object>`, `convert <path> <filter>`. They need evidence to be taken as tags: an
     # attribute's value, a self-closing slash or a closing tag.
-    ("", BREAKS | PARAGRAPH | BARE, 0, "p"),
+    ("", BREAKS | PARAGRAPH, 0, "p"),
     ("", BREAKS, 0, "desc text"),
     ("", LINK, 0, "a"),
     ("", 0, 0, "data label map output q s time g path circle rect line polyline polygon ellipse"),
     ("", 0, 0, "tspan textpath defs use symbol marker mask pattern filter stop view set switch"),
     ("", 0, 0, "animate metadata"),
     ("", VOID, 0, "link"),
-    ("", BARE, IS_UNDERLINE, "u"),
-    ("", BARE, IS_BOLD, "b"),
-    ("", BARE, IS_ITALIC, "i"),
+    ("", 0, IS_UNDERLINE, "u"),
+    ("", 0, IS_BOLD, "b"),
+    ("", 0, IS_ITALIC, "i"),
     ("picture", VOID, 0, "image"),
     ("object", BREAKS, 0, "object"),
     ("token", 0, 0, "mi mn mo ms"),
@@ -135,14 +135,16 @@ REFERENCES: Final = {
 """What each character reference stands for."""
 
 ATTRIBUTES: Final = (
-    *("data-latex", "data-tex", "data-formula", "data-math", "data-equation"),
+    "data-latex data-tex data-formula data-math data-equation",
     "data-src data-original data-lazy-src data-actualsrc data-lazyload data-lazy data-echo lazy-src"
     " data-ks-lazyload data-real-src real_src lay-src _src file original zoomfile",
     *("src", "srcset data-srcset data-lazy-srcset"),
     *("data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"),
     *("encoding", "open", "close", "separators", "hidden", "id"),
+    "",  # any other name
 )
-"""The attributes that count, by number; the first are formulas, then addresses, best first."""
+"""The names of the attributes that count, by number: a formula, the address of an image that is
+loaded late, ..."""
 
 _DOTTED: Final = (
     "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong"

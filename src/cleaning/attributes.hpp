@@ -61,25 +61,27 @@ public:
         for (const auto& [number, first, stop] : places) note(number, text.subspan(first, stop - first));
     }
 
-    // ... of one whose attributes are untidy; what is no attribute is passed over.
+    // ... of an image, or of one whose attributes are untidy; what is no attribute is passed over.
     void search(Points tag) {
         found_ = 0;
-        each(tag, [&](int number, Points value) {
-            if (number != NONE) note(number, value);
-        });
-    }
-
-    // Notes an address that stands under a name without a meaning as one of an image loaded late.
-    void search_address(Points tag) {
-        each(tag, [&](int number, Points value) {
-            Place slash = NONE;
-            for (Place at = 0; at < std::ssize(value); at++) {
-                if (value[at] == '(' || characters_.is(value[at], ENDS)) return;
-                if (value[at] == '/') slash = at;
+        for (Place at = 0; at < std::ssize(tag);) {
+            if (!characters_.is(tag[at], STARTS)) {
+                at++;
+                continue;
             }
-            if (number == NONE && slash != NONE && find(value, slash, '.', '?') < std::ssize(value))
-                note(Attribute::late, value);
-        });
+            const Place begin = at;
+            at = characters_.skip(tag, at + 1, GOES_ON);
+            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
+            const ValuePlace place = read_value(tag, at, characters_);
+            if (place.after != NONE) {
+                const Points value = tag.subspan(place.first, place.stop - place.first);
+                if (number != NONE) note(number, value);
+                else if (is_path(value)) note(static_cast<int>(Attribute::other), value);
+                at = place.after;
+            } else if (number == static_cast<int>(Attribute::hidden)) {
+                note(number, Points());
+            }
+        }
     }
 
     bool has(Attribute name) const { return found_ >> static_cast<int>(name) & 1; }
@@ -132,32 +134,23 @@ public:
     }
 
 private:
-    // take: takes what the name of each attribute with a value means, and the value.
-    template <class Take>
-    void each(Points tag, Take take) const {
-        for (Place at = 0; at < std::ssize(tag);) {
-            if (!characters_.is(tag[at], STARTS)) {
-                at++;
-                continue;
-            }
-            const Place begin = at;
-            at = characters_.skip(tag, at + 1, GOES_ON);
-            const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
-            const ValuePlace value = read_value(tag, at, characters_);
-            if (value.after != NONE) {
-                take(number, tag.subspan(value.first, value.stop - value.first));
-                at = value.after;
-            } else if (number == static_cast<int>(Attribute::hidden)) {
-                take(number, Points());
-            }
+    // Whether a value is an address with a file's name or a query.
+    bool is_path(Points value) const {
+        Place slash = NONE;
+        for (Place at = 0; at < std::ssize(value); at++) {
+            if (value[at] == '(' || characters_.is(value[at], ENDS)) return false;
+            if (value[at] == '/') slash = at;
         }
+        return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
     }
 
-    void note(Attribute name, Points value) { note(static_cast<int>(name), value); }
     void note(int number, Points value) {
-        if (has(Attribute{static_cast<std::uint8_t>(number)})) return;
-        // what says that an image is loaded late, or how, is no address
-        if (number == static_cast<int>(Attribute::late) && find(value, 0, '/', '.') == std::ssize(value)) return;
+        const auto name = Attribute{static_cast<std::uint8_t>(number)};
+        // the one may only say that an image is loaded late, or how
+        const bool is_none = name == Attribute::late    ? find(value, 0, '/', '.') == std::ssize(value)
+                             : name == Attribute::latex ? characters_.trimmed(value).empty()
+                                                        : false;
+        if (has(name) || is_none) return;
         found_ |= 1u << number;
         values_[number] = value;
     }

@@ -18,24 +18,22 @@ public:
         const Element& element = page_.vocabulary.element(number);
         close_before(element.action);
         write_break(page_, roles, number);
-        OpenElement& around = page_.stack.back();
-        if (around.hiding == IS_SHRUNK) around.cut = NONE;  // this one may be as large as ever
         if (roles & VOID) return write_void(page_, element.action);
         Action action = action_here(number, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());
         const std::uint32_t classes = page_.attributes.class_flags();
         const Style style = page_.attributes.style();
-        const std::uint32_t hiding = may_hide(action) ? hiding_of(classes | style.spans) : 0;
-        if (hiding && (action < Action::table || action > Action::table_cell)) action = Action::none;
+        const bool hidden = is_hidden(action, roles, classes | style.spans);
+        if (hidden && (action < Action::table || action > Action::table_cell)) action = Action::none;
         OpenElement& entry = push(number, action, page_.start);
-        entry.hiding = hiding;
+        entry.hidden = hidden;
         const bool early = Action::ordered <= action && action <= Action::table_cell;
         if (early) begin(entry);
-        if (!entry.math && action != Action::table_row && !hiding)
+        if (!entry.math && action != Action::table_row && !hidden)
             open_spans(entry, element, roles, classes & ONCE, style);
-        if (hiding) {
+        if (hidden) {
             entry.cut = out_.size();
-        } else if (write_latex(page_)) {
+        } else if (write_formula(page_, Attribute::latex)) {
             entry.cut = out_.size();
             if (!early) entry.action = Action::none;
         } else if (action != Action::none && action != Action::span && !early) {
@@ -239,7 +237,7 @@ private:
         OpenElement& entry = page_.stack.back();
         const Action action = entry.action;
         const bool boxed = action == Action::math || (entry.extra == IS_BOX && entry.box == top);
-        if (entry.hiding) {
+        if (entry.hidden) {
             if (how == Closed::by_itself) take_hidden_back(entry);
         } else if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) {
             out_.cut(entry.cut);
@@ -271,17 +269,14 @@ private:
         close_spans(entry.spans_open);
     }
 
-    // Whether an element is no medium and no part of a formula.
-    static bool may_hide(Action action) {
-        return action == Action::none || (Action::area < action && action < Action::math && action != Action::template_);
-    }
-
-    // How an element is hidden, 0 if it is not. flags: of its class and its style. A script shows what has an id.
-    std::uint32_t hiding_of(std::uint32_t flags) const {
+    // Whether nobody sees an element, which is no medium and no part of a formula. flags: of its class and its style.
+    // What has an id is there for a script to show.
+    bool is_hidden(Action action, std::uint32_t roles, std::uint32_t flags) const {
+        const bool may_be = Action::area < action && action < Action::math && action != Action::template_;
         const Attributes& attributes = page_.attributes;
-        if (!page_.hides || attributes.has(Attribute::id)) return 0;
-        if (flags & IS_HIDDEN || attributes.has(Attribute::hidden)) return IS_HIDDEN;
-        return flags & IS_SHRUNK;
+        if (!page_.hides || attributes.has(Attribute::id) || !(may_be || action == Action::none)) return false;
+        if (flags & IS_SHRUNK && !(roles & BREAKS)) return true;
+        return flags & IS_HIDDEN || attributes.has(Attribute::hidden);
     }
 
     // Takes back what nobody sees, but no image, and nothing long: a page shows such later on.

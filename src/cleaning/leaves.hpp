@@ -64,30 +64,23 @@ inline void write_medium(Page& page, Mark kind, Attribute attribute) {
 
 // Whether nothing is at an address but what stands there until an image is loaded: data:, pic_loading.gif, t.png.
 inline bool is_placeholder(Points address, const Characters& characters) {
-    constexpr std::string_view WORDS[] = {"load", "loading", "loader", "lazy",   "lazyload",    "blank", "none",
-                                          "grey", "gray",    "spacer", "space",  "placeholder", "pixel", "holder",
-                                          "1x1",  "default", "empty",  "trans",  "transparent", "wait"};
+    constexpr std::string_view WORDS[] = {"loading", "loader", "lazy", "blank", "none", "grey", "gray", "space", "1x1",
+                                          "pixel", "placeholder", "default", "empty", "transparent", "wait"};
     if (starts_with(address, "data:")) return true;
     while (find(address, 0, '/') < std::ssize(address)) address = address.subspan(find(address, 0, '/') + 1);
-    if (address.empty() || (find(address, 0, '.') <= 1 && characters.is(address[0], LETTER))) return true;
-    for (Place at = 0, end; at < std::ssize(address); at = end + 1) {
-        end = characters.skip(address, at, ALNUM);
-        const Points word = address.subspan(at, end - at);
-        if (std::ranges::any_of(WORDS, [&](auto one) { return one.size() == word.size() && starts_with(word, one); }))
-            return true;
-    }
-    return false;
+    const bool is_short = address.empty() || (find(address, 0, '.') <= 1 && characters.is(address[0], LETTER));
+    return is_short || std::ranges::any_of(WORDS, [&](std::string_view word) { return holds_word(address, word); });
 }
 
 // The attribute that holds the address of an image, NO_ATTRIBUTE if none does. A page that loads its images late
 // has a placeholder in `src`.
-inline Attribute address_of(Page& page) {
-    Attributes& attributes = page.attributes;
+inline Attribute address_of(const Page& page) {
+    constexpr std::array ALL{Attribute::late, Attribute::src, Attribute::srcset};
+    constexpr std::array LATE{Attribute::late, Attribute::other, Attribute::srcset, Attribute::src};
+    const Attributes& attributes = page.attributes;
     const bool late = is_placeholder(attributes[Attribute::src], page.characters);
-    if (late) attributes.search_address(page.text().subspan(page.start + 1, page.stop - page.start - 1));
-    const Attribute first = late ? Attribute::srcset : Attribute::src, last = late ? Attribute::src : Attribute::srcset;
     Attribute chosen = NO_ATTRIBUTE;
-    for (const Attribute one : {Attribute::late, first, last}) {
+    for (const Attribute one : late ? std::span<const Attribute>(LATE) : ALL) {
         if (attributes[one].empty()) continue;
         if (!attributes.is_data(one)) return one;
         if (chosen == NO_ATTRIBUTE) chosen = one;
@@ -129,7 +122,7 @@ inline void write_source(Page& page) {
 
 // Writes what an element without content leaves.
 inline void write_void(Page& page, Action action) {
-    if (write_latex(page)) return;
+    if (write_formula(page, Attribute::latex)) return;
     if (action == Action::picture) {
         if (!alt_is_formula(page) || !write_formula(page, Attribute::alt)) write_picture(page);
     } else if (action == Action::field) {

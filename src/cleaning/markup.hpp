@@ -75,27 +75,23 @@ private:
         const Points text = page_.text();
         unsigned how = DECODES | PARSES | twice;
         Place kept = 0;
-        Markup found;
         for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
-            const Markup next = page_.scanner.read(j);
-            if (next.stop == NONE) {
+            const Markup found = page_.scanner.read(j);
+            if (found.stop == NONE) {
                 j++;
                 continue;
             }
-            holds |= TAGS | copy_between(kept, j, how | starts(found));
-            found = next;
+            holds |= TAGS | copy_between(kept, j, how);
             page_.start = j;
             page_.stop = found.stop;
             if (found.is_tag) read_tag(found);
             kept = j = found.stop;
         }
         if (!holds) how = DECODES;  // what a parser makes of characters counts for markup alone
-        holds |= copy_between(kept, std::ssize(text), how | starts(found));
+        holds |= copy_between(kept, std::ssize(text), how);
         elements_.close_down_to(1, Closed::by_end);
         return holds;
     }
-
-    static unsigned starts(const Markup& before) { return before.closes && before.roles & BREAKS ? BEHIND_BLOCK : 0u; }
 
     // Writes the text between two tags; white space between the parts of a formula is none.
     unsigned copy_between(Place start, Place stop, unsigned how) {
@@ -115,7 +111,8 @@ private:
             return write_break(page_, found.roles, number);
         }
         const Place inside = found.hidden ? found.shown : page_.stop;
-        if (found.is_untidy) {
+        const Action action = number == NONE ? Action::none : page_.action_of(number);
+        if (found.is_untidy || (Action::picture <= action && action <= Action::field)) {
             page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
         } else {
             page_.attributes.take(page_.text(), page_.scanner.values());
@@ -123,7 +120,7 @@ private:
         const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
         if (found.hidden && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {
-            write_latex(page_);
+            write_formula(page_, Attribute::latex);
             return;
         }
         elements_.open(number, found.roles, found.closes_itself || found.hidden);

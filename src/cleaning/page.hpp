@@ -18,7 +18,7 @@ struct OpenElement {
     Place origin = 0;  // where its tag begins
     std::uint32_t separator = 0;  // of its children, 0 for none
     int count = 0;                // its children, or the number of the next item
-    std::uint32_t hiding = 0;     // IS_HIDDEN or IS_SHRUNK, if nobody sees what stands in it
+    bool hidden = false;          // whether nobody sees what stands in it
     // What its action needs: whether an annotation is TeX, a medium has its address, an item has a marker, it
     // is the box of a formula; a list's markers; the end of a fence; where the second child begins.
     Place extra = 0;

@@ -15,8 +15,8 @@ struct Reference {
 };
 
 // How text is copied, as bits: with references decoded; NUL, CR, CR LF and surrogates as a parser reads them; what was
-// escaped once more, &amp;nbsp; and \n, decoded; behind the end of a block.
-enum How : unsigned { DECODES = 1, PARSES = 2, TWICE = 4, BEHIND_BLOCK = 8 };
+// escaped once more, &amp;nbsp; and \n, decoded.
+enum How : unsigned { DECODES = 1, PARSES = 2, TWICE = 4 };
 
 // What a text holds, as bits: tags; references; an opening brace that is written as a reference; what was escaped once
 // more.
@@ -71,7 +71,7 @@ public:
                     }
                 }
             } else if (point == '\\') {
-                if (how & TWICE && is_line_break(text, j, how)) {
+                if (how & TWICE && is_line_break(text, j)) {
                     holds |= DOUBLED;
                     point = '\n';
                     j++;
@@ -90,18 +90,14 @@ public:
         return holds;
     }
 
-    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese or another one follows;
-    // or nothing, behind Chinese or a block. No command of LaTeX goes on so.
-    bool is_line_break(Points text, Place j, unsigned how) const {
-        constexpr std::uint32_t FIRST_EASTERN = 0x2E80;
-        const auto at = [&](Place k) { return k < std::ssize(text) ? text[k] : 0; };
-        if (at(j) != 'n') return false;
+    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese or another one follows,
+    // or nothing does. No command of LaTeX goes on so.
+    bool is_line_break(Points text, Place j) const {
+        constexpr std::uint32_t EASTERN = 0x2E80;
+        const auto at = [&](Place k) { return k < std::ssize(text) ? text[k] : EASTERN; };
+        if (at(j) != 'n' || std::ssize(text) == 2) return false;  // alone: `<td>\n</td>`
         const std::uint32_t next = at(j + 1), after = at(j + 2);
-        if (j + 1 == std::ssize(text)) {
-            while (j > 2 && text[j - 2] == 'n' && text[j - 3] == '\\') j -= 2;
-            return j > 1 ? text[j - 2] >= FIRST_EASTERN : (how & BEHIND_BLOCK) != 0;
-        }
-        return next >= FIRST_EASTERN || (next == '\\' && after == 'n') ||
+        return next >= EASTERN || (next == '\\' && after == 'n') ||
                (characters_.is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
     }
 

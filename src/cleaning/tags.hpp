@@ -4,6 +4,8 @@
 // as a tag: a browser takes `a<b且b>c` for one and loses it.
 #pragma once
 #include <optional>
+#include <string>
+#include <unordered_map>
 
 #include "cleaning/attributes.hpp"
 
@@ -32,6 +34,7 @@ public:
         text_ = text;
         comments_end_ = true;
         foreign_read_ = false;
+        foreign_.clear();
         speaks_of_tags_.reset();
         std::fill(closing_.begin(), closing_.end(), NONE);
         at_ = noted_ = 0;
@@ -291,11 +294,12 @@ private:
     // Whether a tag is one although its name has other uses and it has no attribute.
     bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
         if (found.number == NONE) return last_of_foreign(begin, stop) > start;
+        const bool is_letter = end == stop + 1 && (found.roles & PARAGRAPH || vocabulary_.element(found.number).spans);
         if (found.roles & PARAGRAPH && end == stop + 1 && starts_paragraph(start)) return true;
-        return is_closed(found.number, start + 1) || (found.roles & BARE && end == stop + 1 && is_alone(start, end));
+        return is_closed(found.number, start + 1) || (is_letter && is_alone(start, end));
     }
 
-    // Whether a tag of one letter is none of a comparison: no operand is before or behind it, or there are Chinese words
+    // Whether `<p>`, `<b>`, `<i>` or `<u>` is none of a comparison: no operand is before or behind it, or there are Chinese words
     // on both sides. Never in a text that speaks of tags.
     bool is_alone(Place start, Place end) {
         constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r";
@@ -331,36 +335,20 @@ private:
 
     // Where the last closing tag of a name that no table holds begins, NONE without one.
     Place last_of_foreign(Place begin, Place stop) {
-        if (!foreign_read_) read_foreign();
-        return foreign_[foreign_slot(begin, stop)];
-    }
-
-    void read_foreign() {
-        foreign_read_ = true;
-        std::size_t slots = 32;
-        while (2 * slots < static_cast<std::size_t>(size())) slots *= 2;  // a closing tag has four characters
-        foreign_.assign(slots, NONE);
-        for (Place j = find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
+        for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
             if (text_[j + 1] != '/' || !characters_.is(text_[j + 2], LETTER)) continue;
             const Place end = characters_.skip(text_, j + 2, ALNUM | MARK);
-            if (ends_name(end) && angle_end(end) != NONE) foreign_[foreign_slot(j + 2, end)] = j;
+            if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
         }
+        foreign_read_ = true;
+        const auto found = foreign_.find(small_name(begin, stop));
+        return found == foreign_.end() ? NONE : found->second;
     }
 
-    // The slot of a name, or the free one where it belongs.
-    std::size_t foreign_slot(Place begin, Place stop) const {
-        const Place length = stop - begin;
-        std::uint64_t key = static_cast<std::uint64_t>(length);
-        for (Place k = begin; k < stop; k++) key = (key ^ lower(text_[k])) * GOLDEN;
-        const std::size_t mask = foreign_.size() - 1;
-        std::size_t slot = (key >> 24) & mask;
-        for (; foreign_[slot] != NONE; slot = (slot + 1) & mask) {
-            const Place other = foreign_[slot] + 2;
-            Place k = 0;
-            while (k < length && lower(text_[other + k]) == lower(text_[begin + k])) k++;
-            if (k == length && !characters_.is(text_[other + k], ALNUM | MARK)) break;
-        }
-        return slot;
+    std::u32string small_name(Place begin, Place stop) const {
+        std::u32string letters;
+        for (Place k = begin; k < stop; k++) letters += static_cast<char32_t>(lower(text_[k]));
+        return letters;
     }
 
     const Characters& characters_;
@@ -370,7 +358,7 @@ private:
     std::vector<Place> closing_;             // by element: the last closing tag that was noted
     Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;
-    std::vector<Place> foreign_;             // closing tags of other names, by open addressing
+    std::unordered_map<std::u32string, Place> foreign_;  // the last closing tags of other names
     bool comments_end_ = true, foreign_read_ = false;
     std::optional<bool> speaks_of_tags_;     // unknown until it matters
 };

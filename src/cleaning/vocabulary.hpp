@@ -15,7 +15,7 @@ namespace dedup::cleaning {
 
 // Roles of an element, as bits: its tags leave a line break; need no evidence; count only with a closing tag;
 // its content is no text; is text in which no tag counts; it is `p`; `xmp`; of another namespace or a custom
-// one; `a`; it has no content; it is often left open, and one letter.
+// one; `a`; it has no content.
 enum Role : std::uint32_t {
     BREAKS = 1 << 0,
     EVIDENT = 1 << 1,
@@ -27,7 +27,6 @@ enum Role : std::uint32_t {
     FOREIGN = 1 << 7,
     LINK = 1 << 8,
     VOID = 1 << 9,
-    BARE = 1 << 10,
 };
 
 // What an element does. From `math` on: parts of formulas.
@@ -107,13 +106,9 @@ enum SpanFlag : std::uint32_t {
 constexpr int SPANS = SUB - UNDERLINE + 1;
 constexpr std::uint32_t ONCE = IS_UNDERLINE | IS_DOTS | IS_BOLD | IS_ITALIC;  // marked once, however deep
 
-// Attributes that count: formulas, addresses, best first, then others. `late`: an image is loaded from it later on.
+// Attributes that count: `late`: an image is loaded from it later on; `other`: an address under a name of no meaning.
 enum class Attribute : std::uint8_t {
-    data_latex,
-    data_tex,
-    data_formula,
-    data_math,
-    data_equation,
+    latex,
     late,
     src,
     srcset,
@@ -132,8 +127,9 @@ enum class Attribute : std::uint8_t {
     separators,
     hidden,
     id,
+    other,
 };
-constexpr int ATTRIBUTES = static_cast<int>(Attribute::id) + 1;
+constexpr int ATTRIBUTES = static_cast<int>(Attribute::other) + 1;
 
 enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing, hiding };
 constexpr int PROPERTIES = 8;

@@ -109,7 +109,6 @@ ESCAPED = [
     ("references", "<p>&amp;ldquo;甲&amp;hellip;&amp;#39;&amp;amp;nbsp;乙</p>", "“甲…' 乙"),
     ("a comparison", "<p>若a&amp;lt;b且b&amp;gt;c</p>", "若a<b且b>c"),
     ("line breaks", r"<p>甲\nA. 一\n\n（2）二\n</p>", "甲\nA. 一\n（2）二"),
-    ("line breaks between blocks", r"<p>甲</p>\n<p>乙</p>\n\n", "甲\n乙"),
     ("what a table explains", r"<tr><td>\n</td><td>end</td></tr>", r"\n | end"),
     ("formulas", r"<p>$\nu$\nabla 与 \n 甲</p>", r"$\nu$\nabla 与 \n 甲"),
     ("code", r"<p>甲<code>&amp;nbsp;\n乙</code></p>", r"甲&amp;nbsp;\n乙"),

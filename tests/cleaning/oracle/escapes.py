@@ -26,22 +26,17 @@ def _is_known(form: str) -> bool:
     return form[0] == "#" or form in _NAMED
 
 
-def decode(text: str, *, twice: bool = False, starts: bool = False) -> str:
-    """Return a text with its references decoded, each once; twice: and what was escaped again.
-
-    starts: the text stands behind the end of a block.
-    """
+def decode(text: str, *, twice: bool = False) -> str:
+    """Return a text with its references decoded, each once; twice: and what was escaped again."""
     if twice:
-        body = re.sub(r"(?:\\n)+\Z", "", text)
-        ends = body[-1] >= "\u2e80" if body else starts
-        return _TWICE.sub(lambda m: _meaning_twice(m, ends=ends), text)
+        return _TWICE.sub(_meaning_twice, text)
     return _REFERENCE.sub(lambda m: _meaning(m[1]) if _is_known(m[1]) else m[0], text)
 
 
-def _meaning_twice(match: re.Match[str], *, ends: bool) -> str:
+def _meaning_twice(match: re.Match[str]) -> str:
     again, form = match[1], match[2]
     if form is None:
-        return "\n" if ends or match.end() < len(match.string) else match[0]
+        return match[0] if match.string == match[0] else "\n"
     if _is_known(form):
         return _meaning(form)
     return f"&{form}" if again else match[0]

@@ -28,9 +28,8 @@ _SETS = {"srcset", "data-srcset", "data-lazy-srcset"}
 _KNOWN = {"src", "data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"}
 _KNOWN |= {"encoding", "open", "close", "separators", "hidden", "id", *_LATE, *_SETS, *_LATEX}
 _PLACEHOLDER = re.compile(
-    r"data:.*|(?:.*/)?(?:|[A-Za-z](?:\.[^/]*)?|(?:[^/]*[^A-Za-z0-9/])?(?:load|loading|loader|lazy|lazyload"
-    r"|blank|none|grey|gray|spacer|space|placeholder|pixel|holder|1x1|default|empty|trans"
-    r"|transparent|wait)(?:[^A-Za-z0-9/][^/]*)?)",
+    r"data:.*|(?:.*/)?(?:|[A-Za-z](?:\.[^/]*)?|[^/]*(?:loading|loader|lazy|blank|none|grey|gray|space"
+    r"|1x1|pixel|placeholder|default|empty|transparent|wait)[^/]*)",
     re.IGNORECASE | re.DOTALL,
 )
 _DOTS = {
@@ -125,7 +124,7 @@ class _Writer:
 
     def one(self, node: Node) -> str:
         if node.name == "#":
-            text = parsed(node.text, twice=self.twice and not self.code, starts=node.closed)
+            text = parsed(node.text, twice=self.twice and not self.code)
             self.words.append(text)
             return re.sub(f"[{INVISIBLE}]", "", text)
         if node.name == "#break":
@@ -141,8 +140,8 @@ class _Writer:
         return text
 
     def element(self, node: Node) -> str:
-        if hiding := self._hiding(node):
-            return self._hidden(node, hiding)
+        if self._is_hidden(node):
+            return self._hidden(node)
         spans = self._spans(node)
         opened = [s for s in spans if s in ("^", "_") or s not in self.marks]
         self.marks += [s for s in opened if s not in ("^", "_")]
@@ -158,8 +157,7 @@ class _Writer:
         _, inside, trail = _split(text)
         return f"{item}\ue003{inside}{trail}" if inside else trail
 
-    def _hiding(self, node: Node) -> str:
-        """Return why nobody sees an element, or its letters, or nothing."""
+    def _is_hidden(self, node: Node) -> bool:
         handled = hasattr(self, f"on_{node.name.replace('-', '_').replace(':', '_')}")
         may = node.name in _HIDEABLE or not (handled or node.name in _UNSPANNED - {"tr"})
         if (
@@ -169,7 +167,7 @@ class _Writer:
             or node.name in VOID
             or "id" in node.attributes
         ):
-            return ""
+            return False
         style = _style(node)
         words = [
             word
@@ -177,22 +175,21 @@ class _Writer:
             for word in re.findall("[a-z0-9.-]+", style.get(name, ""))
         ]
         jams = "jammer" in node.attributes.get("class", "").lower().split()
-        if jams or "hidden" in node.attributes or {"none", "hidden"} & {*words}:
-            return "hidden"
-        return "shrunk" if {"0", "0px", "0pt", "0em"} & {*words} else ""
+        shrunk = {"0", "0px", "0pt", "0em"} & {*words} and node.name not in BLOCKS
+        return bool(jams or "hidden" in node.attributes or {"none", "hidden"} & {*words} or shrunk)
 
-    def _hidden(self, node: Node, hiding: str) -> str:
+    def _hidden(self, node: Node) -> str:
         table = node.name in _TABLES and not self.code
         text = self._content(node) if table else self.children(node)
         images = [c for c in text if ord(c) >= ATOMS and self.atoms[ord(c) - ATOMS][0] == "!"]
-        larger = [c for c in node.children if c.name[:1] not in ("#", "!") and c.known]
-        if node.ended != "own" or images or len(text) > 200 or (hiding == "shrunk" and larger):
+        if node.ended != "own" or images or len(text) > 200:
             return text
         return HARD if node.name == "tr" else ""
 
     def _content(self, node: Node) -> str:
         name = node.name
-        latex = next((f for a in _LATEX if (f := formula(value(node, a)))), "")
+        given = (a for a, v in node.attributes.items() if a in _LATEX and v.strip())
+        latex = formula(value(node, next(given, "")))
         if latex:
             return latex + ("" if node.ended == "own" else self.children(node))
         if not node.known:

@@ -30,7 +30,7 @@ class Node:
     start: int = 0
     known: bool = True
     implied: bool = False
-    closed: bool = False  # it has a closing tag; a text stands behind one of a block
+    closed: bool = False  # it has a closing tag
 
 
 def attributes_of(text: str) -> dict[str, str]:
@@ -54,7 +54,6 @@ class Builder:
         self.root = Node("")
         self.stack = [self.root]
         self.whole = whole
-        self.ended_block = False  # whether the markup before is the end of one
 
     def nearest(self, names: set[str] | frozenset[str]) -> int:
         """Return the place of the nearest open element of these names, 0 for none."""
@@ -104,9 +103,7 @@ class Builder:
         """Take in a token."""
         top = self.stack[-1]
         if not token.name:
-            node = Node("#", text=token.text)
-            node.closed = self.ended_block
-            top.children.append(node)
+            top.children.append(Node("#", text=token.text))
         elif token.name == "!":
             top.children.append(Node("!"))
         elif token.closes:
@@ -115,7 +112,6 @@ class Builder:
                 self.stack[-1].children.append(Node("#break", text=token.name))
         else:
             self._open(token)
-        self.ended_block = token.closes and token.name in BLOCKS
 
     def _close(self, token: Token) -> None:
         name = token.name
@@ -185,8 +181,8 @@ def value(node: Node, name: str) -> str:
     return parsed(node.attributes.get(name, ""))
 
 
-def parsed(text: str, *, decoded: bool = True, twice: bool = False, starts: bool = False) -> str:
-    """Return text as a parser gives it; twice, starts: see `decode`."""
+def parsed(text: str, *, decoded: bool = True, twice: bool = False) -> str:
+    """Return text as a parser gives it; twice: what was escaped once more as well."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-    return (decode(text, twice=twice, starts=starts) if decoded else text).replace("\0", "")
+    return (decode(text, twice=twice) if decoded else text).replace("\0", "")
