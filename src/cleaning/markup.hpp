@@ -22,7 +22,8 @@ public:
     // if it is none: the tag of a block begins it, no `<` and `>` stands in it, and it does not speak of such.
     bool read_escaped(Points raw) {
         const Points text = page_.characters.trimmed(raw);
-        if (text.empty() || (text[0] != '&' && text[0] != '\\') || find(text, 0, '<', '>') < std::ssize(text)) return false;
+        if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
+        if (find(text, 0, '<', '>') < std::ssize(text)) return false;
         unescaped_.resize(text.size() + BEHIND);
         Writer out(unescaped_);
         if (text[0] == '&') {
@@ -61,7 +62,8 @@ private:
     static void unescape_string(Points text, Writer& out) {
         for (Place j = 0; j < std::ssize(text); j++) {
             const std::uint32_t next = text[j] == '\\' && j + 1 < std::ssize(text) ? text[j + 1] : 0;
-            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : next == '"' || next == '/' ? next : 0;
+            const bool stands = next == '"' || next == '/';
+            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : stands ? next : 0;
             out.append(point ? point : text[j]);
             if (point) j += next == 'u' ? 5 : 1;
         }

@@ -90,8 +90,8 @@ public:
         return holds;
     }
 
-    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese or another one follows,
-    // or nothing does. No command of LaTeX goes on so.
+    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese, another one or the
+    // end follows. No command of LaTeX goes on so.
     bool is_line_break(Points text, Place j) const {
         constexpr std::uint32_t EASTERN = 0x2E80;
         const auto at = [&](Place k) { return k < std::ssize(text) ? text[k] : EASTERN; };

@@ -299,8 +299,8 @@ private:
         return is_closed(found.number, start + 1) || (is_letter && is_alone(start, end));
     }
 
-    // Whether `<p>`, `<b>`, `<i>` or `<u>` is none of a comparison: no operand is before or behind it, or there are Chinese words
-    // on both sides. Never in a text that speaks of tags.
+    // Whether `<p>`, `<b>`, `<i>` or `<u>` is none of a comparison: no operand is before or behind it, or there is Chinese on
+    // both sides. Never in a text that speaks of tags.
     bool is_alone(Place start, Place end) {
         constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r";
         constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };

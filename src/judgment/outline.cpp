@@ -18,8 +18,8 @@ bool is_one_of(Points name, std::span<const std::u32string_view> words) {
     return std::ranges::any_of(words, [&](auto word) { return std::ranges::equal(name, word); });
 }
 
-// Whether a parameter of an address says who may see a picture and until when, that no cache is to answer, how large the
-// picture is wanted, or where the link was found.
+// Whether a parameter of an address says who may see a picture and until when, that no cache is to answer, how large it
+// is wanted, or where the link was found.
 bool is_passing(Points name) {
     static constexpr std::u32string_view WORDS[] = {
         U"e", U"expires", U"sign", U"signature", U"sig", U"token", U"access_token", U"auth", U"auth_key", U"keyid",
@@ -29,7 +29,8 @@ bool is_passing(Points name) {
         U"scale", U"tp", U"from", U"source", U"ref"};
     static constexpr std::u32string_view BEGINNINGS[] = {U"x-amz-", U"x-oss-", U"x-cos-", U"x-image-", U"security-",
                                                          U"q-", U"utm_", U"wx", U"spm"};
-    return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, [&](auto word) { return begins(name, word); });
+    const auto begins_with = [&](std::u32string_view word) { return begins(name, word); };
+    return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, begins_with);
 }
 
 // Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and

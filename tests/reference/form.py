@@ -570,12 +570,55 @@ class Flattener:
 _FILE = re.compile(r".*\.(png|jpe?g|gif|bmp|webp|svg|wmf|tiff|mp3|wav|m4a|mp4)", re.DOTALL)
 _NAMING = {"id", "fileid", "imgid", "picid", "file", "filename", "key", "page", "index"}
 _NAMING |= {"top_left_x", "top_left_y"}
-_PASSING = set(
-    "e expires sign signature sig token access_token auth auth_key keyid accesskeyid ossaccesskeyid"
-    " awsaccesskeyid key-pair-id policy wssecret wstime t ts v ver version _ _t timestamp time r rnd"
-    " rand random nocache cache cb date w h width height size quality format dpr scale tp from"
-    " source ref".split()
-)
+_PASSING = {
+    "e",
+    "expires",
+    "sign",
+    "signature",
+    "sig",
+    "token",
+    "access_token",
+    "auth",
+    "auth_key",
+    "keyid",
+    "accesskeyid",
+    "ossaccesskeyid",
+    "awsaccesskeyid",
+    "key-pair-id",
+    "policy",
+    "wssecret",
+    "wstime",
+    "t",
+    "ts",
+    "v",
+    "ver",
+    "version",
+    "_",
+    "_t",
+    "timestamp",
+    "time",
+    "r",
+    "rnd",
+    "rand",
+    "random",
+    "nocache",
+    "cache",
+    "cb",
+    "date",
+    "w",
+    "h",
+    "width",
+    "height",
+    "size",
+    "quality",
+    "format",
+    "dpr",
+    "scale",
+    "tp",
+    "from",
+    "source",
+    "ref",
+}
 _PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
 
 

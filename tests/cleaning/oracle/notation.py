@@ -20,10 +20,24 @@ HARD = "\ue000"
 ATOMS = 0xF0000
 _WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNORECASE)
 _LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
-_LATE = set(
-    "data-src data-original data-lazy-src data-actualsrc data-lazyload data-lazy data-echo lazy-src"
-    " data-ks-lazyload data-real-src real_src lay-src _src file original zoomfile".split()
-)
+_LATE = {
+    "data-src",
+    "data-original",
+    "data-lazy-src",
+    "data-actualsrc",
+    "data-lazyload",
+    "data-lazy",
+    "data-echo",
+    "lazy-src",
+    "data-ks-lazyload",
+    "data-real-src",
+    "real_src",
+    "lay-src",
+    "_src",
+    "file",
+    "original",
+    "zoomfile",
+}
 _SETS = {"srcset", "data-srcset", "data-lazy-srcset"}
 _KNOWN = {"src", "data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"}
 _KNOWN |= {"encoding", "open", "close", "separators", "hidden", "id", *_LATE, *_SETS, *_LATEX}
@@ -433,8 +447,10 @@ class _Writer:
 _UNSPANNED = frozenset(["math", "mi", "mn", "mo", "mtext", "mrow", "tr", "textarea", "title"])
 
 
-_TABLES = frozenset("table thead tbody tfoot caption tr td th".split())
-_HIDEABLE = _TABLES | frozenset("ol ul menu dir li pre listing code rt select".split())
+_TABLES = frozenset(["table", "thead", "tbody", "tfoot", "caption", "tr", "td", "th"])
+_HIDEABLE = _TABLES | frozenset(
+    ["ol", "ul", "menu", "dir", "li", "pre", "listing", "code", "rt", "select"]
+)
 
 
 def _style(node: Node) -> dict[str, str]:
