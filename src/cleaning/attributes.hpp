@@ -24,12 +24,12 @@ inline ValuePlace read_value(Points text, Place at, const Characters& characters
     at = behind_equals(text, at, characters);
     if (at == NONE || text[at] == '=' || text[at] == '`') return {};
     const Place end = std::ssize(text);
-    const auto is_quote = [&](Place place) { return place < end && (text[place] == '"' || text[place] == '\''); };
-    const bool escaped = text[at] == '\\' && is_quote(at + 1);  // \"...\", out of a program's string
-    if (escaped) at++;
+    const bool escaped = text[at] == '\\' && at + 1 < end && (text[at + 1] == '"' || text[at + 1] == '\'');
+    at += escaped;  // \"...\", out of a program's string
+    const std::uint32_t quote = text[at];
     Place stop = at;
-    if (is_quote(at)) {  // attribute value (double-quoted), (single-quoted) state
-        stop = find(text, at + 1, static_cast<char>(text[at]));
+    if (quote == '"' || quote == '\'') {  // attribute value (double-quoted), (single-quoted) state
+        stop = find(text, at + 1, static_cast<char>(quote));
         if (stop == end) return {};
         return {at + 1, stop - (escaped && text[stop - 1] == '\\'), stop + 1};
     }
@@ -146,11 +146,8 @@ private:
 
     void note(int number, Points value) {
         const auto name = Attribute{static_cast<std::uint8_t>(number)};
-        // the one may only say that an image is loaded late, or how
-        const bool is_none = name == Attribute::late    ? find(value, 0, '/', '.') == std::ssize(value)
-                             : name == Attribute::latex ? characters_.trimmed(value).empty()
-                                                        : false;
-        if (has(name) || is_none) return;
+        // it may only say that an image is loaded late, or how
+        if (has(name) || (name == Attribute::late && find(value, 0, '/', '.') == std::ssize(value))) return;
         found_ |= 1u << number;
         values_[number] = value;
     }

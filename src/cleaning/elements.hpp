@@ -22,7 +22,7 @@ public:
         Action action = action_here(number, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());
         const std::uint32_t classes = page_.attributes.class_flags();
-        const Style style = page_.attributes.style();
+        const Style style = page_.attributes.has(Attribute::style) ? page_.attributes.style() : Style();
         const bool hidden = is_hidden(action, roles, classes | style.spans);
         if (hidden && (action < Action::table || action > Action::table_cell)) action = Action::none;
         OpenElement& entry = push(number, action, page_.start);

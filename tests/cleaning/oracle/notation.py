@@ -202,7 +202,7 @@ class _Writer:
 
     def _content(self, node: Node) -> str:
         name = node.name
-        given = (a for a, v in node.attributes.items() if a in _LATEX and v.strip())
+        given = (a for a in node.attributes if a in _LATEX)
         latex = formula(value(node, next(given, "")))
         if latex:
             return latex + ("" if node.ended == "own" else self.children(node))
