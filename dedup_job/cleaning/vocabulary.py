@@ -12,15 +12,16 @@ from typing import Final
     1 << i for i in range(10)
 )
 """Roles of an element: its tags leave a line break; need no evidence; count only with a closing
-tag, else it would swallow the rest of the text; its content is no text; is text in which no tag
+tag or an attribute's value; its content is no text; is text in which no tag
 counts; it is `p`; `xmp`; of another namespace or a custom one; `a`; it has no content, so nothing
 closes it."""
 
 IS_UNDERLINE, IS_DOTS, IS_BOLD, IS_ITALIC, IS_SUP, IS_SUB = (1 << i for i in range(6))
 """The spans that an element may stand for."""
 
-BOX, PREVIEW, TWIN = (1 << i for i in range(6, 9))
-"""Of a class: holds one formula in several forms; a preview of one; shows what stands before."""
+BOX, PREVIEW, TWIN, HIDDEN, SHRUNK = (1 << i for i in range(6, 11))
+"""Of a class: holds one formula in several forms; a preview of one; shows what stands before. Of a
+class or a style: nobody sees the element; its letters."""
 
 _INLINE: Final = EVIDENT
 _BLOCK: Final = EVIDENT | BREAKS
@@ -134,12 +135,16 @@ REFERENCES: Final = {
 """What each character reference stands for."""
 
 ATTRIBUTES: Final = (
-    *("data-latex", "data-tex", "data-formula", "data-math", "data-equation"),
-    *("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset"),
+    "data-latex data-tex data-formula data-math data-equation",
+    "data-src data-original data-lazy-src data-actualsrc data-lazyload data-lazy data-echo lazy-src"
+    " data-ks-lazyload data-real-src real_src lay-src _src file original zoomfile",
+    *("src", "srcset data-srcset data-lazy-srcset"),
     *("data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"),
-    *("encoding", "open", "close", "separators"),
+    *("encoding", "open", "close", "separators", "hidden", "id"),
+    "",  # any other name
 )
-"""The attributes that count, by number; the first are formulas, then addresses, best first."""
+"""The names of the attributes that count, by number: a formula, the address of an image that is
+loaded late, ..."""
 
 _DOTTED: Final = (
     "dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong"
@@ -154,6 +159,7 @@ CLASSES: Final = {
     **dict.fromkeys(_BOXES.split(), BOX),
     "mathjax_preview": PREVIEW,
     "katex-html": TWIN,
+    "jammer": HIDDEN,  # a forum puts random letters in, against copies
 }
 """What the words of a class stand for."""
 
@@ -182,6 +188,10 @@ STYLES: Final[list[tuple[str, dict[str, int]]]] = [
             "upper-roman": UPPER_ROMAN,
             "lower-roman": LOWER_ROMAN,
         },
+    ),
+    (
+        "display visibility font-size",
+        {"none": HIDDEN, "hidden": HIDDEN, **dict.fromkeys(["0", "0px", "0pt", "0em"], SHRUNK)},
     ),
 ]
 """By number: properties of one meaning, and what the words of their values mean."""

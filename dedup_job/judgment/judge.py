@@ -20,7 +20,7 @@ from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import Model, feature_names, load_model
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
-RULES: Final = 3
+RULES: Final = 4
 """Version of the rules: of forms, differences, guards and features."""
 
 UNLIKELY: Final = "unlikely"

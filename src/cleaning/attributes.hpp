@@ -24,11 +24,14 @@ inline ValuePlace read_value(Points text, Place at, const Characters& characters
     at = behind_equals(text, at, characters);
     if (at == NONE || text[at] == '=' || text[at] == '`') return {};
     const Place end = std::ssize(text);
+    const bool escaped = text[at] == '\\' && at + 1 < end && (text[at + 1] == '"' || text[at + 1] == '\'');
+    at += escaped;  // \"...\", out of a program's string
     const std::uint32_t quote = text[at];
     Place stop = at;
     if (quote == '"' || quote == '\'') {  // attribute value (double-quoted), (single-quoted) state
         stop = find(text, at + 1, static_cast<char>(quote));
-        return stop < end ? ValuePlace{at + 1, stop, stop + 1} : ValuePlace{};
+        if (stop == end) return {};
+        return {at + 1, stop - (escaped && text[stop - 1] == '\\'), stop + 1};
     }
     while (stop < end && !characters.is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
     return stop > at ? ValuePlace{at, stop, stop} : ValuePlace{};
@@ -58,7 +61,7 @@ public:
         for (const auto& [number, first, stop] : places) note(number, text.subspan(first, stop - first));
     }
 
-    // ... of one with quotes inside quotes; what is no attribute is passed over.
+    // ... of an image, or of one whose attributes are untidy; what is no attribute is passed over.
     void search(Points tag) {
         found_ = 0;
         for (Place at = 0; at < std::ssize(tag);) {
@@ -68,11 +71,16 @@ public:
             }
             const Place begin = at;
             at = characters_.skip(tag, at + 1, GOES_ON);
-            const ValuePlace value = read_value(tag, at, characters_);
-            if (value.after == NONE) continue;
             const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
-            if (number != NONE) note(number, tag.subspan(value.first, value.stop - value.first));
-            at = value.after;
+            const ValuePlace place = read_value(tag, at, characters_);
+            if (place.after != NONE) {
+                const Points value = tag.subspan(place.first, place.stop - place.first);
+                if (number != NONE) note(number, value);
+                else if (is_path(value)) note(static_cast<int>(Attribute::other), value);
+                at = place.after;
+            } else if (number == static_cast<int>(Attribute::hidden)) {
+                note(number, Points());
+            }
         }
     }
 
@@ -126,8 +134,20 @@ public:
     }
 
 private:
+    // Whether a value is an address with a file's name or a query.
+    bool is_path(Points value) const {
+        Place slash = NONE;
+        for (Place at = 0; at < std::ssize(value); at++) {
+            if (value[at] == '(' || characters_.is(value[at], ENDS)) return false;
+            if (value[at] == '/') slash = at;
+        }
+        return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
+    }
+
     void note(int number, Points value) {
-        if (found_ >> number & 1) return;
+        const auto name = Attribute{static_cast<std::uint8_t>(number)};
+        // it may only say that an image is loaded late, or how
+        if (has(name) || (name == Attribute::late && find(value, 0, '/', '.') == std::ssize(value))) return;
         found_ |= 1u << number;
         values_[number] = value;
     }
@@ -142,7 +162,8 @@ private:
         bool is_first = true;
         for (Place at = 0; at < std::ssize(value);) {
             const Place begin = at;
-            while (at < std::ssize(value) && (value[at] == '-' || characters_.is(value[at], ALNUM))) at++;
+            while (at < std::ssize(value) && (value[at] == '-' || value[at] == '.' || characters_.is(value[at], ALNUM)))
+                at++;
             if (at == begin) {
                 at++;
                 continue;

@@ -53,7 +53,7 @@ public:
 
     void add_attributes(const std::vector<std::string>& attributes) {
         if (attributes.size() != ATTRIBUTES) refuse("attributes has not " + std::to_string(ATTRIBUTES) + " names");
-        for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, attributes[i], i);
+        for (int i = 0; i < ATTRIBUTES; i++) add_each(Naming::attribute, attributes[i], i);
     }
 
     void add_words(Naming of, const Meanings& words) {
@@ -64,8 +64,7 @@ public:
         if (styles.size() != PROPERTIES) refuse("styles has not " + std::to_string(PROPERTIES) + " rows");
         for (int i = 0; i < PROPERTIES; i++) {
             const auto& [names, words] = styles[i];
-            std::istringstream each(names);
-            for (std::string name; each >> name;) add(Naming::property, name, i);
+            add_each(Naming::property, names, i);
             add_words(word_of(static_cast<Property>(i)), words);
         }
     }
@@ -80,6 +79,12 @@ public:
     }
 
 private:
+    // names: with spaces between.
+    void add_each(Naming of, const std::string& names, int value) {
+        std::istringstream each(names);
+        for (std::string name; each >> name;) add(of, name, value);
+    }
+
     void add(Naming of, const std::string& name, int value, int second = 0) {
         const bool is_ascii = std::all_of(name.begin(), name.end(), [](char letter) { return 0 < letter; });
         if (name.empty() || name.size() > 255 || !is_ascii) refuse("a name is empty, too long or not ASCII: " + name);

@@ -210,6 +210,12 @@ inline bool holds_word(Points text, std::string_view word) {
     return false;
 }
 
+inline bool holds_any(Points text, std::initializer_list<std::u32string_view> words) {
+    return std::ranges::any_of(words, [&](std::u32string_view word) {
+        return !std::ranges::search(text, word).empty();
+    });
+}
+
 // Whether markup may go on with this character after its first one.
 inline bool may_begin_markup(std::uint32_t point) {
     const std::uint32_t small = point | ('a' - 'A');

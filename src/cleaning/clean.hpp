@@ -52,6 +52,7 @@ public:
     // Writes a text clean, or as it is if style rules are looked for in it. html: whether markup is looked for.
     // `out` is empty, and has room for what becomes of the text.
     std::uint8_t clean(Points text, bool html, Writer& out) {
+        if (html && reader_.read_escaped(text)) return finish_markup(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
         auto [folded, has_marks] = white_space_.fold(text, html ? looks | MARKUP : looks, out);
         Points bare = text;
@@ -59,7 +60,7 @@ public:
         if (folded == Folded::needs_markup) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
-            if (holds & TAGS) return finish(bare, reader_.is_heavy() && speaks_of_weight(bare), true, out);
+            if (holds & TAGS) return finish_markup(bare, out);
             if (holds & BRACES) {
                 looks = FENCES;
                 found |= RULES_AGAIN;
@@ -92,6 +93,10 @@ public:
     }
 
 private:
+    std::uint8_t finish_markup(Points text, Writer& out) {
+        return finish(text, reader_.is_heavy() && speaks_of_weight(text), true, out);
+    }
+
     // Whether style rules would be looked for in what is written.
     unsigned rules_again(const Writer& out) {
         Writer folded(room_.room());

@@ -19,14 +19,21 @@ public:
         close_before(element.action);
         write_break(page_, roles, number);
         if (roles & VOID) return write_void(page_, element.action);
-        const Action action = action_here(number, element.action);
+        Action action = action_here(number, element.action);
         if (Action::math < action && action < Action::annotation) begin_child(page_, page_.stack.back());
-        OpenElement& entry = push(number, action, page_.start);
         const std::uint32_t classes = page_.attributes.class_flags();
+        const Style style = page_.attributes.has(Attribute::style) ? page_.attributes.style() : Style();
+        const bool hidden = is_hidden(action, roles, classes | style.spans);
+        if (hidden && (action < Action::table || action > Action::table_cell)) action = Action::none;
+        OpenElement& entry = push(number, action, page_.start);
+        entry.hidden = hidden;
         const bool early = Action::ordered <= action && action <= Action::table_cell;
         if (early) begin(entry);
-        if (!entry.math && action != Action::table_row) open_spans(entry, element, roles, classes & ONCE);
-        if (write_latex(page_)) {
+        if (!entry.math && action != Action::table_row && !hidden)
+            open_spans(entry, element, roles, classes & ONCE, style);
+        if (hidden) {
+            entry.cut = out_.size();
+        } else if (write_formula(page_, Attribute::latex)) {
             entry.cut = out_.size();
             if (!early) entry.action = Action::none;
         } else if (action != Action::none && action != Action::span && !early) {
@@ -154,7 +161,7 @@ private:
         const int top = page_.top();
         if (entry.action == Action::hears || entry.action == Action::sees) {
             entry.medium = top;
-            const Attribute attribute = address_of(page_.attributes);
+            const Attribute attribute = address_of(page_);
             entry.extra = attribute != NO_ATTRIBUTE;
             write_medium(page_, entry.action == Action::hears ? AUDIO : VIDEO, attribute);
             entry.cut = out_.size();
@@ -197,11 +204,11 @@ private:
     }
 
     // Opens the spans that an element, its class (given) and its style stand for.
-    void open_spans(OpenElement& entry, const Element& element, std::uint32_t roles, std::uint32_t spans) {
+    void open_spans(OpenElement& entry, const Element& element, std::uint32_t roles, std::uint32_t spans,
+                    const Style& style) {
         spans |= element.spans;
-        if (page_.attributes.has(Attribute::style) && !(roles & LINK)) {
-            const Style style = page_.attributes.style();
-            spans |= element.action == Action::span ? style.spans : style.spans & ONCE;
+        if (!(roles & LINK)) {
+            spans |= style.spans & (element.action == Action::span ? ONCE | IS_SUP | IS_SUB : ONCE);
             if (!(roles & BREAKS)) spans |= style.border;
         }
         if (spans & IS_SUP) spans &= ~std::uint32_t{IS_SUB};
@@ -230,7 +237,11 @@ private:
         OpenElement& entry = page_.stack.back();
         const Action action = entry.action;
         const bool boxed = action == Action::math || (entry.extra == IS_BOX && entry.box == top);
-        if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) out_.cut(entry.cut);
+        if (entry.hidden) {
+            if (how == Closed::by_itself) take_hidden_back(entry);
+        } else if (entry.cut >= 0 && (how == Closed::by_itself || (how == Closed::by_other && boxed))) {
+            out_.cut(entry.cut);
+        }
         if (action >= Action::math) {
             end_of_formula(entry, how);
         } else if (action == Action::drawing) {
@@ -256,6 +267,25 @@ private:
             page_.box_end = out_.size();
         }
         close_spans(entry.spans_open);
+    }
+
+    // Whether nobody sees an element, which is no medium and no part of a formula. flags: of its class and its style.
+    // What has an id is there for a script to show.
+    bool is_hidden(Action action, std::uint32_t roles, std::uint32_t flags) const {
+        const bool may_be = Action::area < action && action < Action::math && action != Action::template_;
+        const Attributes& attributes = page_.attributes;
+        if (!page_.hides || attributes.has(Attribute::id) || !(may_be || action == Action::none)) return false;
+        if (flags & IS_SHRUNK && !(roles & BREAKS)) return true;
+        return flags & IS_HIDDEN || attributes.has(Attribute::hidden);
+    }
+
+    // Takes back what nobody sees, but no image, and nothing long: a page shows such later on.
+    void take_hidden_back(const OpenElement& entry) {
+        constexpr std::size_t MOST = 200;
+        const Points hidden = out_.from(entry.cut);
+        if (entry.cut < 0 || hidden.size() > MOST || std::ranges::any_of(hidden, is_medium)) return;
+        page_.has_hidden |= !hidden.empty();
+        out_.cut(entry.cut);
     }
 
     // Whether nothing is seen of a character, or of a mark.

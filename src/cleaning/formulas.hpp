@@ -40,17 +40,9 @@ inline bool write_formula(Page& page, Points text, unsigned how) {
     return true;
 }
 
+// Writes the formula that an attribute holds, if it does.
 inline bool write_formula(Page& page, Attribute attribute) {
-    return write_formula(page, page.attributes[attribute], DECODES | PARSES);
-}
-
-// Writes the formula that an attribute holds, if one does.
-inline bool write_latex(Page& page) {
-    for (int k = 0; k < static_cast<int>(Attribute::src); k++) {
-        const auto attribute = static_cast<Attribute>(k);
-        if (page.attributes.has(attribute) && write_formula(page, attribute)) return true;
-    }
-    return false;
+    return page.attributes.has(attribute) && write_formula(page, page.attributes[attribute], DECODES | PARSES);
 }
 
 // Whether a value holds a word of formulas; `tex` only as a word of its own: `text` is none.

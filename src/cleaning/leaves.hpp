@@ -62,19 +62,28 @@ inline void write_medium(Page& page, Mark kind, Attribute attribute) {
     page.out.append(ADDRESS_END);
 }
 
+// Whether nothing is at an address but what stands there until an image is loaded: data:, pic_loading.gif, t.png.
+inline bool is_placeholder(Points address, const Characters& characters) {
+    constexpr std::string_view WORDS[] = {"loading", "loader", "lazy", "blank", "none", "grey", "gray", "space", "1x1",
+                                          "pixel", "placeholder", "default", "empty", "transparent", "wait"};
+    if (starts_with(address, "data:")) return true;
+    while (find(address, 0, '/') < std::ssize(address)) address = address.subspan(find(address, 0, '/') + 1);
+    const bool is_short = address.empty() || (find(address, 0, '.') <= 1 && characters.is(address[0], LETTER));
+    return is_short || std::ranges::any_of(WORDS, [&](std::string_view word) { return holds_word(address, word); });
+}
+
 // The attribute that holds the address of an image, NO_ATTRIBUTE if none does. A page that loads its images late
-// has a placeholder as data: URI in `src`.
-inline Attribute address_of(const Attributes& attributes) {
+// has a placeholder in `src`.
+inline Attribute address_of(const Page& page) {
+    constexpr std::array ALL{Attribute::late, Attribute::src, Attribute::srcset};
+    constexpr std::array LATE{Attribute::late, Attribute::other, Attribute::srcset, Attribute::src};
+    const Attributes& attributes = page.attributes;
+    const bool late = is_placeholder(attributes[Attribute::src], page.characters);
     Attribute chosen = NO_ATTRIBUTE;
-    for (int k = static_cast<int>(Attribute::src); k <= static_cast<int>(Attribute::srcset); k++) {
-        const auto attribute = static_cast<Attribute>(k);
-        if (attributes[attribute].empty()) continue;
-        if (chosen == NO_ATTRIBUTE) {
-            chosen = attribute;
-            if (attribute != Attribute::src || !attributes.is_data(attribute)) return chosen;
-        } else if (!attributes.is_data(attribute)) {
-            return attribute;
-        }
+    for (const Attribute one : late ? std::span<const Attribute>(LATE) : ALL) {
+        if (attributes[one].empty()) continue;
+        if (!attributes.is_data(one)) return one;
+        if (chosen == NO_ATTRIBUTE) chosen = one;
     }
     return chosen;
 }
@@ -84,14 +93,14 @@ inline void write_field(Page& page) {
     if (page.attributes.has(Attribute::type)) {
         const int type = page.vocabulary.meaning(Naming::field_type, page.attributes[Attribute::type]);
         if (type == static_cast<int>(FieldType::image_button))
-            return write_medium(page, IMAGE, address_of(page.attributes));
+            return write_medium(page, IMAGE, address_of(page));
         if (type != NONE) return;
     }
     page.out.append(BLANK);
 }
 
 inline void write_picture(Page& page) {
-    Attribute attribute = address_of(page.attributes);
+    Attribute attribute = address_of(page);
     for (const Attribute other : {Attribute::href, Attribute::xlink_href}) {
         if (attribute == NO_ATTRIBUTE && page.attributes.has(other)) attribute = other;
     }
@@ -101,7 +110,7 @@ inline void write_picture(Page& page) {
 // Gives the medium around a `source` its address, in place of what was written in it.
 inline void write_source(Page& page) {
     const int around = page.stack.back().medium;
-    const Attribute attribute = address_of(page.attributes);
+    const Attribute attribute = address_of(page);
     if (!around || attribute == NO_ATTRIBUTE || page.stack[around].extra) return;
     OpenElement& medium = page.stack[around];
     page.silence(around + 1, page.top() + 1);
@@ -113,7 +122,7 @@ inline void write_source(Page& page) {
 
 // Writes what an element without content leaves.
 inline void write_void(Page& page, Action action) {
-    if (write_latex(page)) return;
+    if (write_formula(page, Attribute::latex)) return;
     if (action == Action::picture) {
         if (!alt_is_formula(page) || !write_formula(page, Attribute::alt)) write_picture(page);
     } else if (action == Action::field) {

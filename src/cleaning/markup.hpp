@@ -11,10 +11,71 @@ public:
 
     // Reads a text; returns what it holds. Where that is neither tag nor reference, `marked` is of no use.
     unsigned read(Points raw) {
+        unsigned holds = read(raw, TWICE, true);
+        const bool is_escape = holds & DOUBLED && speaks_of_escapes(marked());
+        const bool is_lost = page_.has_hidden && !page_.is_nonblank(marked());
+        if (is_escape || is_lost) holds = read(raw, is_escape ? 0u : TWICE, !is_lost);
+        return holds;
+    }
+
+    // Reads a text whose markup was escaped once more as a whole, `&lt;p&gt;...&lt;/p&gt;` or `\u003cp\u003e...`; false
+    // if it is none: the tag of a block begins it, no `<` and `>` stands in it, and it does not speak of such.
+    bool read_escaped(Points raw) {
+        const Points text = page_.characters.trimmed(raw);
+        if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
+        if (find(text, 0, '<', '>') < std::ssize(text)) return false;
+        unescaped_.resize(text.size() + BEHIND);
+        Writer out(unescaped_);
+        if (text[0] == '&') {
+            page_.references.copy(text, DECODES | (starts_with(text, "&amp;") ? TWICE : 0), out);
+        } else {
+            unescape_string(text, out);
+        }
+        const Points left = out.from(0);
+        if (left.size() < 3 || left.front() != '<' || left.back() != '>') return false;
+        page_.scanner.take(left);
+        const Markup first = page_.scanner.read(0);
+        if (!first.is_tag || first.closes || first.roles & DROPS || !(first.roles & BREAKS)) return false;
+        read(left);
+        return page_.is_nonblank(marked()) && !speaks_of_escapes(marked());
+    }
+
+    Points marked() const { return page_.out.from(0); }
+    bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
+
+    // Whether a text, however long, holds tags or references; what was read before is forgotten.
+    bool holds_markup(Points text) {
+        if (page_.scanner.take(text)) return true;
+        for (Place j = find(text, 0, '<', '&'); j + 1 < std::ssize(text); j = find(text, j + 1, '<', '&')) {
+            if (text[j] == '<' && page_.scanner.read(j).stop != NONE) return true;
+            if (text[j] == '&' && page_.references.read(text, j + 1).end != NONE) return true;
+        }
+        return false;
+    }
+
+private:
+    static bool speaks_of_escapes(Points text) {
+        return holds_any(text, {U"标签", U"标记", U"实体", U"转义", U"换行", U"字符", U"代码", U"HTML", U"html"});
+    }
+
+    // Writes a program's string as what it stands for, but for its line breaks.
+    static void unescape_string(Points text, Writer& out) {
+        for (Place j = 0; j < std::ssize(text); j++) {
+            const std::uint32_t next = text[j] == '\\' && j + 1 < std::ssize(text) ? text[j + 1] : 0;
+            const bool stands = next == '"' || next == '/';
+            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : stands ? next : 0;
+            out.append(point ? point : text[j]);
+            if (point) j += next == 'u' ? 5 : 1;
+        }
+    }
+
+    // hides: whether what nobody sees goes; twice: TWICE, or 0.
+    unsigned read(Points raw, unsigned twice, bool hides) {
         unsigned holds = 0;
+        page_.hides = hides;
         if (page_.begin(raw)) holds |= TAGS;
         const Points text = page_.text();
-        unsigned how = DECODES | PARSES;
+        unsigned how = DECODES | PARSES | twice;
         Place kept = 0;
         for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
             const Markup found = page_.scanner.read(j);
@@ -34,20 +95,6 @@ public:
         return holds;
     }
 
-    Points marked() const { return page_.out.from(0); }
-    bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
-
-    // Whether a text, however long, holds tags or references; what was read before is forgotten.
-    bool holds_markup(Points text) {
-        if (page_.scanner.take(text)) return true;
-        for (Place j = find(text, 0, '<', '&'); j + 1 < std::ssize(text); j = find(text, j + 1, '<', '&')) {
-            if (text[j] == '<' && page_.scanner.read(j).stop != NONE) return true;
-            if (text[j] == '&' && page_.references.read(text, j + 1).end != NONE) return true;
-        }
-        return false;
-    }
-
-private:
     // Writes the text between two tags; white space between the parts of a formula is none.
     unsigned copy_between(Place start, Place stop, unsigned how) {
         const OpenElement& entry = page_.stack.back();
@@ -55,7 +102,7 @@ private:
         const Action action = entry.action;
         if (entry.math && action != Action::math_text && action != Action::annotation && action != Action::note)
             between = page_.characters.trimmed(between);
-        return page_.copy(between, how);
+        return page_.copy(between, entry.math || entry.code ? how & ~TWICE : how);
     }
 
     // Writes what a tag leaves: the ends of elements, a line break, the beginning of its own.
@@ -66,7 +113,8 @@ private:
             return write_break(page_, found.roles, number);
         }
         const Place inside = found.hidden ? found.shown : page_.stop;
-        if (found.has_open_quotes) {
+        const Action action = number == NONE ? Action::none : page_.action_of(number);
+        if (found.is_untidy || (Action::picture <= action && action <= Action::field)) {
             page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
         } else {
             page_.attributes.take(page_.text(), page_.scanner.values());
@@ -74,7 +122,7 @@ private:
         const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
         if (found.hidden && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {
-            write_latex(page_);
+            write_formula(page_, Attribute::latex);
             return;
         }
         elements_.open(number, found.roles, found.closes_itself || found.hidden);
@@ -99,6 +147,7 @@ private:
 
     Page page_;
     Elements elements_;
+    std::vector<std::uint32_t> unescaped_;
 };
 
 }  // namespace dedup::cleaning

@@ -18,6 +18,7 @@ struct OpenElement {
     Place origin = 0;  // where its tag begins
     std::uint32_t separator = 0;  // of its children, 0 for none
     int count = 0;                // its children, or the number of the next item
+    bool hidden = false;          // whether nobody sees what stands in it
     // What its action needs: whether an annotation is TeX, a medium has its address, an item has a marker, it
     // is the box of a formula; a list's markers; the end of a fence; where the second child begins.
     Place extra = 0;
@@ -42,7 +43,7 @@ public:
         out = Writer(room_);
         stack.assign(1, OpenElement());
         formula_end = box_start = box_end = NONE;
-        is_heavy = false;
+        is_heavy = has_hidden = false;
         return scanner.take_without_marks(raw);
     }
 
@@ -91,6 +92,8 @@ public:
     Place formula_end = NONE;                // where the last formula ended
     Place box_start = NONE, box_end = NONE;  // where the last box of one began and ended
     bool is_heavy = false;                   // whether anything is bold or italic
+    bool has_hidden = false;                 // whether anything was taken back since nobody sees it
+    bool hides = true;                       // whether what nobody sees goes
 
 private:
     std::span<std::uint32_t> room_;

@@ -14,11 +14,13 @@ struct Reference {
     std::uint32_t first = 0, second = 0;
 };
 
-// How text is copied, as bits: with references decoded; NUL, CR, CR LF and surrogates as a parser reads them.
-enum How : unsigned { DECODES = 1, PARSES = 2 };
+// How text is copied, as bits: with references decoded; NUL, CR, CR LF and surrogates as a parser reads them; what was
+// escaped once more, &amp;nbsp; and \n, decoded.
+enum How : unsigned { DECODES = 1, PARSES = 2, TWICE = 4 };
 
-// What a text holds, as bits: tags; references; an opening brace that is written as a reference.
-enum Holds : unsigned { TAGS = 1, REFERENCES = 2, BRACES = 4 };
+// What a text holds, as bits: tags; references; an opening brace that is written as a reference; what was escaped once
+// more.
+enum Holds : unsigned { TAGS = 1, REFERENCES = 2, BRACES = 4, DOUBLED = 8 };
 
 class References {
 public:
@@ -45,15 +47,21 @@ public:
             j = find_where(text, j, [](const std::uint32_t* points) {  // whatever may come out otherwise than it stands
                 const Block block(points);
                 const Lanes surrogates = Block::between(points, FIRST_SURROGATE, LAST_SURROGATE);
-                return (block.equal('&') | block.equal(0) | block.equal('\r') | surrogates).bits();
+                return (block.equal('&') | block.equal('\\') | block.equal(0) | block.equal('\r') | surrogates).bits();
             });
             out.append(text.subspan(kept, j - kept));
             if (j == size) break;
             std::uint32_t point = text[j++];
             if (point == '&' && how & DECODES) {
-                const Reference found = read(text, j);
+                Reference found = read(text, j);
                 if (found.end != NONE) {
                     holds |= REFERENCES;
+                    while (how & TWICE && found.first == '&') {
+                        const Reference inner = read(text, found.end);
+                        if (inner.end == NONE) break;
+                        holds |= DOUBLED;
+                        found = inner;
+                    }
                     if (found.first == '{') holds |= BRACES;
                     j = found.end;
                     point = found.first;
@@ -61,6 +69,12 @@ public:
                         out.append(point);
                         point = found.second;
                     }
+                }
+            } else if (point == '\\') {
+                if (how & TWICE && is_line_break(text, j)) {
+                    holds |= DOUBLED;
+                    point = '\n';
+                    j++;
                 }
             } else if (how & PARSES) {
                 if (point == 0) continue;
@@ -74,6 +88,27 @@ public:
             out.append(point);
         }
         return holds;
+    }
+
+    // Whether the `n` behind a backslash is a line break in a program's string: a label, Chinese, another one or the
+    // end follows. No command of LaTeX goes on so.
+    bool is_line_break(Points text, Place j) const {
+        constexpr std::uint32_t EASTERN = 0x2E80;
+        const auto at = [&](Place k) { return k < std::ssize(text) ? text[k] : EASTERN; };
+        if (at(j) != 'n' || std::ssize(text) == 2) return false;  // alone: `<td>\n</td>`
+        const std::uint32_t next = at(j + 1), after = at(j + 2);
+        return next >= EASTERN || (next == '\\' && after == 'n') ||
+               (characters_.is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
+    }
+
+    // The character of four hexadecimal digits, 0 if there are none.
+    static std::uint32_t hex(Points text, Place j) {
+        std::uint32_t value = 0;
+        for (const Place end = j + 4; j < end; j++) {
+            if (j >= std::ssize(text) || digit(text[j]) == NO_DIGIT) return 0;
+            value = value * 16 + digit(text[j]);
+        }
+        return value;
     }
 
 private:

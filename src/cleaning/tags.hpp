@@ -3,6 +3,10 @@
 // States are those of the HTML standard (13.2.5, tokenization), where it is followed. It is not in what counts
 // as a tag: a browser takes `a<b且b>c` for one and loses it.
 #pragma once
+#include <optional>
+#include <string>
+#include <unordered_map>
+
 #include "cleaning/attributes.hpp"
 
 namespace dedup::cleaning {
@@ -14,7 +18,7 @@ struct Markup {
     std::uint32_t roles = 0;
     bool is_tag = false, closes = false, closes_itself = false;
     bool has_values = false;       // of attributes: see `values`
-    bool has_open_quotes = false;  // inside quotes: its values are to be searched
+    bool is_untidy = false;        // its values are to be searched
     Place shown = 0, hidden = 0;  // where content that is read with the tag begins and ends, 0 without any
 };
 
@@ -30,6 +34,8 @@ public:
         text_ = text;
         comments_end_ = true;
         foreign_read_ = false;
+        foreign_.clear();
+        speaks_of_tags_.reset();
         std::fill(closing_.begin(), closing_.end(), NONE);
         at_ = noted_ = 0;
         for (Place j = find(text, 0, '['); j < size(); j = find(text, j + 1, '[')) {
@@ -133,22 +139,28 @@ private:
             const Block block(text_.data() + begin);
             at = behind(begin, name_characters(block) | 1, GOES_ON);  // attribute name state
             const ValuePlace value = read_value(text_, at, characters_);
-            if (value.after == NONE) continue;
-            has_values = true;
             const int number = meaning(Naming::attribute, begin, at, block);
+            if (value.after == NONE) {
+                if (number == static_cast<int>(Attribute::hidden)) values_.push_back({number, at, at});
+                continue;
+            }
+            has_values = true;
             if (number != NONE) values_.push_back({number, value.first, value.stop});
             at = value.after;
         }
     }
 
-    // Where a tag ends with quotes inside quotes, style="font-family:"Arial"".
-    Place open_quote_end(Place start) const {
+    // Where a tag ends with untidy attributes, style="font-family:"Arial"" or align=center". Behind a name that is
+    // none but of an element, `=` anywhere tells that there are such; else it follows the first one's name, if any.
+    Place untidy_end(Place start, bool evident) const {
+        const Place end = angle_end(start);
         Place at = characters_.skip(text_, start, SPACE);
-        if (at == start || at == size() || !characters_.is(text_[at], LETTER)) return NONE;
-        for (at++; at < size() && text_[at] != '@' && characters_.is(text_[at], GOES_ON);) at++;
-        at = behind_equals(text_, at, characters_);
-        if (at == NONE || (text_[at] != '"' && text_[at] != '\'')) return NONE;
-        return angle_end(at + 1);
+        if (end == NONE || (evident ? find(text_.first(end), at, '=') == end : at == start)) return NONE;
+        if (evident) return end;
+        if (characters_.is(text_[at], LETTER)) {
+            for (at++; text_[at] != '@' && characters_.is(text_[at], GOES_ON);) at++;
+        }
+        return behind_equals(text_, at, characters_) == NONE ? NONE : end;
     }
 
     // Behind the next `>` if no `<` comes before it.
@@ -258,9 +270,10 @@ private:
         if (!found.roles && found.number == NONE) return {};
         Place end = attributes_end(stop, found.has_values);
         if (end == NONE) {
-            end = open_quote_end(stop);
+            end = untidy_end(stop, found.roles & EVIDENT);
             if (end == NONE) return {};
-            found.has_open_quotes = found.has_values = true;
+            found.is_untidy = true;
+            found.has_values = text_[characters_.skip(text_, stop, SPACE)] != '=';
         }
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
         const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
@@ -268,7 +281,7 @@ private:
         found.is_tag = true;
         found.stop = end;
         if (found.closes || found.closes_itself || !(found.roles & CLOSED)) return found;
-        if (!is_closed(found.number, end)) return {};
+        if (!is_closed(found.number, end)) return found.has_values ? found : Markup{};
         if (found.roles & (DROPS | SHOWS)) {  // RAWTEXT, RCDATA, script data state
             const auto [hidden, behind] = content_end(end, found.number);
             found.shown = end;
@@ -281,8 +294,22 @@ private:
     // Whether a tag is one although its name has other uses and it has no attribute.
     bool is_meant(Place start, Place begin, Place stop, Place end, const Markup& found) {
         if (found.number == NONE) return last_of_foreign(begin, stop) > start;
+        const bool is_letter = end == stop + 1 && (found.roles & PARAGRAPH || vocabulary_.element(found.number).spans);
         if (found.roles & PARAGRAPH && end == stop + 1 && starts_paragraph(start)) return true;
-        return is_closed(found.number, start + 1);
+        return is_closed(found.number, start + 1) || (is_letter && is_alone(start, end));
+    }
+
+    // Whether `<p>`, `<b>`, `<i>` or `<u>` is none of a comparison: no operand is before or behind it, or there is Chinese on
+    // both sides. Never in a text that speaks of tags.
+    bool is_alone(Place start, Place end) {
+        constexpr std::u32string_view STOPS = U"。！？；：，、…—”》】.!?;:,\">\n\r";
+        constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };
+        const std::uint32_t before = start ? text_[start - 1] : U'\n', after = end < size() ? text_[end] : U'\n';
+        const bool lacks_one = STOPS.find(before) != STOPS.npos || after == '<' || after == '\n' || after == '\r';
+        if (characters_.is(before, SPACE) && before != '\n' && before != '\r') return false;
+        if (!lacks_one && !(is_han(before) && is_han(after))) return false;
+        if (!speaks_of_tags_) speaks_of_tags_ = holds_any(text_, {U"标签", U"标记"});
+        return !*speaks_of_tags_;
     }
 
     // The roles of a name that is no element's, 0 if it is none of a tag.
@@ -308,36 +335,20 @@ private:
 
     // Where the last closing tag of a name that no table holds begins, NONE without one.
     Place last_of_foreign(Place begin, Place stop) {
-        if (!foreign_read_) read_foreign();
-        return foreign_[foreign_slot(begin, stop)];
-    }
-
-    void read_foreign() {
-        foreign_read_ = true;
-        std::size_t slots = 32;
-        while (2 * slots < static_cast<std::size_t>(size())) slots *= 2;  // a closing tag has four characters
-        foreign_.assign(slots, NONE);
-        for (Place j = find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
+        for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
             if (text_[j + 1] != '/' || !characters_.is(text_[j + 2], LETTER)) continue;
             const Place end = characters_.skip(text_, j + 2, ALNUM | MARK);
-            if (ends_name(end) && angle_end(end) != NONE) foreign_[foreign_slot(j + 2, end)] = j;
+            if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
         }
+        foreign_read_ = true;
+        const auto found = foreign_.find(small_name(begin, stop));
+        return found == foreign_.end() ? NONE : found->second;
     }
 
-    // The slot of a name, or the free one where it belongs.
-    std::size_t foreign_slot(Place begin, Place stop) const {
-        const Place length = stop - begin;
-        std::uint64_t key = static_cast<std::uint64_t>(length);
-        for (Place k = begin; k < stop; k++) key = (key ^ lower(text_[k])) * GOLDEN;
-        const std::size_t mask = foreign_.size() - 1;
-        std::size_t slot = (key >> 24) & mask;
-        for (; foreign_[slot] != NONE; slot = (slot + 1) & mask) {
-            const Place other = foreign_[slot] + 2;
-            Place k = 0;
-            while (k < length && lower(text_[other + k]) == lower(text_[begin + k])) k++;
-            if (k == length && !characters_.is(text_[other + k], ALNUM | MARK)) break;
-        }
-        return slot;
+    std::u32string small_name(Place begin, Place stop) const {
+        std::u32string letters;
+        for (Place k = begin; k < stop; k++) letters += static_cast<char32_t>(lower(text_[k]));
+        return letters;
     }
 
     const Characters& characters_;
@@ -347,8 +358,9 @@ private:
     std::vector<Place> closing_;             // by element: the last closing tag that was noted
     Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;
-    std::vector<Place> foreign_;             // closing tags of other names, by open addressing
+    std::unordered_map<std::u32string, Place> foreign_;  // the last closing tags of other names
     bool comments_end_ = true, foreign_read_ = false;
+    std::optional<bool> speaks_of_tags_;     // unknown until it matters
 };
 
 }  // namespace dedup::cleaning

@@ -98,23 +98,19 @@ enum SpanFlag : std::uint32_t {
     IS_BOX = 1 << 6,
     IS_PREVIEW = 1 << 7,
     IS_TWIN = 1 << 8,
+    // Of a class or a style: nobody sees it; nobody sees its letters.
+    IS_HIDDEN = 1 << 9,
+    IS_SHRUNK = 1 << 10,
     IS_LINED = 1 << (LINED - UNDERLINE),
 };
 constexpr int SPANS = SUB - UNDERLINE + 1;
 constexpr std::uint32_t ONCE = IS_UNDERLINE | IS_DOTS | IS_BOLD | IS_ITALIC;  // marked once, however deep
 
-// Attributes that count: formulas, addresses, best first, then others.
+// Attributes that count: `late`: an image is loaded from it later on; `other`: an address under a name of no meaning.
 enum class Attribute : std::uint8_t {
-    data_latex,
-    data_tex,
-    data_formula,
-    data_math,
-    data_equation,
+    latex,
+    late,
     src,
-    data_src,
-    data_original,
-    data_lazy_src,
-    data_actualsrc,
     srcset,
     data,
     href,
@@ -129,11 +125,14 @@ enum class Attribute : std::uint8_t {
     open,
     close,
     separators,
+    hidden,
+    id,
+    other,
 };
-constexpr int ATTRIBUTES = static_cast<int>(Attribute::separators) + 1;
+constexpr int ATTRIBUTES = static_cast<int>(Attribute::other) + 1;
 
-enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing };
-constexpr int PROPERTIES = 7;
+enum class Property : std::uint8_t { decoration, border, align, emphasis, weight, slant, listing, hiding };
+constexpr int PROPERTIES = 8;
 
 // The markers of a list.
 enum class Markers : std::uint8_t { decimal, upper, lower, upper_roman, lower_roman, unmarked };

@@ -10,22 +10,62 @@ std::size_t find_last(Points text, std::uint32_t c) {
     return i;
 }
 
-// The file's name where it is one by itself, else the address without the protocol.
-Points image_key(const Reader& address) {
-    static constexpr std::u32string_view DATA = U"data:", NAMELESS = U"image";
-    Points whole = address.text;
-    if (!(whole.size() >= DATA.size() && std::equal(DATA.begin(), DATA.end(), whole.begin())))
-        whole = whole.first(std::ranges::find_if(whole, [](auto c) { return c == U'?' || c == U'#'; }) - whole.begin());
-    const Reader name{address.tables, whole.subspan(find_last(whole, U'/'))};
-    const std::size_t dot = find_last(name.text, U'.');
-    bool digit = false;
-    for (std::size_t i = 0; i < name.size(); i++) digit |= name.is(i, Class::digit);
-    if ((dot > 1 ? dot - 1 : name.size()) >= 8 && digit) return name.text;
-    for (std::size_t i = 0; i + 2 < whole.size(); i++) {
-        if (whole[i] == U'/' && whole[i + 1] == U'/') return whole.subspan(i + 2);
+bool begins(Points text, std::u32string_view word) {
+    return text.size() >= word.size() && std::ranges::equal(text.first(word.size()), word);
+}
+
+bool is_one_of(Points name, std::span<const std::u32string_view> words) {
+    return std::ranges::any_of(words, [&](auto word) { return std::ranges::equal(name, word); });
+}
+
+// Whether a parameter of an address says who may see a picture and until when, that no cache is to answer, how large it
+// is wanted, or where the link was found.
+bool is_passing(Points name) {
+    static constexpr std::u32string_view WORDS[] = {
+        U"e", U"expires", U"sign", U"signature", U"sig", U"token", U"access_token", U"auth", U"auth_key", U"keyid",
+        U"accesskeyid", U"ossaccesskeyid", U"awsaccesskeyid", U"key-pair-id", U"policy", U"wssecret", U"wstime", U"t",
+        U"ts", U"v", U"ver", U"version", U"_", U"_t", U"timestamp", U"time", U"r", U"rnd", U"rand", U"random",
+        U"nocache", U"cache", U"cb", U"date", U"w", U"h", U"width", U"height", U"size", U"quality", U"format", U"dpr",
+        U"scale", U"tp", U"from", U"source", U"ref"};
+    static constexpr std::u32string_view BEGINNINGS[] = {U"x-amz-", U"x-oss-", U"x-cos-", U"x-image-", U"security-",
+                                                         U"q-", U"utm_", U"wx", U"spm"};
+    const auto begins_with = [&](std::u32string_view word) { return begins(name, word); };
+    return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, begins_with);
+}
+
+// Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and
+// the parameters that name it. Of a picture's file few do. All that follows the path does if nothing else names it.
+void append_image_key(const Reader& address, Buffer& to) {
+    static constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
+                                                    U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"},
+                                         NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
+                                                    U"page", U"index", U"top_left_x", U"top_left_y"};
+    static constexpr std::u32string_view NAMELESS = U"image";
+    const Points all = address.text;
+    const auto cut = [](Points text, std::u32string_view ends) {  // before the first of these characters
+        return text.first(std::ranges::find_first_of(text, ends) - text.begin());
+    };
+    const auto has_digit = [&](Points text) {
+        return std::ranges::any_of(text, [&](std::uint32_t c) { return address.tables.class_of(c) == Class::digit; });
+    };
+    const Points whole = begins(all, U"data:") ? all : cut(all, U"?#");
+    const Points behind = all.subspan(whole.size());
+    const auto host = std::ranges::search(whole, std::u32string_view(U"//"));
+    const Points path = host.empty() ? whole : whole.subspan(host.end() - whole.begin());
+    const Points name = whole.subspan(find_last(whole, U'/'));
+    const std::size_t dot = find_last(name, U'.');
+    append(to, (dot > 1 ? dot - 1 : name.size()) >= 8 && has_digit(name) ? name : path);
+    const bool is_file = dot && is_one_of(name.subspan(dot), FILES);
+    const bool is_named = is_file || has_digit(path.subspan(host.empty() ? 0 : cut(path, U"/").size()));
+    const std::size_t size = to.size();
+    for (Points left = cut(behind, U"#"); left.size() > 1;) {
+        const Points parameter = cut(left.subspan(1), U"&");
+        const Points of = cut(parameter, U"=");
+        if (is_file ? is_one_of(of, NAMES) : !is_passing(of)) append(to, left.first(parameter.size() + 1));
+        left = left.subspan(parameter.size() + 1);
     }
-    static const Buffer nameless(NAMELESS.begin(), NAMELESS.end());
-    return whole.empty() ? Points(nameless) : whole;
+    if (to.size() == size && !is_named) append(to, behind);
+    if (all.empty()) to.insert(to.end(), NAMELESS.begin(), NAMELESS.end());
 }
 
 }  // namespace
@@ -102,7 +142,7 @@ Range OutlineReader::add(Points points) {
 Range OutlineReader::write(const Searched& part) {
     const Range range = add(flattener_.flatten(part));
     for (const Points address : flattener_.images) {
-        append(images_, image_key({tables_, address}));
+        append_image_key({tables_, address}, images_);
         image_ends_.push_back(images_.size());
     }
     return range;

@@ -30,6 +30,8 @@ ATTRIBUTES += [
     " a=`",
 ]
 ATTRIBUTES += [" :a@b=1 #c *d", "//a=1//", "\u3000a\u2028=\x85'1'", " a=1=2", " a='1'b", ' a="1"=']
+ATTRIBUTES += [" hidden", " style='display:none'", ' style="font-size:0"', " id=1 hidden=''"]
+ATTRIBUTES += [' a=\\"b>c\\"', " a=\\'", ' a=b"', " 甲 a=1", " =1", " file=/u/1.png src=none.gif"]
 TAGS = st.builds(
     "".join,
     st.tuples(
@@ -40,8 +42,10 @@ TAGS = st.builds(
     ),
 )
 TEXT = ["若a<b且b>c", "{", "}", "{a:b}", "@", "\n", "x", "<", ">", "😀", "\ud800"]
+TEXT += ["甲", "。", "\\n", "A.", "标签", "\\u003c"]
 TEXT += ["\0", "\r\n", "\r", "\u200b", " ", "\x0b", "'", '"', "=", "/", "-->", "--!>", "]]>"]
 REFERENCES = ["&", "&lt;", "&am", "p;", "&amp", "&nope;", "&#60;", "&lcub;", "&#x7b;", "&#", "&#x;"]
+REFERENCES += ["&amp;nbsp;", "&amp;lt;", "&amp;amp;#39;", "&lt;p&gt;", "&lt;/p&gt;"]
 REFERENCES += [
     "&&amp;",
     "&#0;",

@@ -19,7 +19,7 @@ IMAGES = [
         "![](data:image/png;base64,AA%20BB)",
     ),
     ("loaded late", "<img data-src=b.png>", "![](b.png)"),
-    ("address before later ones", "<img data-original=c.png src=a.png>", "![](a.png)"),
+    ("address that is loaded later on", "<img src=a.png data-original=c.png>", "![](c.png)"),
     ("placeholder", "<img src='data:image/gif;base64,R0=' data-src=b.png>", "![](b.png)"),
     ("set of addresses", "<img srcset='s.png 1x, t.png 2x'>", "![](s.png)"),
     ("no address", "<img alt=x>", "![]()"),

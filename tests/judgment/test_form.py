@@ -221,6 +221,23 @@ SAME = {
         "如图 ![](https://a.org/x/12345678.png)",
         "如图![图](http://b.com/12345678.png?w=2)",
     ],
+    "a signed image": [
+        "如图 ![](https://a.cn/p/1.png?Expires=1&OSSAccessKeyId=K&Signature=x)",
+        "如图 ![](https://a.cn/p/1.png?X-Amz-Date=2&X-Amz-Signature=y)",
+        "如图 ![](https://a.cn/p/1.png)",
+    ],
+    "a signed address without a file": [
+        "如图 ![](https://a.cn/get?key=7f&e=1&token=K)",
+        "如图 ![](https://a.cn/get?key=7f&e=2&token=L)",
+    ],
+    "a signed path": ["如图 ![](//a.cn/7f/1?sign=a&t=1)", "如图 ![](//a.cn/7f/1?sign=b&t=2)"],
+    "an image not out of a cache": [
+        "如图 ![](/1.gif?t=1)",
+        "如图 ![](/1.gif?_=2&v=3)",
+        "如图 ![](/1.gif?4567)",
+    ],
+    "an image of another size": ["如图 ![](/show?id=1&w=10)", "如图 ![](/show?id=1&width=20)"],
+    "an image worked on": ["如图 ![](/a.jpg?imageView2/2/w/4)", "如图 ![](/a.jpg#from=paste)"],
 }
 
 
@@ -240,6 +257,17 @@ OTHER = {
     "a factorial": ["求 5! 的值", "求 5 的值"],
     "an interval": ["x 属于 [2,6]", "x 属于 (2,6)"],
     "an image": ["如图 ![](a/12345678.png)", "如图 ![](a/12345679.png)"],
+    "an image of a server": ["如图 ![](/GetImage.ashx?id=1)", "如图 ![](/GetImage.ashx?id=2)"],
+    "a number in a query": ["如图 ![](/img?type=3&no=1)", "如图 ![](/img?type=3&no=2)"],
+    "a formula in a query": [
+        "如图 ![](//a.cn/gif.latex?x%5E2)",
+        "如图 ![](//a.cn/gif.latex?y%5E2)",
+    ],
+    "a query alone": ["如图 ![](?tex=x)", "如图 ![](?tex=y)"],
+    "a part of a page": ["如图 ![](/1.jpg?top_left_y=1&w=2)", "如图 ![](/1.jpg?top_left_y=9&w=2)"],
+    "a fragment alone": ["如图 ![](https://a.cn/#/a)", "如图 ![](https://a.cn/#/b)"],
+    "a time that names it": ["如图 ![](/frame.php?t=1)", "如图 ![](/frame.php?t=2)"],
+    "a sound": ["听 ![audio](/play?file=a.mp3)", "听 ![audio](/play?file=b.mp3)"],
     "what is asked": ["完成下列各题：水", "符合题目要求：水"],
 }
 

@@ -567,14 +567,81 @@ class Flattener:
         return end + 1
 
 
+_FILE = re.compile(r".*\.(png|jpe?g|gif|bmp|webp|svg|wmf|tiff|mp3|wav|m4a|mp4)", re.DOTALL)
+_NAMING = {"id", "fileid", "imgid", "picid", "file", "filename", "key", "page", "index"}
+_NAMING |= {"top_left_x", "top_left_y"}
+_PASSING = {
+    "e",
+    "expires",
+    "sign",
+    "signature",
+    "sig",
+    "token",
+    "access_token",
+    "auth",
+    "auth_key",
+    "keyid",
+    "accesskeyid",
+    "ossaccesskeyid",
+    "awsaccesskeyid",
+    "key-pair-id",
+    "policy",
+    "wssecret",
+    "wstime",
+    "t",
+    "ts",
+    "v",
+    "ver",
+    "version",
+    "_",
+    "_t",
+    "timestamp",
+    "time",
+    "r",
+    "rnd",
+    "rand",
+    "random",
+    "nocache",
+    "cache",
+    "cb",
+    "date",
+    "w",
+    "h",
+    "width",
+    "height",
+    "size",
+    "quality",
+    "format",
+    "dpr",
+    "scale",
+    "tp",
+    "from",
+    "source",
+    "ref",
+}
+_PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
+
+
 def image_key(address: str) -> str:
-    """Return the file's name where it is one by itself, else the address without protocol."""
-    if not address.startswith("data:"):
-        address = address.split("?")[0].split("#")[0]
-    name = address.rpartition("/")[2]
-    if len(name.rpartition(".")[0] or name) >= 8 and any(map(is_digit, name)):
-        return name
-    return address.partition("//")[2] or address or "image"
+    """Return the file's name where it is one by itself, else the address without protocol.
+
+    Behind it stand the parameters that name the picture; all that follows if nothing else does.
+    """
+    whole = address if address.startswith("data:") else re.split("[?#]", address)[0]
+    behind = address[len(whole) :]
+    before, protocol, path = whole.partition("//")
+    path = path if protocol else before
+    name = whole.rpartition("/")[2]
+    own = len(name.rpartition(".")[0] or name) >= 8 and any(map(is_digit, name))
+    is_file = bool(_FILE.fullmatch(name))
+    kept = ""
+    for part in re.findall("[?&][^&]*", behind.split("#")[0]):
+        given = part[1:].split("=")[0]
+        passing = given in _PASSING or given.startswith((*_PASSING_BEGINNINGS, "spm"))
+        if given in _NAMING if is_file else given and not passing:
+            kept += part
+    is_named = is_file or any(map(is_digit, path[path.find("/") :] if protocol else path))
+    return (name if own else path) + (kept or ("" if is_named else behind)) or "image"
 
 
 def mark_end(text: str, i: int) -> int:

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cleaning.oracle.escapes import decode, escape_again, holds_reference
+from tests.cleaning.oracle.escapes import (
+    decode,
+    escape_again,
+    holds_reference,
+    speaks_of_escapes,
+    unescaped,
+)
 from tests.cleaning.oracle.fences import drop_invisible, fold_fenced
 from tests.cleaning.oracle.markup import tokens
+from tests.cleaning.oracle.names import BLOCKS, DROPPED
 from tests.cleaning.oracle.notation import written
 
 Rules = Callable[[str], str]
@@ -36,6 +43,11 @@ def _is_unstable(text: str) -> bool:
 
 def _cleaned(text: str, html: bool, rules: Rules) -> str:
     if html:
+        again, _ = tokens(unescaped(text))
+        if again and again[0].name in BLOCKS - DROPPED and not again[0].closes:
+            found = written(again, unescaped(text))
+            if found and not speaks_of_escapes(found):
+                return found
         parts, whole = tokens(text)
         if whole != text or any(part.name for part in parts):
             return written(parts, whole)

@@ -8,6 +8,11 @@ from html.entities import html5
 
 _FORM = r"#[0-9]{1,7};|#[xX][0-9A-Fa-f]{1,6};|[A-Za-z][A-Za-z0-9]{1,31};"
 _REFERENCE = re.compile(rf"&({_FORM})")
+_TWICE = re.compile(
+    rf"&((?:(?:amp|AMP|\#0{{0,5}}38|\#[xX]0{{0,4}}26);)*)({_FORM})"
+    r"|\\n(?=[\u2e80-\U0010ffff]|\\n|[A-Za-z0-9][.)、．])|\\n\Z"
+)
+_ESCAPES = re.compile("标签|标记|实体|转义|换行|字符|代码|HTML|html")
 # Only with its semicolon: `?a=1&para=2&copy=3` is an address, not a paragraph sign.
 _NAMED = frozenset(name for name in html5 if name.endswith(";"))
 
@@ -21,9 +26,37 @@ def _is_known(form: str) -> bool:
     return form[0] == "#" or form in _NAMED
 
 
-def decode(text: str) -> str:
-    """Return a text with its character references decoded, each once."""
+def decode(text: str, *, twice: bool = False) -> str:
+    """Return a text with its references decoded, each once; twice: and what was escaped again."""
+    if twice:
+        return _TWICE.sub(_meaning_twice, text)
     return _REFERENCE.sub(lambda m: _meaning(m[1]) if _is_known(m[1]) else m[0], text)
+
+
+def _meaning_twice(match: re.Match[str]) -> str:
+    again, form = match[1], match[2]
+    if form is None:
+        return match[0] if match.string == match[0] else "\n"
+    if _is_known(form):
+        return _meaning(form)
+    return f"&{form}" if again else match[0]
+
+
+def speaks_of_escapes(text: str) -> bool:
+    """Tell whether a text is about markup, so that what looks escaped once more is meant."""
+    return bool(_ESCAPES.search(text))
+
+
+def unescaped(text: str) -> str:
+    """Return a text whose markup was escaped once more as a whole without that escape, or ""."""
+    text = text.strip()
+    if text[:1] not in ("&", "\\") or "<" in text or ">" in text:
+        return ""
+    if text[0] == "&":
+        text = decode(text, twice=text.lower().startswith("&amp;"))
+    else:
+        text = re.sub(r"\\u([0-9A-Fa-f]{4})|\\([\"/])", lambda m: m[2] or chr(int(m[1], 16)), text)
+    return text if len(text) > 2 and text[0] == "<" and text[-1] == ">" else ""
 
 
 def _meaning(form: str) -> str:

@@ -22,11 +22,12 @@ _TOKEN = re.compile(
         (?P<attributes>
             (?:
                 [\s/]*+ [A-Za-z_:@\#*][\w:.@-]*+
-                (?: \s*+ = \s*+ (?: "[^"]*+" | '[^']*+' | [^\s"'=<>`][^\s"'<>]*+ ) )?+
+                (?: \s*+ = \s*+
+                    (?: \\?"[^"]*+" | \\?'[^']*+' | (?!\\["'])[^\s"'=<>`][^\s"'<>]*+ ) )?+
             )*+
             [\s/]*+ (?=>)
-            # Quotes inside quotes, as in style="font-family:"Arial"": up to the next `>`.
-          | \s++ [A-Za-z][\w:.-]*+ \s*+ = \s*+ ["'] [^<>]*+
+            # Untidy ones, as in style="font-family:"Arial"": up to the next `>`.
+          | (?P<untidy> [^<>]*+ )
         ) >
       | (?P<comment> !-- )
       | (?P<declaration>
@@ -36,6 +37,8 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE,
 )
+_UNTIDY = re.compile(r"\s++(?:[A-Za-z][\w:.-]*+)?+\s*+=")
+_SENTENCE_ENDS = '。！？；：，、…—”》】.!?;:,">\n\r'
 _CLOSING_TAG = re.compile(r"</([A-Za-z][A-Za-z0-9:._-]*+)(?=[\s/>])[^<>]*+>")
 _COMMENT_END = re.compile(r"--!?>")
 _CDATA = "<![CDATA["
@@ -105,13 +108,20 @@ class _Reader:
         if match["declaration"]:
             return match.end()
         name = match["name"].lower()
+        is_plain = name in KNOWN and name not in AMBIGUOUS
+        if match["untidy"] is not None and not (
+            "=" in match["untidy"]
+            if is_plain or _WORD_NAME.fullmatch(name)
+            else _UNTIDY.match(match["untidy"])
+        ):
+            return None
         if (name not in KNOWN or name in AMBIGUOUS) and not self._is_evident(match, name):
             return None
         closes = match["slash"] or match["attributes"].endswith("/")
         if name not in CLOSED_ONLY or closes:
             return match.end()
         if self._last_closing.get(name, -1) < match.end():
-            return None
+            return match.end() if self._has_values(match) else None
         if name not in DROPPED | VERBATIM:
             return match.end()
         closings = _CLOSING_TAG.finditer(self.text, match.end())
@@ -125,11 +135,28 @@ class _Reader:
             if not _FOREIGN_NAME.fullmatch(name):
                 return False
         start, attributes = match.start(), match["attributes"]
-        if match["slash"] or "=" in attributes or attributes.endswith("/"):
+        if match["slash"] or self._has_values(match) or attributes.endswith("/"):
             return True
         if name == "p" and not attributes and self._starts_paragraph(start):
             return True
+        if name in {"p", "b", "i", "u"} and not attributes and self._is_alone(start, match.end()):
+            return True
         return self._last_closing.get(name, -1) > start
+
+    def _has_values(self, match: re.Match[str]) -> bool:
+        return "=" in match["attributes"] and not match["attributes"].lstrip().startswith("=")
+
+    def _is_alone(self, start: int, end: int) -> bool:
+        before, after = self.text[:start][-1:] or "\n", self.text[end : end + 1] or "\n"
+        if (
+            "标签" in self.text
+            or "标记" in self.text
+            or (before.isspace() and before not in "\n\r")
+        ):
+            return False
+        if before in _SENTENCE_ENDS or after in "<\n\r":
+            return True
+        return all(0x2E80 <= ord(c) < 0xFF00 for c in (before, after))
 
     def _starts_paragraph(self, start: int) -> bool:
         # Paragraphs are often left open; `x<p>y` is mathematics.

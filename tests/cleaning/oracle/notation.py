@@ -9,17 +9,43 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from tests.cleaning.oracle.escapes import speaks_of_escapes
 from tests.cleaning.oracle.fences import fold_fenced, trimmed
 from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
 from tests.cleaning.oracle.markup import Token
-from tests.cleaning.oracle.names import BLOCKS, INVISIBLE
+from tests.cleaning.oracle.names import BLOCKS, INVISIBLE, VOID
 from tests.cleaning.oracle.tree import Node, parsed, tree, value
 
 HARD = "\ue000"
 ATOMS = 0xF0000
 _WEIGHTY = re.compile("加粗|黑体|粗体|粗字|斜体|bold|italic", re.IGNORECASE)
 _LATEX = ("data-latex", "data-tex", "data-formula", "data-math", "data-equation")
-_ADDRESSES = ("src", "data-src", "data-original", "data-lazy-src", "data-actualsrc", "srcset")
+_LATE = {
+    "data-src",
+    "data-original",
+    "data-lazy-src",
+    "data-actualsrc",
+    "data-lazyload",
+    "data-lazy",
+    "data-echo",
+    "lazy-src",
+    "data-ks-lazyload",
+    "data-real-src",
+    "real_src",
+    "lay-src",
+    "_src",
+    "file",
+    "original",
+    "zoomfile",
+}
+_SETS = {"srcset", "data-srcset", "data-lazy-srcset"}
+_KNOWN = {"src", "data", "href", "xlink:href", "alt", "class", "style", "type", "start", "value"}
+_KNOWN |= {"encoding", "open", "close", "separators", "hidden", "id", *_LATE, *_SETS, *_LATEX}
+_PLACEHOLDER = re.compile(
+    r"data:.*|(?:.*/)?(?:|[A-Za-z](?:\.[^/]*)?|[^/]*(?:loading|loader|lazy|blank|none|grey|gray|space"
+    r"|1x1|pixel|placeholder|default|empty|transparent|wait)[^/]*)",
+    re.IGNORECASE | re.DOTALL,
+)
 _DOTS = {
     "dian",
     "dot",
@@ -51,14 +77,21 @@ _SPACE = rf"[\s{HARD}]"
 def written(tokens: list[Token], whole: str) -> str:
     """Return tokens in the notation, not yet escaped."""
     root = tree(tokens, whole)
-    plain = _Writer(heavy=False)
+    text = _written(root, hides=True, twice=True)
+    is_escape = text != _written(root, hides=True, twice=False) and speaks_of_escapes(text)
+    return _written(root, hides=bool(text), twice=not is_escape)
+
+
+def _written(root: Node, *, hides: bool, twice: bool) -> str:
+    plain = _Writer(heavy=False, hides=hides, twice=twice)
     plain.children(root)
-    return _Writer(heavy=bool(_WEIGHTY.search("\x01".join(plain.words)))).finished(root)
+    heavy = bool(_WEIGHTY.search("\x01".join(plain.words)))
+    return _Writer(heavy=heavy, hides=hides, twice=twice).finished(root)
 
 
 class _Writer:
-    def __init__(self, *, heavy: bool) -> None:
-        self.heavy = heavy
+    def __init__(self, *, heavy: bool, hides: bool, twice: bool) -> None:
+        self.heavy, self.hides, self.twice = heavy, hides, twice
         self.atoms: list[str] = []
         self.words: list[str] = []
         self.marks: list[str] = []
@@ -105,7 +138,7 @@ class _Writer:
 
     def one(self, node: Node) -> str:
         if node.name == "#":
-            text = parsed(node.text)
+            text = parsed(node.text, twice=self.twice and not self.code)
             self.words.append(text)
             return re.sub(f"[{INVISIBLE}]", "", text)
         if node.name == "#break":
@@ -121,6 +154,8 @@ class _Writer:
         return text
 
     def element(self, node: Node) -> str:
+        if self._is_hidden(node):
+            return self._hidden(node)
         spans = self._spans(node)
         opened = [s for s in spans if s in ("^", "_") or s not in self.marks]
         self.marks += [s for s in opened if s not in ("^", "_")]
@@ -136,9 +171,39 @@ class _Writer:
         _, inside, trail = _split(text)
         return f"{item}\ue003{inside}{trail}" if inside else trail
 
+    def _is_hidden(self, node: Node) -> bool:
+        handled = hasattr(self, f"on_{node.name.replace('-', '_').replace(':', '_')}")
+        may = node.name in _HIDEABLE or not (handled or node.name in _UNSPANNED - {"tr"})
+        if (
+            not self.hides
+            or not node.known
+            or not may
+            or node.name in VOID
+            or "id" in node.attributes
+        ):
+            return False
+        style = _style(node)
+        words = [
+            word
+            for name in ("display", "visibility", "font-size")
+            for word in re.findall("[a-z0-9.-]+", style.get(name, ""))
+        ]
+        jams = "jammer" in node.attributes.get("class", "").lower().split()
+        shrunk = {"0", "0px", "0pt", "0em"} & {*words} and node.name not in BLOCKS
+        return bool(jams or "hidden" in node.attributes or {"none", "hidden"} & {*words} or shrunk)
+
+    def _hidden(self, node: Node) -> str:
+        table = node.name in _TABLES and not self.code
+        text = self._content(node) if table else self.children(node)
+        images = [c for c in text if ord(c) >= ATOMS and self.atoms[ord(c) - ATOMS][0] == "!"]
+        if node.ended != "own" or images or len(text) > 200:
+            return text
+        return HARD if node.name == "tr" else ""
+
     def _content(self, node: Node) -> str:
         name = node.name
-        latex = next((f for a in _LATEX if (f := formula(value(node, a)))), "")
+        given = (a for a in node.attributes if a in _LATEX)
+        latex = formula(value(node, next(given, "")))
         if latex:
             return latex + ("" if node.ended == "own" else self.children(node))
         if not node.known:
@@ -158,24 +223,15 @@ class _Writer:
     def on_img(self, node: Node) -> str:
         if alt := alt_formula(node):
             return alt
-        found = [(a, node.attributes[a]) for a in _ADDRESSES if node.attributes.get(a)]
-        if len(found) > 1 and found[0][0] == "src" and _is_data(found[0][1]):
-            found = [f for f in found[1:] if not _is_data(f[1])] or found
-        address = parsed(found[0][1]) if found else value(node, "href") or value(node, "xlink:href")
-        if found and found[0][0] == "srcset":
-            address = (address.split() or [""])[0].rstrip(",")
+        address = _address(node) or value(node, "href") or value(node, "xlink:href")
         return self.image("", address)
 
     on_image = on_embed = on_v_imagedata = on_img
 
     def _medium(self, node: Node, kind: str) -> str:
-        found = [node.attributes[a] for a in _ADDRESSES if node.attributes.get(a)]
-        if not found:
-            found = [
-                v for s in _all(node, "source") for a in _ADDRESSES if (v := s.attributes.get(a))
-            ]
+        found = _address(node) or next(filter(None, map(_address, _all(node, "source"))), "")
         rest = "" if node.ended == "own" else self.children(node)
-        return self.image(kind, parsed(found[0]) if found else "") + rest
+        return self.image(kind, found) + rest
 
     def on_audio(self, node: Node) -> str:
         return self._medium(node, "audio")
@@ -211,22 +267,28 @@ class _Writer:
 
     def on_script(self, node: Node) -> str:
         if "math/tex" in node.attributes.get("type", "").lower():
-            return formula(parsed(node.text, decoded=False))
-        return ""
+            return formula(parsed(node.text, decoded=False)) or self.children(node)
+        return self.children(node)
 
-    def on_style(self, _node: Node) -> str:
-        return ""
+    def on_style(self, node: Node) -> str:
+        return self.children(node)
 
     def on_title(self, node: Node) -> str:
+        if node.children:  # never closed
+            return self.children(node)
         self.words.append(parsed(node.text))
         return parsed(node.text) + "\n" if node.text else ""
 
     def on_xmp(self, node: Node) -> str:
+        if node.children:
+            return self.children(node)
         return parsed(node.text, decoded=False) + "\n" if node.text else ""
 
     def on_textarea(self, node: Node) -> str:
         if node.ended == "own":  # `<textarea/>`, which has no content
             return ""
+        if not node.closed:
+            return self.children(node)
         text = parsed(node.text)
         return (text if text.strip() else "____") + "\n"
 
@@ -331,14 +393,7 @@ class _Writer:
 
     def _spans(self, node: Node) -> list[str]:
         name, found = node.name, []
-        style = {
-            p.strip().lower(): v.lower()
-            for part in node.attributes.get("style", "").split(";")
-            for p, colon, v in [part.partition(":")]
-            if colon
-        }
-        if name == "a":
-            style = {}
+        style = {} if name == "a" else _style(node)
         line = " ".join(style.get(p, "") for p in ("text-decoration", "text-decoration-line"))
         border = name not in BLOCKS and "solid" in re.findall(
             "[a-z0-9-]+", style.get("border-bottom", "")
@@ -390,6 +445,39 @@ class _Writer:
 
 
 _UNSPANNED = frozenset(["math", "mi", "mn", "mo", "mtext", "mrow", "tr", "textarea", "title"])
+
+
+_TABLES = frozenset(["table", "thead", "tbody", "tfoot", "caption", "tr", "td", "th"])
+_HIDEABLE = _TABLES | frozenset(
+    ["ol", "ul", "menu", "dir", "li", "pre", "listing", "code", "rt", "select"]
+)
+
+
+def _style(node: Node) -> dict[str, str]:
+    return {
+        p.strip().lower(): v.lower()
+        for part in node.attributes.get("style", "").split(";")
+        for p, colon, v in [part.partition(":")]
+        if colon
+    }
+
+
+def _address(node: Node) -> str:
+    """Return the address that an element's attributes hold, the real one before a placeholder."""
+    given = node.attributes
+    late = next((v for k, v in given.items() if k in _LATE and re.search("[/.]", v)), "")
+    places = [given.get("src", ""), next((v for k, v in given.items() if k in _SETS), "")]
+    if _PLACEHOLDER.fullmatch(places[0]):
+        places.reverse()
+        form = r"[^\s\"'<>(]*/(?=[^/]*[.?])[^/\s\"'<>(]*"
+        late = late or next(
+            (v for k, v in given.items() if k not in _KNOWN and re.fullmatch(form, v)), ""
+        )
+    found = [v for v in (late, *places) if v]
+    chosen = next((v for v in found if not _is_data(v)), found[0] if found else "")
+    if chosen and chosen == next((v for k, v in given.items() if k in _SETS), "") != late:
+        return (parsed(chosen).split() or [""])[0].rstrip(",")
+    return parsed(chosen)
 
 
 def _split(text: str) -> tuple[str, str, str]:

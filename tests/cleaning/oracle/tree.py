@@ -10,7 +10,8 @@ from tests.cleaning.oracle.markup import Token
 from tests.cleaning.oracle.names import BLOCKS, KNOWN, VOID
 
 _ATTRIBUTE = re.compile(
-    r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|([^\s"'=<>`][^\s"'<>]*+)))?+"""
+    r"""([A-Za-z_:@\#*][\w:.@-]*+)(?:\s*+=\s*+(?:(\\?"[^"]*+")|(\\?'[^']*+')|"""
+    r"""((?!\\["'])[^\s"'=<>`][^\s"'<>]*+)))?+"""
 )
 _ROWS = {"tr", "thead", "tbody", "tfoot", "caption", "colgroup"}
 _HARD = {"template", "object", "svg"}
@@ -29,15 +30,20 @@ class Node:
     start: int = 0
     known: bool = True
     implied: bool = False
+    closed: bool = False  # it has a closing tag
 
 
 def attributes_of(text: str) -> dict[str, str]:
     """Return the attributes with a value, the first of equal names."""
     found: dict[str, str] = {}
     for match in _ATTRIBUTE.finditer(text):
-        value = next((v for v in match.groups()[1:] if v is not None), None)
-        if value is not None:
-            found.setdefault(match[1].lower(), value)
+        quoted, name = match[2] or match[3], match[1].lower()
+        if quoted and quoted[0] == "\\":
+            found.setdefault(name, quoted[2:-1].removesuffix("\\"))
+        elif quoted:
+            found.setdefault(name, quoted[1:-1])
+        elif match[4] is not None or name == "hidden":
+            found.setdefault(name, match[4] or "")
     return found
 
 
@@ -128,12 +134,14 @@ class Builder:
         node.known = name in KNOWN or name == "mjx-container"
         if name == "math" and "</math" not in self.whole[token.end :].lower():
             node.known = False
-        formula = name == "script" and "math/tex" in node.attributes.get("type", "").lower()
+        formula = (
+            token.content is not None and "math/tex" in node.attributes.get("type", "").lower()
+        )
         if name in BLOCKS and not formula:
             self.stack[-1].children.append(Node("#break", text=name))
         self.stack[-1].children.append(node)
         if token.content is not None:
-            node.text = token.content
+            node.text, node.closed = token.content, True
             return
         if name in VOID or (name not in KNOWN and name != "mjx-container"):
             return
@@ -173,8 +181,8 @@ def value(node: Node, name: str) -> str:
     return parsed(node.attributes.get(name, ""))
 
 
-def parsed(text: str, *, decoded: bool = True) -> str:
-    """Return text as a parser gives it."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+def parsed(text: str, *, decoded: bool = True, twice: bool = False) -> str:
+    """Return text as a parser gives it; twice: what was escaped once more as well."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
     text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-    return decode(text) if decoded else text
+    return (decode(text, twice=twice) if decoded else text).replace("\0", "")
