@@ -24,10 +24,9 @@ from dedup_job.messages import Message
 _STANDARD_INPUT = Message("standard input")
 _OWN_FILE, _OWN_FOLDER = 0o600, 0o700
 _HEAD = 4096  # bytes by which a report of ours is known
-_REPORTS = re.compile(  # how they begin, without white space: of runs, of checks, pages, summaries
+_REPORTS = re.compile(  # how they begin, without white space: of runs, of checks, pages
     r'\{"run":\d+,"dry_run":|\{"source":".*","generation":\d+,"checked":"|'
-    r'<!doctypehtml>.*<metaname="generator"content="dedup">|'
-    r".{1,250}(:run\d+[a-z]+:[\d,]+read,|：第\d+次运行.{1,9}：读取)",
+    r'<!doctypehtml>.*<metaname="generator"content="dedup">',
     re.IGNORECASE,
 )
 _PIECE = 1 << 18  # bytes of a file that are digested at once, in the processor's cache

@@ -74,12 +74,6 @@ _Page = Annotated[
     Path | None,
     typer.Option("--html", metavar="FILE", help="Also write a page with samples: dedup report."),
 ]
-_Summary = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="Also write a summary for a mail: text, or a page if FILE is .html."
-    ),
-]
 _Profile = Annotated[
     bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
 ]
@@ -103,7 +97,6 @@ def run(
     cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
-    summary: _Summary = None,
     profile: _Profile = False,
     embedded: _Embedded = None,
     metrics_file: MetricsOption = None,
@@ -124,7 +117,7 @@ def run(
 
         more = [("--limit", limit), ("--cluster", cluster), ("--embedded", embedded)]
         typed = [*options.words(), *(str(w) for pair in more if pair[1] is not None for w in pair)]
-        only_real = any((summary, follow, cluster, metrics_file))
+        only_real = any((follow, cluster, metrics_file))
         wanted = Wanted(
             source, target, typed, dry_run, html, options.gives("field"), only_real, yes
         )
@@ -139,12 +132,8 @@ def run(
             raise UsageError(
                 Message("--embedded starts a server of its own: leave --uri and --uri-file out.")
             )
-        if dry_run and summary is not None:
-            raise UsageError(
-                Message("--summary tells of what was written; with --dry-run give --html FILE.")
-            )
         settings = options.load().reading(chosen.field if chosen else None)
-        for option, file in (("--report", report), ("--html", html), ("--summary", summary)):
+        for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
@@ -161,8 +150,6 @@ def run(
                 pages.append(partial(_write_page, html, settings, told, collector))
             if chosen is not None and dry_run:
                 pages.append(partial(_say_how_to_write, chosen))
-            if summary is not None:
-                pages.append(partial(_write_summary, summary, settings))
             tell(told.report, report, stop, profile=profile, pages=pages)
 
 
@@ -237,12 +224,6 @@ def _write_page(
 def _say_how_to_write(chosen: Chosen, _: Run) -> None:
     console().say(Message("to write the unique documents:"))
     console().say(f"  {replace(chosen, dry_run=False, html=None).command}")
-
-
-def _write_summary(file: Path, settings: Settings, outcome: Run) -> None:
-    from dedup_job.cli.summary import write_summary  # here: few runs need it
-
-    write_summary(file, outcome, settings)  # without progress: the report has its last line
 
 
 def _agree(source: str, target: str) -> None:

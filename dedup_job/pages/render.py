@@ -50,11 +50,6 @@ def words(key: str, **values: Any) -> Markup:
     )
 
 
-def plain(key: str, language: str, **values: Any) -> str:
-    """Return a phrase in one language, for places that hold no elements."""
-    return _filled(_forms(key)[LANGUAGES.index(language)], values)
-
-
 def _filled(form: S, values: Mapping[str, Any]) -> S:
     """Fill in values; a name that a row holds may have braces of its own."""
     return form.format(**values) if values else form  # type: ignore[return-value]  # as it came
@@ -97,7 +92,6 @@ def environment() -> Environment:
     )
     environment.globals.update(
         w=words,
-        plain=plain,
         value=Markup('<b data-value="{}">…</b>').format,
         asset=lambda name: Markup(asset(name)),
         pieces=_pieces,
