@@ -36,12 +36,6 @@ class Flag(IntFlag):
     PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
 
 
-class Fact(IntFlag):
-    """What is known of a text; the same bits as in src/judgment/token.hpp."""
-
-    EXPLAINED, HAN = 1, 2
-
-
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
@@ -53,7 +47,7 @@ class Phrase(IntFlag):
     """What a phrase of the tables is looked for."""
 
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
-    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT = (1 << i for i in range(7, 12))
+    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
 
 
 _PHRASES = {
@@ -69,6 +63,9 @@ _PHRASES = {
     Phrase.PAPER: "papers",
     Phrase.NUMERAL: "numerals",
     Phrase.LIGHT: "light",
+    Phrase.PART: "parts",
+    Phrase.JOINT: "joints",
+    Phrase.HANGER: "hangers",
 }
 _WORDS = {
     Meaning.FUNCTION: "function words",

@@ -17,6 +17,18 @@ inline bool is_points(const Reader& inner) {
     return unit && inner.skip(i + unit) == inner.size();
 }
 
+// Whether a bracket begins or ends a sentence; points inside one are of the task: 甲队（5分）胜乙队
+inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
+    const auto skip_back = [&](Class kind) {
+        while (begin > 0 && text.at(begin - 1) != U'\n' && text.is(begin - 1, kind)) begin--;
+    };
+    for (const Class kind : {Class::space, Class::digit, Class::space}) skip_back(kind);  // a number of the question
+    for (end++; text.at(end) == U' ' && end < text.size();) end++;
+    const bool labels = text.is_latin(end) && text.after_label(end + 1, U".、:)");  // a choice follows
+    return begin == 0 || text.is_in(begin - 1, U"\n。?!.:;)]、") || end == text.size() || labels ||
+           text.is_in(end, U"\n。?!.:;([");
+}
+
 // Takes brackets that hold points, or say where the text is from, out of it. Returns the text itself where there are
 // none, else `out`; so does `take_sentences`.
 inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& notes) {
@@ -25,7 +37,8 @@ inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& n
     for (std::size_t i = text.find(0, FormTables::OPENS); i < text.size(); i = text.find(i, FormTables::OPENS)) {
         const std::size_t end = text.closing(i, 120);
         const Reader inner = text.part(i + 1, std::max(end, i + 1));
-        if (end && (is_points(inner) || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
+        const bool points = end && is_points(inner) && (inner.holds(POINTS) || is_outside(text, i, end));
+        if (end && (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
             append(out.points, text.text.subspan(behind, i - behind));
             out.points.push_back(U' ');
             append(notes, text.text.subspan(i, end + 1 - i));
@@ -63,85 +76,27 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
     return out.reader(text.tables);
 }
 
-class NoteSplitter {
-public:
-    SearchedText answer;
-    bool explained = false;
-
-    // Splits a text into body, which is returned, answer and, behind those that are there, notes. What follows a mark
-    // is still the task where choices follow, or where most of the text does.
-    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
-        answer.points.clear();
-        explained = false;
-        find_marks(text);
-        if (marks_.empty()) return text;
-        std::size_t count = text.part(0, marks_[0].start).letters();
-        if (count < 4 && marks_.size() == 1 && !(marks_[0].kinds & LINE)) return text;
-        Buffer& body = body_.points;
-        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
-        bool listed = false;
-        for (std::size_t k = 0; k < marks_.size(); k++) {
-            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
-            const Searched piece = text.part(marks_[k].end, end);
-            const std::size_t stop = std::ranges::find(piece.text, U'\n') - piece.text.begin();
-            const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
-            const bool is_answer = marks_[k].kinds & ANSWER, is_line = !is_answer && marks_[k].kinds & LINE;
-            const std::size_t letters = piece.letters();
-            bool more = !is_line && !finder.find(piece).empty();
-            if (!is_line && !more && answer.points.empty() && letters > count) {
-                listed = listed || !finder.find(body_.reader(text.tables)).empty();
-                more = !listed;
-            }
-            if (more) {
-                append(body, text.text.subspan(marks_[k].start, end - marks_[k].start));
-                count += text.part(marks_[k].start, end).letters();
-            } else if (is_answer) {
-                append(answer.points, line.text);
-                answer.points.push_back(U' ');
-                explained |= rest.letters() >= 30;
-            } else if (!is_line) {
-                explained |= letters >= 10;
-            } else {
-                const bool is_long = line.letters() > 60;
-                if (!is_long) {
-                    append(notes, line.text);
-                    notes.push_back(U' ');
-                }
-                body.push_back(U'\n');
-                append(body, is_long ? piece.text : rest.text);
-                count += is_long ? letters : rest.letters();
-            }
-        }
-        return body_.reader(text.tables);
+// Whether a sentence goes on there, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
+// (3)\\times 4. A longer word of the dictionary begins one: 是否.
+inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
+    i = text.skip(i);
+    if (text.at(i) == U'$') i = text.skip(i + 1);
+    std::uint32_t sign = text.at(i);
+    if (sign == U'\\') {
+        std::size_t j = i + 1;
+        while (text.is_latin(j)) j++;
+        const auto [flags, number] = text.tables.word(text.text.subspan(i, j - i));
+        sign = flags & SIGN ? number : 0;
     }
-
-private:
-    struct Mark {
-        std::size_t start;
-        std::size_t end;
-        std::uint16_t kinds;
-    };
-
-    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
-    void find_marks(const Searched& text) {
-        marks_.clear();
-        for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
-            if (i == text.size()) return;
-            std::size_t end = 0;
-            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
-                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
-                const auto found = text.phrase(j, KEY);
-                if (found.length) end = text.after_label(j + found.length, U":]");
-                if (end) marks_.push_back({i, end, found.kinds});
-            }
-            i = end ? end : i + 1;
-        }
+    constexpr std::u32string_view OPERATORS = U"+×÷·=<>≤≥≠≈≡±^/%°";
+    if (OPERATORS.find(sign) != OPERATORS.npos && text.at(i + 1) != sign) return true;
+    const std::size_t n = text.phrase(i, kinds).length, most = std::min<std::size_t>(n + 3, text.size() - i);
+    if (!n || !text.is(i, Class::han)) return n && !text.is_plain(i + n);
+    for (std::size_t size = n + 1; size <= most; size++) {
+        if (text.tables.lexicon->holds(text.text.subspan(i, size))) return false;
     }
-
-    std::vector<Mark> marks_;
-    SearchedText body_;
-};
+    return true;
+}
 
 // Openings: each returns the place behind, or 0.
 
@@ -206,12 +161,169 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
     return found.kinds & NUMBERED ? i + n : 0;
 }
 
-// The text without the numbers, headings and names of papers that it begins with.
-inline Searched strip_opening(const Searched& text) {
+// What is behind the numbers, headings and names of papers that a text begins with.
+inline Searched behind_opening(const Searched& text) {
     std::size_t i = 0;
-    for (std::size_t j; (j = opening(text, i)) > i;) i = j;
-    const Searched rest = text.part(std::min(i, text.size()), text.size());
+    for (std::size_t j; (j = opening(text, i)) > i; i = j) {
+        if (goes_on(text, j, text.at(text.skip(i)) == U'(' ? JOINT | HANGER : JOINT)) break;
+    }
+    return text.part(std::min(i, text.size()), text.size());
+}
+
+inline Searched strip_opening(const Searched& text) {
+    const Searched rest = behind_opening(text);
     return rest.letters(4) >= 4 ? rest : text;
 }
+
+// Finds where a part of the task begins behind what explains it.
+class PartFinder {
+public:
+    // source: the text names where something is from, so that 第4章 and the like are of it.
+    PartFinder(const Searched& text, bool source) : text_(text), source_(source) {}
+
+    // A heading, an example, a requirement, or a number that goes on with those of the question: no 1 stands before it.
+    std::size_t find() const {
+        bool line = false, counts = false;  // nothing stands before in the line; what explains is numbered itself
+        for (std::size_t i = 0; i < text_.size(); i++) {
+            if (text_.is(i, Class::space)) {
+                line |= text_.at(i) == U'\n';
+                continue;
+            }
+            if (i == 0 || text_.starts[i - 1] & FormTables::BEFORE_KEY) {
+                const bool numbered = is_number(i, line || i == 0);
+                counts |= numbered && (i == 0 || text_.is_in(text_.skip(i + (text_.at(i) == U'(')), U"1①一"));
+                if (i > 0 && ((numbered && !counts) || is_heading(i, line))) return i;
+            }
+            line = false;
+        }
+        return text_.size();
+    }
+
+private:
+    std::size_t number(std::size_t i) const {
+        const std::size_t n = text_.digits(i);
+        return n ? n : text_.is(i, Class::circled) ? 1 : text_.phrase(i, NUMERAL).length;
+    }
+
+    // (2) or ②, at the start of a line 2.
+    bool is_number(std::size_t i, bool line) const {
+        const bool bracket = text_.at(i) == U'(';
+        const std::size_t first = text_.skip(i + bracket), n = number(first), end = text_.skip(first + n);
+        if (n < 1 || n > 2) return false;
+        if (bracket) return text_.at(end) == U')';
+        return text_.is(i, Class::circled) ||
+               (line && text_.is_in(end, U".、:)") && !text_.is(end + 1, Class::digit));
+    }
+
+    // Constraints: or [要求] or 例2 or 第2题, or a line that is a short label
+    bool is_heading(std::size_t i, bool line) const {
+        if (line && text_.at(i) == U'#') return true;
+        while (line && text_.is_in(i, U"*>-")) i = text_.skip(i + 1);
+        const bool bracket = text_.is_in(i, U"([");
+        const std::size_t first = text_.skip(i + bracket), named = text_.phrase(first, PART).length;
+        if (!text_.is(first, Class::han) && !text_.is_latin(first)) return false;
+        if (text_.at(i) == U'[') return text_.at(std::max(text_.closing(i, 30), i)) == U']';
+        const std::size_t behind = text_.skip(first + named), n = number(behind);
+        const std::size_t end = n ? behind + n : first + named;
+        const auto near = text_.part(i, std::min(i + 20, text_.size())).text;
+        const std::size_t stop = i + (std::ranges::find(near, U'\n') - near.begin());
+        if (named && text_.after_label(end, U":]")) return true;
+        if (source_) return false;
+        if (named && (n || line) && text_.skip(end) >= stop) return true;
+        const bool is_label = line && text_.at(stop) == U'\n' && text_.at(stop - 1) == U':';
+        return is_label || (!bracket && opening(text_, i));
+    }
+
+    const Searched& text_;
+    const bool source_;
+};
+
+class NoteSplitter {
+public:
+    SearchedText answer, explanation;
+
+    // Splits a text into body, which is returned, answer, explanation and, behind those that are there, notes. Each of
+    // them ends where a part of the task begins. What follows a mark is still the task where choices follow, or where
+    // most of the text does.
+    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
+        clear(answer.points, explanation.points);
+        find_marks(text);
+        if (marks_.empty()) return text;
+        Buffer& body = body_.points;
+        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
+        const std::size_t noted = notes.size();
+        std::size_t count = text.part(0, marks_[0].start).letters(), out = 0;  // letters; those of no task
+        bool listed = false;
+        for (std::size_t k = 0; k < marks_.size(); k++) {
+            const auto [start, begin, kinds] = marks_[k];
+            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
+            const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
+            std::size_t task = begin + PartFinder(text.part(begin, end), is_line).find();  // where it goes on
+            const Searched piece = text.part(begin, task);
+            const std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
+                                             : std::ranges::find(piece.text, U'\n') - piece.text.begin();
+            const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
+            const std::size_t letters = piece.letters();
+            bool more = !is_line && !finder.find(piece).empty();
+            if (!is_line && !more && answer.points.empty() && out + letters > count) {
+                listed = listed || !finder.find(body_.reader(text.tables)).empty();
+                more = !listed;
+            }
+            if (more) {
+                task = start;
+            } else if (is_line) {
+                const bool is_long = line.letters() > 60;
+                task = is_long ? begin : task - rest.size();
+                if (!is_long) add(line, notes);
+                body.push_back(U'\n');
+            } else {
+                add(line, is_answer ? answer.points : explanation.points);
+                add(rest, explanation.points);
+                out += letters;
+                body.push_back(U'\n');
+            }
+            append(body, text.text.subspan(task, end - task));
+            count += text.part(task, end).letters();
+        }
+        const Searched asked = body_.reader(text.tables);
+        const bool single = marks_.size() == 1 && !(marks_[0].kinds & LINE);
+        if (behind_opening(asked).letters(4) >= (single ? 4u : 1u)) return asked;
+        clear(answer.points, explanation.points);
+        notes.resize(noted);
+        return text;
+    }
+
+private:
+    static void add(const Reader& text, Buffer& to) {
+        append(to, text.text);
+        to.push_back(U'\n');
+    }
+
+    struct Mark {
+        std::size_t start;
+        std::size_t end;
+        std::uint16_t kinds;
+    };
+
+    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
+    void find_marks(const Searched& text) {
+        marks_.clear();
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
+            if (i == text.size()) return;
+            std::size_t end = 0;
+            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
+                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
+                const auto found = text.phrase(j, KEY);
+                if (found.length) end = text.after_label(j + found.length, U":]");
+                if (end) marks_.push_back({i, end, found.kinds});
+            }
+            i = end ? end : i + 1;
+        }
+    }
+
+    std::vector<Mark> marks_;
+    SearchedText body_;
+};
 
 }  // namespace dedup::judgment

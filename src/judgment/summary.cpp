@@ -48,11 +48,14 @@ Summary Summarizer::summarize(const Form& form) {
     summarize_choices(form, summary);
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, summary.clauses);
-    text_.clear();
-    write_plainly(form.text(stem), relations_.spellings, text_);
-    keys_.clear();
-    find_numbers(text_, keys_);
-    summary.numbers.assign(keys_.begin(), keys_.end());
+    add_numbers(form, form.stem, summary.numbers);
+    if (form.explanation.size()) {
+        add_numbers(form, form.explanation, summary.explained);
+        const auto repeated = std::ranges::unique(summary.explained);
+        summary.explained.erase(repeated.begin(), repeated.end());
+        for (const Range part : {form.stem, form.answer, form.explanation}) add_numbers(form, part, summary.known);
+        for (const Range part : form.choices) add_numbers(form, part, summary.known);
+    }
     summary.han = std::ranges::count_if(form.text(stem), is_han);
     for (const Token& token : stem) {
         summary.weight += token.weight;
@@ -66,6 +69,12 @@ Summary Summarizer::summarize(const Form& form) {
     counter_.add(content(form, stem));
     summary.letters = counter_.letters();
     return summary;
+}
+
+void Summarizer::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
+    text_.clear();
+    write_plainly(form.text(form.of(part)), relations_.spellings, text_);
+    find_numbers(text_, to);
 }
 
 // The text of tokens with a meaning; valid until the next call. Short ones are copied without a branch.
