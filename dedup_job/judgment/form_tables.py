@@ -44,29 +44,12 @@ class Meaning(IntFlag):
 
 
 class Phrase(IntFlag):
-    """What a phrase of the tables is looked for."""
+    """What a phrase is looked for: the section of the file that names it."""
 
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
     NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
 
 
-_PHRASES = {
-    Phrase.ANSWER: "answer",
-    Phrase.EXPLANATION: "explanation",
-    Phrase.LINE: "line",
-    Phrase.NOTE: "note",
-    Phrase.BRACKET: "bracket",
-    Phrase.POINTS: "points",
-    Phrase.UNIT: "point units",
-    Phrase.NUMBERED: "numbered",
-    Phrase.HEADING: "headings",
-    Phrase.PAPER: "papers",
-    Phrase.NUMERAL: "numerals",
-    Phrase.LIGHT: "light",
-    Phrase.PART: "parts",
-    Phrase.JOINT: "joints",
-    Phrase.HANGER: "hangers",
-}
 _WORDS = {
     Meaning.FUNCTION: "function words",
     Meaning.ENGLISH_FUNCTION: "english function words",
@@ -75,12 +58,7 @@ _WORDS = {
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
 }
-_COMMANDS = {
-    Meaning.LOOK: "looks",
-    Meaning.FRACTION: "fractions",
-    Meaning.UNDERLINE: "underlines",
-    Meaning.ENVIRONMENT: "environments",
-}
+_COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
 
 
 class Class(IntEnum):
@@ -174,8 +152,8 @@ def _entries(section: str) -> list[str]:
 def phrases() -> dict[str, Phrase]:
     """Return the phrases that are looked for in a text."""
     found: dict[str, Phrase] = {}
-    for kind, section in _PHRASES.items():
-        for entry in _entries(section):
+    for kind in Phrase:
+        for entry in _entries(str(kind.name).lower()):
             found[entry] = found.get(entry, Phrase(0)) | kind
     return found
 
@@ -191,8 +169,8 @@ def words() -> dict[str, tuple[int, int]]:
     for meaning, section in _WORDS.items():
         for entry in _entries(section):
             flags[entry] = flags.get(entry, 0) | meaning
-    for command, section in _COMMANDS.items():
-        flags |= {f"\\{name}": command for name in _entries(section)}
+    for command in _COMMANDS:
+        flags |= {f"\\{name}": command for name in _entries(f"{str(command.name).lower()}s")}
     for sign, *names in map(str.split, sections_of(WORDS)["symbols"]):
         flags |= {f"\\{name}": Meaning.SIGN for name in names}
         number |= {f"\\{name}": ord(sign) for name in names}

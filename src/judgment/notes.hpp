@@ -19,14 +19,10 @@ inline bool is_points(const Reader& inner) {
 
 // Whether a bracket begins or ends a sentence; points inside one are of the task: 甲队（5分）胜乙队
 inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
-    const auto skip_back = [&](Class kind) {
-        while (begin > 0 && text.at(begin - 1) != U'\n' && text.is(begin - 1, kind)) begin--;
-    };
-    for (const Class kind : {Class::space, Class::digit, Class::space}) skip_back(kind);  // a number of the question
-    for (end++; text.at(end) == U' ' && end < text.size();) end++;
-    const bool labels = text.is_latin(end) && text.after_label(end + 1, U".、:)");  // a choice follows
-    return begin == 0 || text.is_in(begin - 1, U"\n。?!.:;)]、") || end == text.size() || labels ||
-           text.is_in(end, U"\n。?!.:;([");
+    while (begin > 0 && (text.at(begin - 1) == U' ' || text.is(begin - 1, Class::digit))) begin--;  // 12 (5分)
+    for (end++; end < text.size() && text.at(end) == U' ';) end++;
+    if (begin == 0 || end == text.size() || text.is_in(begin - 1, U"\n。?!.:;)]、")) return true;
+    return text.is_in(end, U"\n。?!.:;([") || (text.is_latin(end) && text.after_label(end + 1, U".、:)"));
 }
 
 // Takes brackets that hold points, or say where the text is from, out of it. Returns the text itself where there are
@@ -81,19 +77,16 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
 inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     i = text.skip(i);
     if (text.at(i) == U'$') i = text.skip(i + 1);
-    std::uint32_t sign = text.at(i);
-    if (sign == U'\\') {
-        std::size_t j = i + 1;
-        while (text.is_latin(j)) j++;
-        const auto [flags, number] = text.tables.word(text.text.subspan(i, j - i));
-        sign = flags & SIGN ? number : 0;
-    }
+    std::size_t j = i + 1;
+    while (text.at(i) == U'\\' && text.is_latin(j)) j++;
+    const auto [flags, command] = text.tables.word(text.part(i, std::min(j, text.size())).text);
+    const std::uint32_t sign = text.at(i) == U'\\' && flags & SIGN ? command : text.at(i);
     constexpr std::u32string_view OPERATORS = U"+×÷·=<>≤≥≠≈≡±^/%°";
     if (OPERATORS.find(sign) != OPERATORS.npos && text.at(i + 1) != sign) return true;
-    const std::size_t n = text.phrase(i, kinds).length, most = std::min<std::size_t>(n + 3, text.size() - i);
+    const std::size_t n = text.phrase(i, kinds).length;
     if (!n || !text.is(i, Class::han)) return n && !text.is_plain(i + n);
-    for (std::size_t size = n + 1; size <= most; size++) {
-        if (text.tables.lexicon->holds(text.text.subspan(i, size))) return false;
+    for (j = i + n + 1; j <= std::min(i + n + 3, text.size()); j++) {
+        if (text.tables.lexicon->holds(text.part(i, j).text)) return false;
     }
     return true;
 }
@@ -190,8 +183,11 @@ public:
                 continue;
             }
             if (i == 0 || text_.starts[i - 1] & FormTables::BEFORE_KEY) {
-                const bool numbered = is_number(i, line || i == 0);
-                counts |= numbered && (i == 0 || text_.is_in(text_.skip(i + (text_.at(i) == U'(')), U"1①一"));
+                const bool bracket = text_.at(i) == U'(', circled = text_.is(i, Class::circled);  // (2) or ②, in a line 2.
+                const std::size_t first = text_.skip(i + bracket), n = number(first), end = text_.skip(first + n);
+                const bool dotted = (line || i == 0) && text_.is_in(end, U".、:)") && !text_.is(end + 1, Class::digit);
+                const bool numbered = n && n <= 2 && (bracket ? text_.at(end) == U')' : circled || dotted);
+                counts |= numbered && (i == 0 || (n == 1 && text_.is_in(first, U"1①一")));
                 if (i > 0 && ((numbered && !counts) || is_heading(i, line))) return i;
             }
             line = false;
@@ -203,16 +199,6 @@ private:
     std::size_t number(std::size_t i) const {
         const std::size_t n = text_.digits(i);
         return n ? n : text_.is(i, Class::circled) ? 1 : text_.phrase(i, NUMERAL).length;
-    }
-
-    // (2) or ②, at the start of a line 2.
-    bool is_number(std::size_t i, bool line) const {
-        const bool bracket = text_.at(i) == U'(';
-        const std::size_t first = text_.skip(i + bracket), n = number(first), end = text_.skip(first + n);
-        if (n < 1 || n > 2) return false;
-        if (bracket) return text_.at(end) == U')';
-        return text_.is(i, Class::circled) ||
-               (line && text_.is_in(end, U".、:)") && !text_.is(end + 1, Class::digit));
     }
 
     // Constraints: or [要求] or 例2 or 第2题, or a line that is a short label

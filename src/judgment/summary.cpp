@@ -48,13 +48,14 @@ Summary Summarizer::summarize(const Form& form) {
     summarize_choices(form, summary);
     const auto stem = form.of(form.stem);
     find_clauses(form, form.stem, summary.clauses);
-    add_numbers(form, form.stem, summary.numbers);
+    text_.clear();
+    write_plainly(form.text(stem), relations_.spellings, text_);
+    find_numbers(text_, summary.numbers);
     if (form.explanation.size()) {
         add_numbers(form, form.explanation, summary.explained);
         const auto repeated = std::ranges::unique(summary.explained);
         summary.explained.erase(repeated.begin(), repeated.end());
-        for (const Range part : {form.stem, form.answer, form.explanation}) add_numbers(form, part, summary.known);
-        for (const Range part : form.choices) add_numbers(form, part, summary.known);
+        add_numbers(form, {0, form.explanation.end}, summary.known);
     }
     summary.han = std::ranges::count_if(form.text(stem), is_han);
     for (const Token& token : stem) {
@@ -71,9 +72,13 @@ Summary Summarizer::summarize(const Form& form) {
     return summary;
 }
 
+// Those of each token by itself: 40, 200 is not 40200.
 void Summarizer::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
     text_.clear();
-    write_plainly(form.text(form.of(part)), relations_.spellings, text_);
+    for (const Token& token : form.of(part)) {
+        write_plainly(form.text(token), relations_.spellings, text_);
+        text_.push_back(U' ');
+    }
     find_numbers(text_, to);
 }
 

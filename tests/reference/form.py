@@ -129,7 +129,8 @@ def take_brackets(text: str) -> tuple[str, str]:
         inner = text[i + 1 : end]
         outside = holds(inner, Phrase.POINTS) or is_outside(text, i, end)
         if end and (
-            (is_points(inner) and outside) or (at(text, end + 1) not in "({" and holds(inner, Phrase.BRACKET))
+            (is_points(inner) and outside)
+            or (at(text, end + 1) not in "({" and holds(inner, Phrase.BRACKET))
         ):
             notes += text[i : end + 1] + " "
             out += " "
@@ -166,7 +167,7 @@ def is_points(inner: str) -> bool:
 
 def is_outside(text: str, begin: int, end: int) -> bool:
     """Return whether a bracket begins or ends a sentence."""
-    before = re.sub("[^\\S\n]*[0-9]*[^\\S\n]*$", "", text[:begin])
+    before = text[:begin].rstrip(" 0123456789")
     behind = text[end + 1 :].lstrip(" ")
     labels = "a" <= behind[:1] <= "z" and after_label(behind, 1, ".、:)") > 0
     return (
@@ -265,10 +266,11 @@ def find_part(text: str, source: bool) -> int:
         if class_of(c) == Class.SPACE:
             line |= c == "\n"
             continue
-        if i == 0 or text[i - 1] in "\n 。?!)\"":
-            numbered = is_part_number(text, i, line or i == 0)
-            counts |= numbered and (i == 0 or at(text, skip(text, i + (c == "("))) in "1①一")
-            if i > 0 and ((numbered and not counts) or is_heading(text, i, line, source)):
+        if i == 0 or text[i - 1] in '\n 。?!)"':
+            first = skip(text, i + (c == "("))
+            n = is_part_number(text, i, line or i == 0)
+            counts |= n > 0 and (i == 0 or (n == 1 and at(text, first) in "1①一"))
+            if i > 0 and ((n > 0 and not counts) or is_heading(text, i, line, source)):
                 return i
         line = False
     return len(text)
@@ -280,18 +282,15 @@ def part_number(text: str, i: int) -> int:
     return digits(text, i) or (1 if circled else phrase(text, i, Phrase.NUMERAL)[0])
 
 
-def is_part_number(text: str, i: int, line: bool) -> bool:
-    """Tell whether (2) or ② stands here, or 2. at the start of a line."""
-    bracket = text[i] == "("
+def is_part_number(text: str, i: int, line: bool) -> int:
+    """Return the length of the number of (2) or ②, or of 2. at the start of a line; or 0."""
+    bracket, circled = text[i] == "(", class_of(text[i]) == Class.CIRCLED
     first = skip(text, i + bracket)
     n = part_number(text, first)
     end = skip(text, first + n)
-    if not 1 <= n <= 2:
-        return False
-    if bracket:
-        return at(text, end) == ")"
-    dotted = at(text, end) in ".、:)" and not is_digit(at(text, end + 1))
-    return class_of(text[i]) == Class.CIRCLED or (line and dotted)
+    dotted = line and at(text, end) in ".、:)" and not is_digit(at(text, end + 1))
+    is_one = at(text, end) == ")" if bracket else circled or dotted
+    return n if n <= 2 and is_one else 0
 
 
 def is_heading(text: str, i: int, line: bool, source: bool) -> bool:
@@ -413,7 +412,7 @@ def bracketed_opening(text: str, i: int) -> int:
     n = digits(inner, 0)
     if n == 4 and inner[:2] in ("19", "20"):
         return close + 1
-    numerals = sections_of(tables.WORDS)["numerals"][0].split()
+    numerals = sections_of(tables.WORDS)["numeral"][0].split()
     is_numeral = bool(inner) and all(c in numerals for c in inner)
     if not is_numeral and not (1 <= n <= 3 and n == len(inner)):
         return 0
@@ -777,7 +776,9 @@ class Tokenizer:
             elif kind == Class.DIGIT:
                 end = number_end(text, i)
                 numbering = self.clause and not self.fresh and end - i <= 2 and at(text, end) == "."
-                begins = is_han(at(text, skip(text, end + 1))) and not goes_on(text, end + 1, Phrase.JOINT)
+                begins = is_han(at(text, skip(text, end + 1))) and not goes_on(
+                    text, end + 1, Phrase.JOINT
+                )
                 if not (numbering and begins):
                     self.put(plain_number(text[i:end]), Kind.NUMBER)
             elif kind == Class.CIRCLED:

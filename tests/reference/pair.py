@@ -769,7 +769,7 @@ def _explained(a: Form, b: Form, work: Work) -> dict[str, bool]:
 
 
 def _figures(*parts: list[Token]) -> set[str]:
-    return {number for part in parts for number in numbers(plain(text(part)))}
+    return {number for part in parts for t in part for number in numbers(plain(t.text))}
 
 
 def _images(form: Form) -> list[str]:
