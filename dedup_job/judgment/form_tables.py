@@ -19,7 +19,7 @@ from dedup_job.files import digest_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import Words, sections_of
+from dedup_job.judgment.words import Words, sections_of, spaced
 from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import pack, points_of
 
@@ -144,8 +144,7 @@ def class_of(character: str) -> Class:
 
 
 def _entries(section: str) -> list[str]:
-    found = " ".join(sections_of(WORDS)[section]).split()
-    return [word.replace("-", " ") if word.isascii() else word for word in found]
+    return [*map(spaced, " ".join(sections_of(WORDS)[section]).split())]
 
 
 @functools.cache

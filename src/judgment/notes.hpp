@@ -77,10 +77,13 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
 inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     i = text.skip(i);
     if (text.at(i) == U'$') i = text.skip(i + 1);
+    std::uint32_t sign = text.at(i);
     std::size_t j = i + 1;
-    while (text.at(i) == U'\\' && text.is_latin(j)) j++;
-    const auto [flags, command] = text.tables.word(text.part(i, std::min(j, text.size())).text);
-    const std::uint32_t sign = text.at(i) == U'\\' && flags & SIGN ? command : text.at(i);
+    if (sign == U'\\') {
+        while (text.is_latin(j)) j++;
+        const auto [flags, command] = text.tables.word(text.part(i, j).text);
+        if (flags & SIGN) sign = command;
+    }
     constexpr std::u32string_view OPERATORS = U"+×÷·=<>≤≥≠≈≡±^/%°";
     if (OPERATORS.find(sign) != OPERATORS.npos && text.at(i + 1) != sign) return true;
     const std::size_t n = text.phrase(i, kinds).length;
@@ -168,61 +171,52 @@ inline Searched strip_opening(const Searched& text) {
     return rest.letters(4) >= 4 ? rest : text;
 }
 
-// Finds where a part of the task begins behind what explains it.
-class PartFinder {
-public:
-    // source: the text names where something is from, so that 第4章 and the like are of it.
-    PartFinder(const Searched& text, bool source) : text_(text), source_(source) {}
+// How long the number is that stands there: 12 or ② or 二.
+inline std::size_t number_at(const Reader& text, std::size_t i) {
+    const std::size_t n = text.digits(i);
+    return n ? n : text.is(i, Class::circled) ? 1 : text.phrase(i, NUMERAL).length;
+}
 
-    // A heading, an example, a requirement, or a number that goes on with those of the question: no 1 stands before it.
-    std::size_t find() const {
-        bool line = false, counts = false;  // nothing stands before in the line; what explains is numbered itself
-        for (std::size_t i = 0; i < text_.size(); i++) {
-            if (text_.is(i, Class::space)) {
-                line |= text_.at(i) == U'\n';
-                continue;
-            }
-            if (i == 0 || text_.starts[i - 1] & FormTables::BEFORE_KEY) {
-                const bool bracket = text_.at(i) == U'(', circled = text_.is(i, Class::circled);  // (2) or ②, in a line 2.
-                const std::size_t first = text_.skip(i + bracket), n = number(first), end = text_.skip(first + n);
-                const bool dotted = (line || i == 0) && text_.is_in(end, U".、:)") && !text_.is(end + 1, Class::digit);
-                const bool numbered = n && n <= 2 && (bracket ? text_.at(end) == U')' : circled || dotted);
-                counts |= numbered && (i == 0 || (n == 1 && text_.is_in(first, U"1①一")));
-                if (i > 0 && ((numbered && !counts) || is_heading(i, line))) return i;
-            }
-            line = false;
+// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: the text says where something is
+// from, so that 第4章 is of it.
+inline bool is_heading(const Reader& text, std::size_t i, bool line, bool source) {
+    if (line && text.at(i) == U'#') return true;
+    while (line && text.is_in(i, U"*>-")) i = text.skip(i + 1);
+    const bool bracket = text.is_in(i, U"([");
+    const std::size_t first = text.skip(i + bracket), named = text.phrase(first, PART).length;
+    if (!text.is(first, Class::han) && !text.is_latin(first)) return false;
+    if (text.at(i) == U'[') return text.at(std::max(text.closing(i, 30), i)) == U']';
+    const std::size_t behind = text.skip(first + named), n = number_at(text, behind);
+    const std::size_t end = n ? behind + n : first + named;
+    if (named && text.after_label(end, U":]")) return true;
+    const Points near = text.part(i, std::min(i + 20, text.size())).text;
+    const std::size_t stop = i + (std::ranges::find(near, U'\n') - near.begin());
+    const bool is_alone = named && (n || line) && text.skip(end) >= stop;
+    const bool is_label = line && text.at(stop) == U'\n' && text.at(stop - 1) == U':';
+    return !source && (is_alone || is_label || (!bracket && opening(text, i)));
+}
+
+// Where a part of the task begins behind what explains it: a heading, or a number that goes on with those of the
+// question, since no 1 stands before it. The size of the text if there is none.
+inline std::size_t find_part(const Searched& text, bool source) {
+    bool line = false, counts = false;  // nothing stands before in the line; what explains is numbered itself
+    for (std::size_t i = 0; i < text.size(); i++) {
+        if (text.is(i, Class::space)) {
+            line |= text.at(i) == U'\n';
+            continue;
         }
-        return text_.size();
+        if (i == 0 || text.starts[i - 1] & FormTables::BEFORE_KEY) {
+            const bool bracket = text.at(i) == U'(', circled = text.is(i, Class::circled);  // (2) or ②, in a line 2.
+            const std::size_t first = text.skip(i + bracket), n = number_at(text, first), end = text.skip(first + n);
+            const bool dotted = (line || i == 0) && text.is_in(end, U".、:)") && !text.is(end + 1, Class::digit);
+            const bool numbered = n && n <= 2 && (bracket ? text.at(end) == U')' : circled || dotted);
+            counts |= numbered && (i == 0 || (n == 1 && text.is_in(first, U"1①一")));
+            if (i > 0 && ((numbered && !counts) || is_heading(text, i, line, source))) return i;
+        }
+        line = false;
     }
-
-private:
-    std::size_t number(std::size_t i) const {
-        const std::size_t n = text_.digits(i);
-        return n ? n : text_.is(i, Class::circled) ? 1 : text_.phrase(i, NUMERAL).length;
-    }
-
-    // Constraints: or [要求] or 例2 or 第2题, or a line that is a short label
-    bool is_heading(std::size_t i, bool line) const {
-        if (line && text_.at(i) == U'#') return true;
-        while (line && text_.is_in(i, U"*>-")) i = text_.skip(i + 1);
-        const bool bracket = text_.is_in(i, U"([");
-        const std::size_t first = text_.skip(i + bracket), named = text_.phrase(first, PART).length;
-        if (!text_.is(first, Class::han) && !text_.is_latin(first)) return false;
-        if (text_.at(i) == U'[') return text_.at(std::max(text_.closing(i, 30), i)) == U']';
-        const std::size_t behind = text_.skip(first + named), n = number(behind);
-        const std::size_t end = n ? behind + n : first + named;
-        const auto near = text_.part(i, std::min(i + 20, text_.size())).text;
-        const std::size_t stop = i + (std::ranges::find(near, U'\n') - near.begin());
-        if (named && text_.after_label(end, U":]")) return true;
-        if (source_) return false;
-        if (named && (n || line) && text_.skip(end) >= stop) return true;
-        const bool is_label = line && text_.at(stop) == U'\n' && text_.at(stop - 1) == U':';
-        return is_label || (!bracket && opening(text_, i));
-    }
-
-    const Searched& text_;
-    const bool source_;
-};
+    return text.size();
+}
 
 class NoteSplitter {
 public:
@@ -244,7 +238,7 @@ public:
             const auto [start, begin, kinds] = marks_[k];
             const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
             const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
-            std::size_t task = begin + PartFinder(text.part(begin, end), is_line).find();  // where it goes on
+            std::size_t task = begin + find_part(text.part(begin, end), is_line);  // where it goes on
             const Searched piece = text.part(begin, task);
             const std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
                                              : std::ranges::find(piece.text, U'\n') - piece.text.begin();
@@ -257,17 +251,17 @@ public:
             }
             if (more) {
                 task = start;
+            } else if (is_line && line.letters() > 60) {
+                task = begin;
             } else if (is_line) {
-                const bool is_long = line.letters() > 60;
-                task = is_long ? begin : task - rest.size();
-                if (!is_long) add(line, notes);
-                body.push_back(U'\n');
+                add(line, notes);
+                task -= rest.size();
             } else {
                 add(line, is_answer ? answer.points : explanation.points);
                 add(rest, explanation.points);
                 out += letters;
-                body.push_back(U'\n');
             }
+            if (!more) body.push_back(U'\n');
             append(body, text.text.subspan(task, end - task));
             count += text.part(task, end).letters();
         }

@@ -100,6 +100,7 @@ Range OutlineReader::add(Points points) {
 }
 
 Range OutlineReader::write(const Searched& part) {
+    if (part.text.empty()) return add({});
     const Range range = add(flattener_.flatten(part));
     for (const Points address : flattener_.images) {
         append(images_, image_key({tables_, address}));

@@ -1,4 +1,4 @@
-"""A number before a text numbers it only if a question can begin behind it; points end a sentence."""
+"""A number numbers a text only if a question can begin behind it; points end a sentence."""
 
 from __future__ import annotations
 

@@ -749,7 +749,7 @@ def _guards(
 
 
 def _explained(a: Form, b: Form, work: Work) -> dict[str, bool]:
-    """Return the guards of two explanations: of their words only where most of them are the same."""
+    """Return the guards of two explanations: of words only where most of them are the same."""
     if not (a.explanation and b.explanation):
         return {}
     found = align(a.explanation, b.explanation, work, choice=True)
