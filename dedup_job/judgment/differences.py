@@ -18,7 +18,7 @@ class DifferenceKind(StrEnum):
     MOVED = "moved"
 
 
-PLACES: Final = ("stem", "choice", "answer", "notes")
+PLACES: Final = ("stem", "choice", "answer", "notes", "explanation")
 """Parts of a text; only the first two are compared word by word."""
 
 RICHER: Final = ("image", "answer", "explanation", "choice", "sentence")

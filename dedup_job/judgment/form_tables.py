@@ -19,7 +19,7 @@ from dedup_job.files import digest_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import Words, sections_of
+from dedup_job.judgment.words import Words, sections_of, spaced
 from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import pack, points_of
 
@@ -36,12 +36,6 @@ class Flag(IntFlag):
     PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
 
 
-class Fact(IntFlag):
-    """What is known of a text; the same bits as in src/judgment/token.hpp."""
-
-    EXPLAINED, HAN = 1, 2
-
-
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
@@ -50,26 +44,12 @@ class Meaning(IntFlag):
 
 
 class Phrase(IntFlag):
-    """What a phrase of the tables is looked for."""
+    """What a phrase is looked for: the section of the file that names it."""
 
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
-    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT = (1 << i for i in range(7, 12))
+    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
 
 
-_PHRASES = {
-    Phrase.ANSWER: "answer",
-    Phrase.EXPLANATION: "explanation",
-    Phrase.LINE: "line",
-    Phrase.NOTE: "note",
-    Phrase.BRACKET: "bracket",
-    Phrase.POINTS: "points",
-    Phrase.UNIT: "point units",
-    Phrase.NUMBERED: "numbered",
-    Phrase.HEADING: "headings",
-    Phrase.PAPER: "papers",
-    Phrase.NUMERAL: "numerals",
-    Phrase.LIGHT: "light",
-}
 _WORDS = {
     Meaning.FUNCTION: "function words",
     Meaning.ENGLISH_FUNCTION: "english function words",
@@ -78,12 +58,7 @@ _WORDS = {
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
 }
-_COMMANDS = {
-    Meaning.LOOK: "looks",
-    Meaning.FRACTION: "fractions",
-    Meaning.UNDERLINE: "underlines",
-    Meaning.ENVIRONMENT: "environments",
-}
+_COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
 
 
 class Class(IntEnum):
@@ -169,16 +144,15 @@ def class_of(character: str) -> Class:
 
 
 def _entries(section: str) -> list[str]:
-    found = " ".join(sections_of(WORDS)[section]).split()
-    return [word.replace("-", " ") if word.isascii() else word for word in found]
+    return [*map(spaced, " ".join(sections_of(WORDS)[section]).split())]
 
 
 @functools.cache
 def phrases() -> dict[str, Phrase]:
     """Return the phrases that are looked for in a text."""
     found: dict[str, Phrase] = {}
-    for kind, section in _PHRASES.items():
-        for entry in _entries(section):
+    for kind in Phrase:
+        for entry in _entries(str(kind.name).lower()):
             found[entry] = found.get(entry, Phrase(0)) | kind
     return found
 
@@ -194,8 +168,8 @@ def words() -> dict[str, tuple[int, int]]:
     for meaning, section in _WORDS.items():
         for entry in _entries(section):
             flags[entry] = flags.get(entry, 0) | meaning
-    for command, section in _COMMANDS.items():
-        flags |= {f"\\{name}": command for name in _entries(section)}
+    for command in _COMMANDS:
+        flags |= {f"\\{name}": command for name in _entries(f"{str(command.name).lower()}s")}
     for sign, *names in map(str.split, sections_of(WORDS)["symbols"]):
         flags |= {f"\\{name}": Meaning.SIGN for name in names}
         number |= {f"\\{name}": ord(sign) for name in names}

@@ -58,7 +58,8 @@ class Verdicts(NamedTuple):
     probabilities: float64 (c,), by the model, NaN where a guard holds; refused: uint8 (c,), a code
     for APART, of no meaning where the pair is joined; richer: uint8 (c,), what the first text has
     that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of the text that
-    is left out of the comparison as notes, of the text with more of them.
+    is left out of the comparison, of the text with more of it: notes, an explanation, an answer
+    that the other text lacks.
     """
 
     joined: NDArray[np.bool_]
@@ -198,14 +199,15 @@ class Judge:
 
     def weigh(self, text: str, other: str) -> Weighed:
         """Say why a pair of cleaned texts is judged so."""
-        features, guards, equal = self._core.features(*self._pairs([text], _ROW, [other], _ROW))
-        _, probability = self.model.trees.evaluate(features)
+        pairs = self._pairs([text], _ROW, [other], _ROW)
+        features, guards, _ = self._core.features(*pairs)
+        probability, *_ = self._core.judge(self.model.trees, 0, *pairs)
         held = tuple(
             one.name for k, one in enumerate(GUARDS) if int(guards[0] & self._heeded) >> k & 1
         )
         names, weights = feature_names(), self.model.trees.weigh(features)
         return Weighed(
-            1.0 if equal[0] else float(probability[0]),
+            float(probability[0]),
             held,
             dict(zip(names, features.tolist(), strict=True)),
             dict(zip(names, weights.tolist(), strict=True)),

@@ -55,7 +55,7 @@ def sections_of(name: str) -> Mapping[str, tuple[str, ...]]:
     return {section: tuple(lines) for section, lines in found.items()}
 
 
-def _spaced(word: str) -> str:
+def spaced(word: str) -> str:
     """Return an entry as it stands in texts: a dash in an English one is a space."""
     return word.replace("-", " ") if word.isascii() else word
 
@@ -70,7 +70,7 @@ def _parsed(text: str, name: str) -> _Lines:
             known = section in (_SYNONYMS, _FUNCTION_WORDS)
             problem = "" if known else _OTHER_SECTION
         else:
-            words = tuple(_spaced(word.lower()) for word in written.split())
+            words = tuple(spaced(word.lower()) for word in written.split())
             problem = _problem(section, words)
             if words and not problem:
                 lines[section].append(words)

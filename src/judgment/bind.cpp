@@ -26,6 +26,8 @@ void check_rows(std::span<const std::int64_t> rows, std::size_t count) {
 // What a text can have more than another, by bit.
 enum Richer : std::uint8_t { IMAGE = 1, ANSWER = 2, EXPLANATION = 4, CHOICE = 8, SENTENCE = 16 };
 
+bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
+
 std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) {
     const auto images = [](const Form& form) {
         return std::ranges::count_if(form.tokens, [](const Token& token) { return token.kind == Kind::image; });
@@ -36,7 +38,7 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
                std::ranges::any_of(difference.left.of(found.left), says);
     };
     return (images(one) > images(other)) * IMAGE | (one.answer.size() && !other.answer.size()) * ANSWER |
-           ((one.facts & EXPLAINED) && !(other.facts & EXPLAINED)) * EXPLANATION |
+           (is_explained(one) && !is_explained(other)) * EXPLANATION |
            (one.choices.size() > other.choices.size()) * CHOICE |
            std::ranges::any_of(found.differences, adds) * SENTENCE;
 }
@@ -47,19 +49,13 @@ std::array<std::uint32_t, 4> richness(const Form& form) {
     const auto is_image = [](const Token& token) { return token.kind == Kind::image; };
     const auto images = static_cast<std::uint32_t>(std::ranges::count_if(form.tokens, is_image));
     return {images, static_cast<std::uint32_t>(form.choices.size()), form.answer.size() != 0,
-            (form.facts & EXPLAINED) != 0};
+            is_explained(form)};
 }
 
 // Nothing differs but notation, words without a meaning, and the order of the choices.
 bool are_same(const Features& f) {
     return f["pieces"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
            (f["choices_any"_f] == 0 || f["choices_equal"_f] == 1);
-}
-
-// The percentage of a text that is left out of the comparison: its notes.
-double left_out(const Form& form) {
-    const std::size_t whole = form.text(form.tokens).size(), notes = form.text(form.of(form.notes)).size();
-    return whole ? 100.0 * static_cast<double>(notes) / static_cast<double>(whole) : 0;
 }
 
 // Texts of a batch as they are judged: their outlines, and the forms of those that were needed lately.
@@ -243,14 +239,14 @@ public:
             if (whole) probabilities[i] = probability(arrays.model, found);
             guards[i] = found.guards;
             more[i] = richer(left, right, found.differences);
-            out[i] = static_cast<std::uint8_t>(std::lround(std::max(left_out(left), left_out(right))));
+            out[i] = static_cast<std::uint8_t>(found.left_out > 0 ? std::max(std::lround(found.left_out), 1L) : 0);
         };
         compare({one, rows, other, other_rows, threads}, {stop}, take);
         return {give(std::move(probabilities)), give(std::move(guards)), give(std::move(more)), give(std::move(out))};
     }
 
-    // The differences of each pair: place (0 stem, 1 choice, 2 answer, 3 notes), whether it moved, whether it is one
-    // of notation, both texts. Of answer and notes all is named, since they are not aligned.
+    // The differences of each pair: place (0 stem, 1 choice, 2 answer, 3 notes, 4 explanation), whether it moved, whether
+    // it is one of notation, both texts. Of the last three all is named, as one difference.
     nb::list differences(JudgedTexts& one, In<std::int64_t> rows, JudgedTexts& other, In<std::int64_t> other_rows,
                          std::int64_t threads) const {
         std::vector<std::vector<Named>> found(rows.size());
@@ -294,11 +290,13 @@ private:
         };
         add(2, a.answer, b.answer);
         add(3, a.notes, b.notes);
+        add(4, a.explanation, b.explanation);
         return named;
     }
 
     static double probability(const Model& model, const Comparison& found) {
-        return are_same(found.features) ? 1 : model.probability(model.score(found.features));
+        const double most = found.left_out > 0 ? 0.999 : 1;  // never sure of what is not compared
+        return are_same(found.features) ? most : std::min(most, model.probability(model.score(found.features)));
     }
 
     // Calls take(i, left, right, comparison, whether it came to its end) for each pair, in several threads.
@@ -393,7 +391,7 @@ nb::dict tokens_of(const Forms& forms) {
     return found;
 }
 
-// ... and where a form's tokens begin and its parts are: stem, answer, notes, then choices, by pairs.
+// ... and where a form's tokens begin and its parts are: stem, answer, explanation, notes, then choices, by pairs.
 nb::tuple place_of(const Forms& forms, std::size_t i) {
     if (i >= forms.size()) refuse("there are " + std::to_string(forms.size()) + " forms");
     const Forms::Place& place = forms.places[i];
@@ -401,9 +399,10 @@ nb::tuple place_of(const Forms& forms, std::size_t i) {
     const auto add = [&](Range part) { parts.insert(parts.end(), {part.begin, part.end}); };
     add(place.stem);
     add(place.answer);
+    add(place.explanation);
     add(place.notes);
     std::ranges::for_each(forms[i].choices, add);
-    return nb::make_tuple(place.points, place.inner, give(std::move(parts)), place.facts);
+    return nb::make_tuple(place.points, place.inner, give(std::move(parts)));
 }
 
 }  // namespace
@@ -415,7 +414,7 @@ void bind_judgment(nb::module_& m) {
     nb::class_<Forms>(m, "Forms", "The tokens of texts.")
         .def("__len__", &Forms::size)
         .def("place", &place_of, "row"_a,
-             "Return where its points and tokens begin, the ranges of its parts, its facts.")
+             "Return where its points and tokens begin, and the ranges of its parts.")
         .def("points", [](const Forms& forms) { return give(Buffer(forms.points)); })
         .def("tokens", &tokens_of, "Return the tokens of all forms, an array for each field.");
     nb::class_<TableArrays>(m, "FormTables", "See judgment/form_tables.py.")

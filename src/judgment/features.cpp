@@ -34,9 +34,16 @@ double share_of(double part, double whole, double of_none) { return whole > 0 ? 
 
 std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
 
+// The percentage of a text that is not compared word by word: its notes, its explanation, an answer that the other lacks.
+double left_out(const Form& form, const Form& other) {
+    const auto size = [&](Range part) { return static_cast<double>(form.text(form.of(part)).size()); };
+    const double out = size(form.explanation) + size(form.notes) + (other.answer.size() ? 0 : size(form.answer));
+    return out > 0 ? 100 * out / static_cast<double>(form.text(form.tokens).size()) : 0;
+}
+
 // An order of two forms that does not depend on which is the first.
 bool is_before(const Form& a, const Form& b) {
-    const auto x = a.tokens.first(a.answer.end), y = b.tokens.first(b.answer.end);
+    const auto x = a.tokens.first(a.explanation.end), y = b.tokens.first(b.explanation.end);
     if (x.size() != y.size()) return x.size() < y.size();
     for (std::size_t i = 0; i < x.size(); i++) {
         const Points p = a.text(x[i]), q = b.text(y[i]);
@@ -44,7 +51,8 @@ bool is_before(const Form& a, const Form& b) {
         if (x[i].clause != y[i].clause) return x[i].clause < y[i].clause;
         if (x[i].flags != y[i].flags) return x[i].flags < y[i].flags;
     }
-    if (a.stem.size() != b.stem.size()) return a.stem.size() < b.stem.size();
+    const std::pair p(a.stem.size(), a.answer.size()), q(b.stem.size(), b.answer.size());
+    if (p != q) return p < q;
     return std::ranges::lexicographical_compare(a.choices, b.choices, {}, &Range::size, &Range::size);
 }
 
@@ -90,6 +98,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
     to.features.fill(0);
     to.guards = 0;
     to.differences.clear();
+    to.left_out = std::max(left_out(a, b), left_out(b, a));
     stop_ = stop;
     ruled_out_ = false;
     // the order in which work is spent counts where there is too much: with a model choices come first
@@ -99,6 +108,10 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
+    // the choices and the same answer say what is asked: then an explanation only explains
+    const bool settled = has_choices && one.answer.size() && other.answer.size();
+    if (!settled && !is_stopped(to) && one.explanation.size() && other.explanation.size())
+        compare_explanations(one, other, work, to);
     if (turned) {
         std::swap(to.differences.left, to.differences.right);
         for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
@@ -408,6 +421,29 @@ void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
     f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / both;
     std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =
         count_letters(one.choice_letters, other.choice_letters);
+}
+
+// Two explanations of one answer may use other words, so words count for nothing. But each may not hold a number that
+// the other text lacks; and if most of the words are the same, what keeps two questions apart does so here.
+void Comparer::compare_explanations(const Form& a, const Form& b, Work& work, Comparison& to) {
+    const Summary &one = *a.summary, &other = *b.summary;
+    const bool has_number = !std::ranges::includes(other.known, one.explained);
+    if (has_number && !std::ranges::includes(one.known, other.explained)) to.guards |= "number"_g;
+    explained_.clear();
+    differ_.align(a, a.explanation, b, b.explanation, true, work, explained_);
+    double weight = weight_of(a.of(a.explanation)) + weight_of(b.of(b.explanation));
+    std::uint32_t guards = explained_.exchanged ? "exchanged"_g : 0;
+    for (const Difference& one : explained_.differences) {
+        if (one.moved) continue;
+        const Change c = differ_.look_at(a, b, explained_, one, {0, 0}, work);
+        if (c.null) continue;
+        weight -= 2 * (c.left + c.right);
+        if (one.clauses) continue;  // a clause more says more
+        guards ^= c.negation ? "negation"_g : 0;
+        if (c.formula) guards |= "formula"_g;
+        if (c.opposite && !c.names) guards |= "opposite"_g;
+    }
+    if (weight >= 0) to.guards |= guards;
 }
 
 // What is guarded whatever stands around it: images, emphasised words, answers.

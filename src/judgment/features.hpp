@@ -53,6 +53,7 @@ struct Comparison {
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
+    double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
 
 // When a comparison may end, its features unfinished: as soon as one of the guards holds; with a model as soon as what
@@ -101,6 +102,7 @@ private:
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_choices(const Form& a, const Form& b, Comparison& to);
+    void compare_explanations(const Form& a, const Form& b, Work& work, Comparison& to);
     void compare_marks(const Form& a, const Form& b, Comparison& to);
     // Of the characters of each, those that the other lacks; the lesser count first.
     std::pair<double, double> count_letters(const Letters& a, const Letters& b);
@@ -108,6 +110,7 @@ private:
     const Shared& shared(const Form& a, const Form& b);
 
     Differ differ_;
+    Alignment explained_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     std::vector<std::uint64_t> common_;

@@ -33,7 +33,7 @@ std::size_t latin_end(const Reader& text, std::size_t i) {
 
 // Whether a number at the start of a clause numbers it: 2. between sentences
 bool is_numbering(const Reader& text, std::size_t i, std::size_t end) {
-    return end - i <= 2 && text.at(end) == U'.' && text.is(text.skip(end + 1), Class::han);
+    return end - i <= 2 && text.at(end) == U'.' && text.is(text.skip(end + 1), Class::han) && !goes_on(text, end + 1, JOINT);
 }
 
 // Whether a mark stands within a number or an abbreviation: 3,4 and e.g
@@ -106,12 +106,12 @@ void Tokenizer::put_han(Points run) {
 
 void Tokenizer::add(const Outline& outline) {
     Forms::Place& place = to_.places.back();
-    place.facts = outline.facts;
-    han_ = outline.facts & HAN;
+    han_ = outline.han;
     image_ = 0;
     place.stem = read(outline, outline.stem);
     for (const Range choice : outline.choices) to_.choices.push_back(read(outline, choice));
     place.answer = read(outline, outline.answer);
+    place.explanation = read(outline, outline.explanation);
     place.notes = read(outline, outline.notes);
     to_.end_one();
 }

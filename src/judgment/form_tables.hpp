@@ -22,6 +22,8 @@ enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circle
 enum Phrase : std::uint16_t {
     ANSWER = 1 << 0, EXPLANATION = 1 << 1, LINE = 1 << 2, NOTE = 1 << 3, BRACKET = 1 << 4, POINTS = 1 << 5,
     UNIT = 1 << 6, NUMBERED = 1 << 7, HEADING = 1 << 8, PAPER = 1 << 9, NUMERAL = 1 << 10, LIGHT = 1 << 11,
+    PART = 1 << 12,  // a part of the task begins with it
+    JOINT = 1 << 13, HANGER = 1 << 14,  // no question begins with it: never, or behind a number in brackets
     KEY = ANSWER | EXPLANATION | LINE,
 };
 

@@ -17,6 +17,14 @@ inline bool is_points(const Reader& inner) {
     return unit && inner.skip(i + unit) == inner.size();
 }
 
+// Whether a bracket begins or ends a sentence; points inside one are of the task: 甲队（5分）胜乙队
+inline bool is_outside(const Reader& text, std::size_t begin, std::size_t end) {
+    while (begin > 0 && (text.at(begin - 1) == U' ' || text.is(begin - 1, Class::digit))) begin--;  // 12 (5分)
+    for (end++; end < text.size() && text.at(end) == U' ';) end++;
+    if (begin == 0 || end == text.size() || text.is_in(begin - 1, U"\n。?!.:;)]、")) return true;
+    return text.is_in(end, U"\n。?!.:;([") || (text.is_latin(end) && text.after_label(end + 1, U".、:)"));
+}
+
 // Takes brackets that hold points, or say where the text is from, out of it. Returns the text itself where there are
 // none, else `out`; so does `take_sentences`.
 inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& notes) {
@@ -25,7 +33,8 @@ inline Searched take_brackets(const Searched& text, SearchedText& out, Buffer& n
     for (std::size_t i = text.find(0, FormTables::OPENS); i < text.size(); i = text.find(i, FormTables::OPENS)) {
         const std::size_t end = text.closing(i, 120);
         const Reader inner = text.part(i + 1, std::max(end, i + 1));
-        if (end && (is_points(inner) || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
+        const bool points = end && is_points(inner) && (inner.holds(POINTS) || is_outside(text, i, end));
+        if (end && (points || (!text.is_in(end + 1, U"({") && inner.holds(BRACKET)))) {
             append(out.points, text.text.subspan(behind, i - behind));
             out.points.push_back(U' ');
             append(notes, text.text.subspan(i, end + 1 - i));
@@ -63,85 +72,27 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
     return out.reader(text.tables);
 }
 
-class NoteSplitter {
-public:
-    SearchedText answer;
-    bool explained = false;
-
-    // Splits a text into body, which is returned, answer and, behind those that are there, notes. What follows a mark
-    // is still the task where choices follow, or where most of the text does.
-    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
-        answer.points.clear();
-        explained = false;
-        find_marks(text);
-        if (marks_.empty()) return text;
-        std::size_t count = text.part(0, marks_[0].start).letters();
-        if (count < 4 && marks_.size() == 1 && !(marks_[0].kinds & LINE)) return text;
-        Buffer& body = body_.points;
-        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
-        bool listed = false;
-        for (std::size_t k = 0; k < marks_.size(); k++) {
-            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
-            const Searched piece = text.part(marks_[k].end, end);
-            const std::size_t stop = std::ranges::find(piece.text, U'\n') - piece.text.begin();
-            const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
-            const bool is_answer = marks_[k].kinds & ANSWER, is_line = !is_answer && marks_[k].kinds & LINE;
-            const std::size_t letters = piece.letters();
-            bool more = !is_line && !finder.find(piece).empty();
-            if (!is_line && !more && answer.points.empty() && letters > count) {
-                listed = listed || !finder.find(body_.reader(text.tables)).empty();
-                more = !listed;
-            }
-            if (more) {
-                append(body, text.text.subspan(marks_[k].start, end - marks_[k].start));
-                count += text.part(marks_[k].start, end).letters();
-            } else if (is_answer) {
-                append(answer.points, line.text);
-                answer.points.push_back(U' ');
-                explained |= rest.letters() >= 30;
-            } else if (!is_line) {
-                explained |= letters >= 10;
-            } else {
-                const bool is_long = line.letters() > 60;
-                if (!is_long) {
-                    append(notes, line.text);
-                    notes.push_back(U' ');
-                }
-                body.push_back(U'\n');
-                append(body, is_long ? piece.text : rest.text);
-                count += is_long ? letters : rest.letters();
-            }
-        }
-        return body_.reader(text.tables);
+// Whether a sentence goes on there, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
+// (3)\\times 4. A longer word of the dictionary begins one: 是否.
+inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
+    i = text.skip(i);
+    if (text.at(i) == U'$') i = text.skip(i + 1);
+    std::uint32_t sign = text.at(i);
+    std::size_t j = i + 1;
+    if (sign == U'\\') {
+        while (text.is_latin(j)) j++;
+        const auto [flags, command] = text.tables.word(text.part(i, j).text);
+        if (flags & SIGN) sign = command;
     }
-
-private:
-    struct Mark {
-        std::size_t start;
-        std::size_t end;
-        std::uint16_t kinds;
-    };
-
-    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
-    void find_marks(const Searched& text) {
-        marks_.clear();
-        for (std::size_t i = 0;;) {
-            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
-            if (i == text.size()) return;
-            std::size_t end = 0;
-            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
-                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
-                const auto found = text.phrase(j, KEY);
-                if (found.length) end = text.after_label(j + found.length, U":]");
-                if (end) marks_.push_back({i, end, found.kinds});
-            }
-            i = end ? end : i + 1;
-        }
+    constexpr std::u32string_view OPERATORS = U"+×÷·=<>≤≥≠≈≡±^/%°";
+    if (OPERATORS.find(sign) != OPERATORS.npos && text.at(i + 1) != sign) return true;
+    const std::size_t n = text.phrase(i, kinds).length;
+    if (!n || !text.is(i, Class::han)) return n && !text.is_plain(i + n);
+    for (j = i + n + 1; j <= std::min(i + n + 3, text.size()); j++) {
+        if (text.tables.lexicon->holds(text.part(i, j).text)) return false;
     }
-
-    std::vector<Mark> marks_;
-    SearchedText body_;
-};
+    return true;
+}
 
 // Openings: each returns the place behind, or 0.
 
@@ -206,12 +157,153 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
     return found.kinds & NUMBERED ? i + n : 0;
 }
 
-// The text without the numbers, headings and names of papers that it begins with.
-inline Searched strip_opening(const Searched& text) {
+// What is behind the numbers, headings and names of papers that a text begins with.
+inline Searched behind_opening(const Searched& text) {
     std::size_t i = 0;
-    for (std::size_t j; (j = opening(text, i)) > i;) i = j;
-    const Searched rest = text.part(std::min(i, text.size()), text.size());
+    for (std::size_t j; (j = opening(text, i)) > i; i = j) {
+        if (goes_on(text, j, text.at(text.skip(i)) == U'(' ? JOINT | HANGER : JOINT)) break;
+    }
+    return text.part(std::min(i, text.size()), text.size());
+}
+
+inline Searched strip_opening(const Searched& text) {
+    const Searched rest = behind_opening(text);
     return rest.letters(4) >= 4 ? rest : text;
 }
+
+// How long the number is that stands there: 12 or ② or 二.
+inline std::size_t number_at(const Reader& text, std::size_t i) {
+    const std::size_t n = text.digits(i);
+    return n ? n : text.is(i, Class::circled) ? 1 : text.phrase(i, NUMERAL).length;
+}
+
+// Constraints: or [要求] or 例2 or 第2题, or a line that is a short label. source: the text says where something is
+// from, so that 第4章 is of it.
+inline bool is_heading(const Reader& text, std::size_t i, bool line, bool source) {
+    if (line && text.at(i) == U'#') return true;
+    while (line && text.is_in(i, U"*>-")) i = text.skip(i + 1);
+    const bool bracket = text.is_in(i, U"([");
+    const std::size_t first = text.skip(i + bracket), named = text.phrase(first, PART).length;
+    if (!text.is(first, Class::han) && !text.is_latin(first)) return false;
+    if (text.at(i) == U'[') return text.at(std::max(text.closing(i, 30), i)) == U']';
+    const std::size_t behind = text.skip(first + named), n = number_at(text, behind);
+    const std::size_t end = n ? behind + n : first + named;
+    if (named && text.after_label(end, U":]")) return true;
+    const Points near = text.part(i, std::min(i + 20, text.size())).text;
+    const std::size_t stop = i + (std::ranges::find(near, U'\n') - near.begin());
+    const bool is_alone = named && (n || line) && text.skip(end) >= stop;
+    const bool is_label = line && text.at(stop) == U'\n' && text.at(stop - 1) == U':';
+    return !source && (is_alone || is_label || (!bracket && opening(text, i)));
+}
+
+// Where a part of the task begins behind what explains it: a heading, or a number that goes on with those of the
+// question, since no 1 stands before it. The size of the text if there is none.
+inline std::size_t find_part(const Searched& text, bool source) {
+    bool line = false, counts = false;  // nothing stands before in the line; what explains is numbered itself
+    for (std::size_t i = 0; i < text.size(); i++) {
+        if (text.is(i, Class::space)) {
+            line |= text.at(i) == U'\n';
+            continue;
+        }
+        if (i == 0 || text.starts[i - 1] & FormTables::BEFORE_KEY) {
+            const bool bracket = text.at(i) == U'(', circled = text.is(i, Class::circled);  // (2) or ②, in a line 2.
+            const std::size_t first = text.skip(i + bracket), n = number_at(text, first), end = text.skip(first + n);
+            const bool dotted = (line || i == 0) && text.is_in(end, U".、:)") && !text.is(end + 1, Class::digit);
+            const bool numbered = n && n <= 2 && (bracket ? text.at(end) == U')' : circled || dotted);
+            counts |= numbered && (i == 0 || (n == 1 && text.is_in(first, U"1①一")));
+            if (i > 0 && ((numbered && !counts) || is_heading(text, i, line, source))) return i;
+        }
+        line = false;
+    }
+    return text.size();
+}
+
+class NoteSplitter {
+public:
+    SearchedText answer, explanation;
+
+    // Splits a text into body, which is returned, answer, explanation and, behind those that are there, notes. Each of
+    // them ends where a part of the task begins. What follows a mark is still the task where choices follow, or where
+    // most of the text does.
+    Searched split(const Searched& text, ChoiceFinder& finder, Buffer& notes) {
+        clear(answer.points, explanation.points);
+        find_marks(text);
+        if (marks_.empty()) return text;
+        Buffer& body = body_.points;
+        body.assign(text.text.begin(), text.text.begin() + marks_[0].start);
+        const std::size_t noted = notes.size();
+        std::size_t count = text.part(0, marks_[0].start).letters(), out = 0;  // letters; those of no task
+        bool listed = false;
+        for (std::size_t k = 0; k < marks_.size(); k++) {
+            const auto [start, begin, kinds] = marks_[k];
+            const std::size_t end = k + 1 < marks_.size() ? marks_[k + 1].start : text.size();
+            const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
+            std::size_t task = begin + find_part(text.part(begin, end), is_line);  // where it goes on
+            const Searched piece = text.part(begin, task);
+            const std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
+                                             : std::ranges::find(piece.text, U'\n') - piece.text.begin();
+            const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
+            const std::size_t letters = piece.letters();
+            bool more = !is_line && !finder.find(piece).empty();
+            if (!is_line && !more && answer.points.empty() && out + letters > count) {
+                listed = listed || !finder.find(body_.reader(text.tables)).empty();
+                more = !listed;
+            }
+            if (more) {
+                task = start;
+            } else if (is_line && line.letters() > 60) {
+                task = begin;
+            } else if (is_line) {
+                add(line, notes);
+                task -= rest.size();
+            } else {
+                add(line, is_answer ? answer.points : explanation.points);
+                add(rest, explanation.points);
+                out += letters;
+            }
+            if (!more) body.push_back(U'\n');
+            append(body, text.text.subspan(task, end - task));
+            count += text.part(task, end).letters();
+        }
+        const Searched asked = body_.reader(text.tables);
+        const bool single = marks_.size() == 1 && !(marks_[0].kinds & LINE);
+        if (behind_opening(asked).letters(4) >= (single ? 4u : 1u)) return asked;
+        clear(answer.points, explanation.points);
+        notes.resize(noted);
+        return text;
+    }
+
+private:
+    static void add(const Reader& text, Buffer& to) {
+        append(to, text.text);
+        to.push_back(U'\n');
+    }
+
+    struct Mark {
+        std::size_t start;
+        std::size_t end;
+        std::uint16_t kinds;
+    };
+
+    // 答案: and the like, at the start of a line, behind a space, a sentence or a bracket.
+    void find_marks(const Searched& text) {
+        marks_.clear();
+        for (std::size_t i = 0;;) {
+            i = text.find_behind(i, FormTables::BEFORE_KEY, FormTables::KEYS);
+            if (i == text.size()) return;
+            std::size_t end = 0;
+            if (text.at(i - 1) != U'"' || (i > 1 && text.is_in(i - 2, U"。?!"))) {
+                const std::size_t j = text.skip(text.is_in(i, U"([") ? i + 1 : i);
+                const auto found = text.phrase(j, KEY);
+                if (found.length) end = text.after_label(j + found.length, U":]");
+                if (end) marks_.push_back({i, end, found.kinds});
+            }
+            i = end ? end : i + 1;
+        }
+    }
+
+    std::vector<Mark> marks_;
+    SearchedText body_;
+};
 
 }  // namespace dedup::judgment

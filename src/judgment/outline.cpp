@@ -117,12 +117,12 @@ void OutlineReader::read(Points text) {
     for (std::size_t i = 0; i < body.size() && !han; i++) han = body.is(i, Class::han);
 
     Outlines::Place& place = to_.places.back();
-    if (splitter_.explained) place.facts |= EXPLAINED;
-    if (han) place.facts |= HAN;
+    place.han = han;
     clear(images_, image_ends_);
     place.stem = write(stem);
     for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
     place.answer = write(splitter_.answer.reader(tables_));
+    place.explanation = write(splitter_.explanation.reader(tables_));
     place.notes = write(notes_.reader(tables_));
     std::size_t begin = 0;
     for (const std::size_t end : image_ends_) {
@@ -140,6 +140,7 @@ Range OutlineReader::add(Points points) {
 }
 
 Range OutlineReader::write(const Searched& part) {
+    if (part.text.empty()) return add({});
     const Range range = add(flattener_.flatten(part));
     for (const Points address : flattener_.images) {
         append_image_key({tables_, address}, images_);

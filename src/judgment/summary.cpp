@@ -50,9 +50,13 @@ Summary Summarizer::summarize(const Form& form) {
     find_clauses(form, form.stem, summary.clauses);
     text_.clear();
     write_plainly(form.text(stem), relations_.spellings, text_);
-    keys_.clear();
-    find_numbers(text_, keys_);
-    summary.numbers.assign(keys_.begin(), keys_.end());
+    find_numbers(text_, summary.numbers);
+    if (form.explanation.size()) {
+        add_numbers(form, form.explanation, summary.explained);
+        const auto repeated = std::ranges::unique(summary.explained);
+        summary.explained.erase(repeated.begin(), repeated.end());
+        add_numbers(form, {0, form.explanation.end}, summary.known);
+    }
     summary.han = std::ranges::count_if(form.text(stem), is_han);
     for (const Token& token : stem) {
         summary.weight += token.weight;
@@ -66,6 +70,16 @@ Summary Summarizer::summarize(const Form& form) {
     counter_.add(content(form, stem));
     summary.letters = counter_.letters();
     return summary;
+}
+
+// Those of each token by itself: 40, 200 is not 40200.
+void Summarizer::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
+    text_.clear();
+    for (const Token& token : form.of(part)) {
+        write_plainly(form.text(token), relations_.spellings, text_);
+        text_.push_back(U' ');
+    }
+    find_numbers(text_, to);
 }
 
 // The text of tokens with a meaning; valid until the next call. Short ones are copied without a branch.

@@ -65,6 +65,8 @@ struct Summary {
     double weight = 0;
     std::size_t han = 0, notation = 0;  // characters; tokens
     std::uint32_t last_clause = 0;
+    // Numbers of the explanation, each once, and of all but notes where there is one.
+    std::vector<std::uint64_t> explained, known;
     // Of stem and choices.
     Letters letters;
     bool has_image = false, has_emphasis = false;
@@ -86,6 +88,7 @@ public:
 
 private:
     void summarize_choices(const Form& form, Summary& to);
+    void add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to);
     Points content(const Form& form, std::span<const Token> tokens);
     std::span<const std::uint64_t> keys(std::span<const Token> tokens);
 

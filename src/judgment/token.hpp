@@ -51,21 +51,16 @@ void clear(auto&... some) { (some.clear(), ...); }
 
 constexpr bool is_circled(std::uint32_t point) { return 0x2460 <= point && point <= 0x249B; }  // ① and its like
 
-// Facts of a form as a whole, bits of `Form::facts`.
-enum Fact : std::uint8_t {
-    EXPLAINED = 1,  // an explanation stands behind the answer
-    HAN = 2,        // Han characters are in it
-};
-
 // The parts of a text: folded, formulas in one line, not cut into tokens yet. Ranges are of its points.
 struct Outline {
     Points points;
     Range stem;
     std::span<const Range> choices;
     Range answer;
+    Range explanation;
     Range notes;
     std::span<const Range> images;  // what each is known by, in the order of their marks
-    std::uint8_t facts;
+    bool han;                       // Han characters are in it
 
     Points text(Range range) const { return range.of(points); }
 };
@@ -73,15 +68,15 @@ struct Outline {
 struct Summary;
 
 // One text's form, as views into the arrays of `Forms`. The tokens, and their texts, lie one after the other: stem,
-// choices in their order, answer, notes. So the text of neighbouring tokens is one span.
+// choices in their order, answer, explanation, notes. So the text of neighbouring tokens is one span.
 struct Form {
     Points points;
     std::span<const Token> tokens;
     Range stem;                      // tokens
     std::span<const Range> choices;  // tokens of each
     Range answer;
+    Range explanation;
     Range notes;
-    std::uint8_t facts;
     const Summary* summary = nullptr;  // where it is compared
 
     std::span<const Token> of(Range range) const { return range.of(tokens); }
@@ -100,8 +95,9 @@ struct Batch {
         std::uint64_t inner;
         Range stem;
         Range answer;
+        Range explanation;
         Range notes;
-        std::uint8_t facts;
+        bool han;
     };
     std::vector<Place> places{Place{}};  // one more than texts: where the next one begins
     Buffer points;
@@ -110,7 +106,7 @@ struct Batch {
 
     std::size_t size() const { return places.size() - 1; }
     // Makes one more of what was added since the last call.
-    void end_one() { places.push_back({points.size(), choices.size(), inner.size(), {}, {}, {}, 0}); }
+    void end_one() { places.push_back({points.size(), choices.size(), inner.size(), {}, {}, {}, {}, false}); }
     void clear() {
         places.assign(1, Place{});
         judgment::clear(points, choices, inner);
@@ -121,9 +117,9 @@ struct Batch {
         const auto listed = std::span(choices).subspan(one.choices, next.choices - one.choices);
         const auto held = std::span(inner).subspan(one.inner, next.inner - one.inner);
         if constexpr (std::is_same_v<One, Outline>)
-            return {own, one.stem, listed, one.answer, one.notes, held, one.facts};
+            return {own, one.stem, listed, one.answer, one.explanation, one.notes, held, one.han};
         else
-            return {own, held, one.stem, listed, one.answer, one.notes, one.facts};
+            return {own, held, one.stem, listed, one.answer, one.explanation, one.notes};
     }
 };
 using Outlines = Batch<Outline, Range>;

@@ -10,7 +10,7 @@ from dedup_job import _core
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import relations
-from dedup_job.judgment.form_tables import Fact, Flag, Kind, form_tables
+from dedup_job.judgment.form_tables import Flag, Kind, form_tables
 from dedup_job.native.code_points import TextColumn, pack, text_of
 from tests.reference.form import Form, Token
 
@@ -32,7 +32,7 @@ def unpacked(forms: _core.Forms) -> list[Form]:
 
 
 def _form(place, points, columns):
-    start, first, parts, facts = place
+    start, first, parts = place
 
     def tokens(i):
         return [token(first + k) for k in range(int(parts[2 * i]), int(parts[2 * i + 1]))]
@@ -43,8 +43,8 @@ def _form(place, points, columns):
         flags, kind = Flag(one["flags"]), Kind(one["kind"])
         return Token(text, kind, one["weight"], one["clause"], flags, one["key"])
 
-    stem, answer, notes, *choices = map(tokens, range(len(parts) // 2))
-    return Form(stem, choices, answer, notes, Fact(facts))
+    stem, answer, explanation, notes, *choices = map(tokens, range(len(parts) // 2))
+    return Form(stem, choices, answer, explanation, notes)
 
 
 def gists_of(texts: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from dedup_job import _core
 from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import form_tables, relations
-from dedup_job.judgment.form_tables import Class, Fact, Flag, Kind
+from dedup_job.judgment.form_tables import Class, Flag, Kind
 from dedup_job.native.code_points import pack
 from tests.judgment.forms import forms_of, gists_of, judge
 from tests.reference.form import form_of
@@ -73,6 +73,15 @@ PIECES = (
         "解析：",
         "\n来源：",
         "（5分）",
+        "\n要求：",
+        " Example 2: ",
+        "\n（2）",
+        "解析：(1) ",
+        "点评：\n",
+        "【提示】",
+        "\n2. ",
+        "的",
+        "是",
         "(选自",
         ")",
         "本题共",
@@ -288,7 +297,7 @@ def test_the_parts_of_a_question():
     ]
     assert contents(form.answer) == ["c"]
     assert contents(form.notes) == ["5", "分"]
-    assert form.facts == Fact.EXPLAINED | Fact.HAN
+    assert contents(form.explanation)[:3] == ["细胞膜", "具有", "选择"]
 
 
 def test_a_text_that_says_nothing_else_is_no_note():
@@ -413,8 +422,8 @@ def test_richness_counts_what_the_form_holds():
     assert all(map(any, zip(*found, strict=True)))
     for (images, choices, answer, explained), text in zip(found, texts, strict=True):
         form = form_of(text)
-        parts = [form.stem, *form.choices, form.answer, form.notes]
+        parts = [form.stem, *form.choices, form.answer, form.explanation, form.notes]
         assert images == sum(token.kind == Kind.IMAGE for part in parts for token in part)
         assert choices == len(form.choices)
         assert answer == bool(form.answer)
-        assert explained == bool(form.facts & Fact.EXPLAINED)
+        assert explained == (sum(len(token.text) for token in form.explanation) >= 10)

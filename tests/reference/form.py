@@ -11,12 +11,12 @@ import numpy as np
 import xxhash
 
 from dedup_job.judgment import form_tables as tables
-from dedup_job.judgment.form_tables import Class, Fact, Flag, Kind, Meaning, Phrase, class_of
+from dedup_job.judgment.form_tables import Class, Flag, Kind, Meaning, Phrase, class_of
 from dedup_job.judgment.words import sections_of
 
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
-NO_FACT, NO_FLAG = Fact(0), Flag(0)
+NO_FLAG = Flag(0)
 LABELS, FIGURES = "abcdefgh", "12345678"
 
 
@@ -34,13 +34,13 @@ class Token:
 
 @dataclass
 class Form:
-    """The parts of a text, and what is known of it as a whole."""
+    """The parts of a text."""
 
     stem: list[Token] = field(default_factory=list)
     choices: list[list[Token]] = field(default_factory=list)
     answer: list[Token] = field(default_factory=list)
+    explanation: list[Token] = field(default_factory=list)
     notes: list[Token] = field(default_factory=list)
-    facts: Fact = NO_FACT
 
 
 def _utf32(text: str) -> bytes:
@@ -127,8 +127,10 @@ def take_brackets(text: str) -> tuple[str, str]:
     while i < len(text):
         end = closing(text, i, 120) if text[i] in "([" else 0
         inner = text[i + 1 : end]
+        outside = holds(inner, Phrase.POINTS) or is_outside(text, i, end)
         if end and (
-            is_points(inner) or (at(text, end + 1) not in "({" and holds(inner, Phrase.BRACKET))
+            (is_points(inner) and outside)
+            or (at(text, end + 1) not in "({" and holds(inner, Phrase.BRACKET))
         ):
             notes += text[i : end + 1] + " "
             out += " "
@@ -161,6 +163,20 @@ def is_points(inner: str) -> bool:
     i = skip(inner, i)
     n = phrase(inner, i, Phrase.UNIT)[0]
     return n > 0 and skip(inner, i + n) == len(inner)
+
+
+def is_outside(text: str, begin: int, end: int) -> bool:
+    """Return whether a bracket begins or ends a sentence."""
+    before = text[:begin].rstrip(" 0123456789")
+    behind = text[end + 1 :].lstrip(" ")
+    labels = "a" <= behind[:1] <= "z" and after_label(behind, 1, ".、:)") > 0
+    return (
+        labels
+        or not before
+        or not behind
+        or before[-1] in "\n。?!.:;)]、"
+        or behind[0] in "\n。?!.:;(["
+    )
 
 
 def take_sentences(text: str) -> tuple[str, str]:
@@ -203,48 +219,140 @@ def find_marks(text: str) -> list[tuple[int, int, Phrase]]:
     return marks
 
 
-def split_notes(text: str) -> tuple[str, str, str, bool]:
-    """Return body, answer and notes of a text, and whether an explanation stands behind.
+def split_notes(text: str) -> tuple[str, str, str, str]:
+    """Return body, answer, explanation and notes of a text.
 
     What follows a mark is still the task where choices follow, or where most of the text does.
     """
     marks = find_marks(text)
     if not marks:
-        return text, "", "", False
-    body, answer, notes, explained, listed = text[: marks[0][0]], "", "", False, False
-    if letters(body) < 4 and len(marks) == 1 and not marks[0][2] & Phrase.LINE:
-        return text, "", "", False
+        return text, "", "", ""
+    body, listed, out = text[: marks[0][0]], False, 0
+    answer = explanation = notes = ""
     ends = [start for start, *_ in marks[1:]] + [len(text)]
     for (start, begin, kinds), end in zip(marks, ends, strict=True):
-        piece = text[begin:end]
-        line, _, rest = piece.partition("\n")
-        if kinds & Phrase.ANSWER:
-            kinds = Phrase.ANSWER
-        more = bool(not kinds & Phrase.LINE and find_choices(piece)[1])
-        if not kinds & Phrase.LINE and not more and not answer and letters(piece) > letters(body):
+        is_answer = bool(kinds & Phrase.ANSWER)
+        is_line = not is_answer and bool(kinds & Phrase.LINE)
+        task = begin + find_part(text[begin:end], source=is_line)
+        piece = text[begin:task]
+        line = re.match("[^\n。?!]*" if is_line else "[^\n]*", piece)[0]
+        rest = piece[len(line) + 1 :]
+        more = bool(not is_line and find_choices(piece)[1])
+        if not is_line and not more and not answer and out + letters(piece) > letters(body):
             listed = listed or bool(find_choices(body)[1])
             more = not listed
         if more:
             body += text[start:end]
-        elif kinds & Phrase.ANSWER:
-            answer += line + " "
-            explained |= letters(rest) >= 30
-        elif not kinds & Phrase.LINE:
-            explained |= letters(piece) >= 10
-        elif letters(line) > 60:
-            body += "\n" + piece
+        elif is_line and letters(line) > 60:
+            body += "\n" + text[begin:end]
+        elif is_line:
+            notes += line + "\n"
+            body += "\n" + rest + text[task:end]
         else:
-            notes += line + " "
-            body += "\n" + rest
-    return body, answer, notes, explained
+            answer += (line + "\n") * is_answer
+            explanation += (rest if is_answer else line + "\n" + rest) + "\n"
+            out += letters(piece)
+            body += "\n" + text[task:end]
+    single = len(marks) == 1 and not marks[0][2] & Phrase.LINE
+    if letters(body[opening_end(body) :]) < (4 if single else 1):
+        return text, "", "", ""
+    return body, answer, explanation, notes
+
+
+def find_part(text: str, source: bool) -> int:
+    """Return where a part of the task begins: a heading, a number with no 1 before; or the end."""
+    line = counts = False
+    for i, c in enumerate(text):
+        if class_of(c) == Class.SPACE:
+            line |= c == "\n"
+            continue
+        if i == 0 or text[i - 1] in '\n 。?!)"':
+            first = skip(text, i + (c == "("))
+            n = is_part_number(text, i, line or i == 0)
+            counts |= n > 0 and (i == 0 or (n == 1 and at(text, first) in "1①一"))
+            if i > 0 and ((n > 0 and not counts) or is_heading(text, i, line, source)):
+                return i
+        line = False
+    return len(text)
+
+
+def part_number(text: str, i: int) -> int:
+    """Return the length of the number that stands here."""
+    circled = class_of(at(text, i)) == Class.CIRCLED
+    return digits(text, i) or (1 if circled else phrase(text, i, Phrase.NUMERAL)[0])
+
+
+def is_part_number(text: str, i: int, line: bool) -> int:
+    """Return the length of the number of (2) or ②, or of 2. at the start of a line; or 0."""
+    bracket, circled = text[i] == "(", class_of(text[i]) == Class.CIRCLED
+    first = skip(text, i + bracket)
+    n = part_number(text, first)
+    end = skip(text, first + n)
+    dotted = line and at(text, end) in ".、:)" and not is_digit(at(text, end + 1))
+    is_one = at(text, end) == ")" if bracket else circled or dotted
+    return n if n <= 2 and is_one else 0
+
+
+def is_heading(text: str, i: int, line: bool, source: bool) -> bool:
+    """Tell whether Constraints: or [要求] or 例2 stands here, or a line that is a short label."""
+    if line and text[i] == "#":
+        return True
+    while line and at(text, i) in "*>-":
+        i = skip(text, i + 1)
+    bracket = at(text, i) in "(["
+    first = skip(text, i + bracket)
+    named = phrase(text, first, Phrase.PART)[0]
+    if not is_han(at(text, first)) and not "a" <= at(text, first) <= "z":
+        return False
+    if at(text, i) == "[":
+        return at(text, max(closing(text, i, 30), i)) == "]"
+    behind = skip(text, first + named)
+    n = part_number(text, behind)
+    end = behind + n if n else first + named
+    if named and after_label(text, end, ":]"):
+        return True
+    if source:
+        return False
+    stop = i + len(text[i : i + 20].partition("\n")[0])
+    if named and (n or line) and skip(text, end) >= stop:
+        return True
+    is_label = line and at(text, stop) == "\n" and at(text, stop - 1) == ":"
+    return is_label or (not bracket and opening(text, i) > 0)
 
 
 def strip_opening(text: str) -> str:
     """Return the text without the numbers, headings and names of papers that it begins with."""
+    i = opening_end(text)
+    return text[i:] if letters(text[i:]) >= 4 else text
+
+
+def opening_end(text: str) -> int:
+    """Return the place behind the numbers, headings and names of papers that a text begins with."""
     i = 0
     while (j := opening(text, i)) > i:
+        bracket = at(text, skip(text, i)) == "("
+        if goes_on(text, j, Phrase.JOINT | Phrase.HANGER if bracket else Phrase.JOINT):
+            break
         i = j
-    return text[i:] if letters(text[i:]) >= 4 else text
+    return i
+
+
+def goes_on(text: str, i: int, kinds: Phrase) -> bool:
+    """Tell whether a sentence goes on here, so that a number before numbers nothing."""
+    i = skip(text, i)
+    if at(text, i) == "$":
+        i = skip(text, i + 1)
+    sign = at(text, i)
+    if command := re.match(r"\\[a-z]*", text[i:]):
+        flags, number = tables.words().get(command[0], (0, 0))
+        sign = chr(number) if flags & Meaning.SIGN else ""
+    if sign and sign in "+×÷·=<>≤≥≠≈≡±^/%°" and at(text, i + 1) != sign:
+        return True
+    n = phrase(text, i, kinds)[0]
+    if not n or not is_han(at(text, i)):
+        return n > 0 and not is_plain(at(text, i + n))
+    longer = (text[i : i + size] for size in range(n + 1, n + 4) if i + size <= len(text))
+    return not any(jieba.dt.FREQ.get(word, 0) for word in longer)
 
 
 def opening(text: str, i: int) -> int:
@@ -304,7 +412,7 @@ def bracketed_opening(text: str, i: int) -> int:
     n = digits(inner, 0)
     if n == 4 and inner[:2] in ("19", "20"):
         return close + 1
-    numerals = sections_of(tables.WORDS)["numerals"][0].split()
+    numerals = sections_of(tables.WORDS)["numeral"][0].split()
     is_numeral = bool(inner) and all(c in numerals for c in inner)
     if not is_numeral and not (1 <= n <= 3 and n == len(inner)):
         return 0
@@ -735,7 +843,10 @@ class Tokenizer:
             elif kind == Class.DIGIT:
                 end = number_end(text, i)
                 numbering = self.clause and not self.fresh and end - i <= 2 and at(text, end) == "."
-                if not (numbering and is_han(at(text, skip(text, end + 1)))):
+                begins = is_han(at(text, skip(text, end + 1))) and not goes_on(
+                    text, end + 1, Phrase.JOINT
+                )
+                if not (numbering and begins):
                     self.put(plain_number(text[i:end]), Kind.NUMBER)
             elif kind == Class.CIRCLED:
                 self.put(c, Kind.NUMBER, 3.0)
@@ -901,8 +1012,9 @@ class Parts:
     stem: str
     choices: list[str]
     answer: str
+    explanation: str
     notes: str
-    facts: Fact
+    han: bool
 
 
 def parts_of(text: str) -> Parts:
@@ -911,12 +1023,10 @@ def parts_of(text: str) -> Parts:
     rest, more = take_sentences(text)
     if letters(rest) >= 4:
         text, notes = rest, notes + more
-    body, answer, lines, explained = split_notes(text)
+    body, answer, explanation, lines = split_notes(text)
     body = strip_opening(body)
     stem, choices = find_choices(body)
-    han = any(map(is_han, body))
-    facts = Fact.EXPLAINED * explained | Fact.HAN * han
-    return Parts(stem, choices, answer, notes + lines, Fact(facts))
+    return Parts(stem, choices, answer, explanation, notes + lines, any(map(is_han, body)))
 
 
 def form_of(text: str) -> Form:
@@ -924,7 +1034,7 @@ def form_of(text: str) -> Form:
     parts = parts_of(text)
 
     def tokens(part: str) -> list[Token]:
-        return Tokenizer(part, bool(parts.facts & Fact.HAN)).run()
+        return Tokenizer(part, parts.han).run()
 
-    choices = [*map(tokens, parts.choices)]
-    return Form(tokens(parts.stem), choices, tokens(parts.answer), tokens(parts.notes), parts.facts)
+    outside = map(tokens, (parts.answer, parts.explanation, parts.notes))
+    return Form(tokens(parts.stem), [*map(tokens, parts.choices)], *outside)

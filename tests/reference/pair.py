@@ -87,6 +87,7 @@ def compare(a: Form, b: Form) -> Comparison:
     if len(alone) > 4:
         lone.numbers_differ = lone.opposite = False
     choices = Choices(a, b, work)
+    explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b, work)
     features = _stem_features(a, b, stem, changes) | _choice_features(choices)
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
@@ -97,15 +98,15 @@ def compare(a: Form, b: Form) -> Comparison:
         [
             name
             for name, holds in _guards(a, b, stem, real, lone, choices, features).items()
-            if holds
+            if holds or explained.get(name)
         ],
         [float(value) for value in features.values()],
     )
 
 
 def _order(form: Form) -> tuple[object, ...]:
-    tokens = [*_asked(form), *form.answer]
-    parts = [len(form.stem), *map(len, form.choices)]
+    tokens = [*_asked(form), *form.answer, *form.explanation]
+    parts = [len(form.stem), len(form.answer), *map(len, form.choices)]
     return len(tokens), [(list(map(ord, t.text)), t.clause, t.flags) for t in tokens], parts
 
 
@@ -745,6 +746,30 @@ def _guards(
         "choice_negation": choices.negated > 0,
         "choice_opposite": choices.opposite > 0,
     }
+
+
+def _explained(a: Form, b: Form, work: Work) -> dict[str, bool]:
+    """Return the guards of two explanations: of words only where most of them are the same."""
+    if not (a.explanation and b.explanation):
+        return {}
+    found = align(a.explanation, b.explanation, work, choice=True)
+    changes = [Change(one, work) for one in found.differences if not one.moved]
+    real = [one for one in changes if not one.null]
+    inner = [one for one in real if not one.clauses]
+    apart = sum(one.weight_left + one.weight_right for one in real)
+    versions = 2 * apart <= weight(a.explanation) + weight(b.explanation)
+    known_a, known_b = (_figures(c.stem, *c.choices, c.answer, c.explanation) for c in (a, b))
+    return {
+        "number": bool(_figures(a.explanation) - known_b and _figures(b.explanation) - known_a),
+        "exchanged": versions and found.exchanged,
+        "negation": versions and sum(one.negation != 0 for one in inner) % 2 == 1,
+        "formula": versions and any(one.formula for one in inner),
+        "opposite": versions and any(one.opposite and not one.names for one in inner),
+    }
+
+
+def _figures(*parts: list[Token]) -> set[str]:
+    return {number for part in parts for t in part for number in numbers(plain(t.text))}
 
 
 def _images(form: Form) -> list[str]:
