@@ -26,7 +26,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
-from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
@@ -51,7 +51,7 @@ class Request:
     """What one run was asked for, besides settings.
 
     full_scan: compare all ids, whether or not their changes are known;
-    follow: stay and decide what arrives; yes: go on although most documents seem to have no text.
+    follow: stay and decide what arrives.
     """
 
     source: str
@@ -60,7 +60,6 @@ class Request:
     dry_run: bool = False
     full_scan: bool = False
     follow: bool = False
-    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +193,17 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
-    limits, dial = limits_of(settings, yes=request.yes), dial_of(settings, models)
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
+        about=About(
+            source.name,
+            reader.name,
+            recorded,
+            used,
+            request.dry_run,
+            dial_of(settings, models),
+        ),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
@@ -213,14 +218,16 @@ def _job(
         decider=GreedyDeduplicator.fetching(
             index, settings.decision, target.texts_of, models.judge, target.ranks_of, threads
         ),
-        abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
+        abort_if=AbortConditions(
+            settings.abort_if, reader.usual_without_text(), source.fields, watch.warn
+        ),
         snapshots=snapshots,
         others=_others(reader, others, settings, memory, keeps=writer is not None),
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresh=_refresher(settings, source, writer, cleaner, models, watch, yes=request.yes),
+        refresh=_refresher(settings, source, writer, cleaner, models, watch),
         follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
         if request.follow
         else None,
@@ -251,8 +258,6 @@ def _refresher(
     cleaner: Cleaner,
     models: Models,
     watch: Watch,
-    *,
-    yes: bool,
 ) -> Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None:
     """Return what lets leave the target what the source changed or deleted, if that is wanted."""
     on_change, on_delete = settings.source.on_change, settings.source.on_delete
@@ -266,7 +271,7 @@ def _refresher(
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
     clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
-    return Refresher(target, source, *wanted, clean_all, alike, watch.progress, yes).refresh
+    return Refresher(target, source, *wanted, clean_all, alike, watch.progress).refresh
 
 
 def _check(
@@ -295,8 +300,10 @@ def _check(
     source.check_query()
     if request.follow:
         source.check_changes()
-    if not request.yes:
-        source.check_field()
+    is_first = are_empty(target.decided)
+    source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
+    if is_first and target.rows.fields is None:
+        source.check_marks()
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:

@@ -165,6 +165,14 @@ def text_fields(documents: Sequence[Mapping[str, Any]]) -> Message:
     return Message("Fields with text: {shares}.", shares=", ".join(shares))
 
 
+def names_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted name of each field, through objects."""
+    for name, value in decoded.items():
+        yield prefix + name
+        if isinstance(value, dict):
+            yield from names_in(value, f"{prefix}{name}.")
+
+
 def texts_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield the dotted name and the text of each field that holds one, or an array of them."""
     for name, value in decoded.items():

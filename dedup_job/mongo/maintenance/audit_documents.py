@@ -9,7 +9,6 @@ from typing import Any
 
 import bson
 from bson.errors import BSONError
-from bson.raw_bson import RawBSONDocument
 
 from dedup_job.columns import own_groups
 from dedup_job.documents import Duplicate, Reason, Skipped
@@ -304,7 +303,7 @@ class RowChecker:
         stored, fields = row.record.stored, TextFields.of(self.on.target.form.source.field)
         if row.values["reason"] != Reason.NOT_TEXT or not stored or fields.several:
             return False
-        return isinstance(stored.content, str) and fields.have_parts(bson.decode(stored.raw))
+        return isinstance(stored.content, str) and fields.have_parts(bson_edit.decoded(stored.raw))
 
     def check_former(self) -> None:
         """Look at the rows that a person took out."""
@@ -458,7 +457,7 @@ class RowChecker:
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
         ledger, documents = majority(self.on.target.ledger), majority(self.on.target.documents)
         found = some(ledger, [*by_key], later, self.on.target.retry)
-        suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
+        suspects = [by_key[row.key] for row in found if bson_edit.fields_of(row.raw)["later"]]
         originals = [*{row.of for row in suspects}]
         kept = some(documents, originals, {"_id": 1, "dedup.run": 1}, self.on.target.retry)
         runs = {row.key: run_of(row.raw, is_kept=True) for row in kept}
