@@ -169,7 +169,7 @@ def test_a_source_that_was_emptied_does_not_empty_the_target(any_database: Db):
     any_database.source.delete_many({})
     any_database.source.insert_one({"_id": "new", "text": OTHER, "updated": 1})
     with pytest.raises(StateMismatch, match="Was it emptied, or made anew"):
-        run_here(any_database, yes=False, source__on_delete="remove")
+        run_here(any_database, source__on_delete="remove")
     assert stored(any_database) == before
     run_here(any_database, source__on_delete="remove")
     assert any_database.target.count_documents({}) == 1

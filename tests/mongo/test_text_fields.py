@@ -299,7 +299,7 @@ def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp
 def test_a_field_that_no_document_has_is_named(database):
     database.source.insert_one({"_id": 1, "title": "甲", "options": ["乙"]})
     with pytest.raises(UsageError, match=r"has the field 'boddy'.*options \(100%\)"):
-        run_here(database, source__field="title,boddy", yes=False)
+        run_here(database, source__field="title,boddy")
 
 
 @pytest.mark.parametrize(
