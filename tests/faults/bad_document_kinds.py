@@ -103,9 +103,9 @@ def _undecodable() -> Iterator[BadDocument]:
     yield BadDocument("another field not UTF-8", UNDECODABLE, _beside(bad))
     yield BadDocument("a name not UTF-8", UNDECODABLE, _beside(element(10, b"\xff\xfe", b"")))
     yield BadDocument("deep within not UTF-8", UNDECODABLE, _beside(_nested(50, bad)))
-    yield BadDocument("a date after 9999", UNDECODABLE, _beside(element(9, "d", _FAR_DATE)))
+    yield BadDocument("a date after 9999", KEPT, _beside(element(9, "d", _FAR_DATE)))
     early = struct.pack("<q", -(2**60))
-    yield BadDocument("a date before 1", UNDECODABLE, _beside(element(9, "d", early)))
+    yield BadDocument("a date before 1", KEPT, _beside(element(9, "d", early)))
     twice = lambda i: fields({"text": 5}) + _good(i)  # noqa: E731
     yield BadDocument("text twice", UNDECODABLE, twice)
     yield BadDocument(
@@ -122,7 +122,7 @@ def _undecodable() -> Iterator[BadDocument]:
     )
     yield BadDocument(
         "_id a date after 9999",
-        UNDECODABLE,
+        KEPT,
         _good,
         lambda i: element(9, "_id", struct.pack("<q", 2**60 + i)),
     )
