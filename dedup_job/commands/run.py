@@ -193,17 +193,11 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
+    limits, dial = settings.abort_if, dial_of(settings, models)
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
-        about=About(
-            source.name,
-            reader.name,
-            recorded,
-            used,
-            request.dry_run,
-            dial_of(settings, models),
-        ),
+        about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
@@ -218,9 +212,7 @@ def _job(
         decider=GreedyDeduplicator.fetching(
             index, settings.decision, target.texts_of, models.judge, target.ranks_of, threads
         ),
-        abort_if=AbortConditions(
-            settings.abort_if, reader.usual_without_text(), source.fields, watch.warn
-        ),
+        abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,
         others=_others(reader, others, settings, memory, keeps=writer is not None),
         threads=threads,
