@@ -32,7 +32,6 @@ from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
-from dedup_job.renamed import SETTINGS
 from dedup_job.settings_input import TOO_DEEP, check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
@@ -259,13 +258,6 @@ def load(
                 sections[section] = {**former, **part}
                 origins |= dict.fromkeys((f"{section}.{name}" for name in part), origin)
     _settle_uri(sections, origins)
-    renamed = [name for name in origins if name in SETTINGS]
-    unknown = [*(_at(_where(name, origins, file), SETTINGS[name]) for name in renamed), *unknown]
-    for name in renamed:
-        section, _, key = name.partition(".")
-        del sections[section][key]
-        if not sections[section]:
-            del sections[section]
     try:
         settings = Settings.model_validate(sections)
     except ValidationError as e:
@@ -384,7 +376,7 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
         name = variable[len(_PREFIX) :].lower().replace(_DELIMITER, ".", 1)
         section, _, key = name.partition(".")
         if section not in Settings.model_fields:
-            problems.append(placed(here, SETTINGS.get(name) or _unknown(variable, name)))
+            problems.append(placed(here, _unknown(variable, name)))
             continue
         try:
             field = _part(section).model_fields.get(key)

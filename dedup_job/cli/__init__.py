@@ -15,10 +15,9 @@ from dedup_job import __version__
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, refusal, set_up_language
-from dedup_job.errors import DedupError, Interrupted, UsageError
+from dedup_job.errors import DedupError, Interrupted
 from dedup_job.messages import Message, localized
 from dedup_job.printing import escaping
-from dedup_job.renamed import COMMANDS
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -67,12 +66,6 @@ class LazyCommands(Guarded):
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         """Return the names in the order of the help."""
         return [*_COMMANDS]
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return a command; UsageError where it has another name now, or where there is none."""
-        if args[0] in COMMANDS and not ctx.resilient_parsing:
-            raise UsageError(COMMANDS[args[0]])
-        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
         """Return a command or a group; None where there is none of that name."""

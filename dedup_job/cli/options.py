@@ -17,7 +17,6 @@ from dedup_job.cli.usage import Group
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.uri import has_password, names_server
-from dedup_job.renamed import OPTIONS
 from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
@@ -178,10 +177,7 @@ class Guarded(Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal.
-
-        An option that has another name now is refused with that.
-        """
+        """Run the command; a value that an option does not take is repeated in the refusal."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as e:
@@ -192,10 +188,6 @@ class Guarded(Group):
                 given, why = short(problem["input"]), what_is_wrong(problem)
                 known = given in why or has_password(str(problem["input"]))
                 e.message = why if known else Message("{why}, not {given}", why=why, given=given)
-            raise
-        except Exception as e:  # the library does not export that of an unknown option
-            if instead := OPTIONS.get(getattr(e, "option_name", None) or ""):
-                raise UsageError(instead) from None
             raise
 
 
