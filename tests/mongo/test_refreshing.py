@@ -190,8 +190,8 @@ def test_a_source_that_was_emptied_does_not_empty_the_target(any_database: Db):
     with pytest.raises(StateMismatch, match="Was it emptied, or made anew"):
         run_here(any_database, source__on_delete="remove")
     assert stored(any_database) == before
-    run_here(any_database, source__on_delete="remove")
-    assert any_database.target.count_documents({}) == 1
+    run_here(any_database, target="other", source__on_delete="remove")
+    assert any_database.other.count_documents({}) == 1
 
 
 def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):

@@ -85,6 +85,8 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
             {"_id": n, **d, **({} if body is None else {"body": body})}
             for n, (d, body) in enumerate(documents)
         ]
+        every = {"title": "各有一篇", "body": {"text": "正文"}, "options": ["甲", "乙"]}
+        source.append({"_id": len(source), **every})
         database.source.insert_many(source)
         flags = {"source__field": fields, "output__document": form, "output__text": stored}
         run_here(database, **flags)
