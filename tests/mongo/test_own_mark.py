@@ -49,7 +49,7 @@ def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(a
     any_database.source.insert_many({**d, "_id": f"x{i}"} for i, d in enumerate(questions(10, 50)))
     any_database.source.update_one({"_id": "x7"}, {"$set": {"dedup": "mine"}})
     before = outcome(any_database)
-    with pytest.raises(UsageError, match="_id x7 of the source has a field") as refused:
+    with pytest.raises(UsageError, match='_id "x7" of the source has a field') as refused:
         run_here(any_database)
     assert refused.value.code == 2
     assert outcome(any_database) == before

@@ -131,7 +131,7 @@ def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
         ]
     )
     assert PLANT not in Cleaner().clean(f"植物 <!--\n<p>{PLANT}</p> --> 完")
-    run_here(database, source__field="title,body")
+    run_here(database, source__field="title,body", output__text="cleaned")
     kept, ledger = outcome(database)
     assert [d["title"] for d in kept] == ["植物 <!--", "动物"]
     assert [d["body"] for d in kept] == [f"{PLANT}\n--> 完", "细胞"]
@@ -164,7 +164,7 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
 def test_one_field_may_hold_an_array_of_texts(any_database):
     texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", ["甲", 7], ["丙丙丙"], []]
     any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
-    run_here(any_database)
+    run_here(any_database, output__text="cleaned")
     kept, ledger = outcome(any_database)
     assert [(d["_id"], d["text"]) for d in kept] == [(0, ["甲", "乙"]), (3, ["丙丙丙"])]
     assert [(row["_id"], row["reason"]) for row in ledger] == [
