@@ -73,16 +73,13 @@ def run_here(
     target: str = "target",
     limit: int | None = None,
     dry_run: bool = False,
-    yes: bool = True,
     **flags: Any,
 ) -> Run:
     """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
     dotted = {name.replace("__", "."): value for name, value in flags.items()}
     settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return run_job(
-        settings, Request(*names, limit=limit, dry_run=dry_run, yes=yes), Watch(Progress(Log()))
-    )
+    return run_job(settings, Request(*names, limit=limit, dry_run=dry_run), Watch(Progress(Log())))
 
 
 def dedup(

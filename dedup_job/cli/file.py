@@ -35,9 +35,6 @@ def file(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
     ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Continue even if --field seems absent.")
-    ] = False,
     overwrite: Overwrite = False,
     *,
     options: Given,
@@ -46,7 +43,7 @@ def file(
 
     Both are JSON lines (.jsonl), CSV (.csv, .tsv), these also compressed (.gz, .zst), or Parquet
     (.parquet). Rows are decided as documents are by dedup run, in the order of the file. A kept row
-    stays as it is, but for its text, which is cleaned. The files are written whole or not at all.
+    stays as it is. The files are written whole or not at all.
     """
     settings, use = options.load(), commands.file
     use.check_apart(path for path in (source, out, ledger, report) if path is not None)
@@ -56,7 +53,7 @@ def file(
     with StopSignals() as stop, shown_progress() as progress:
         try:
             watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
-            outcome = use.deduplicate_file(settings, use.Files(source, out, ledger, yes), watch)
+            outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
         except KeyboardInterrupt:
             raise Interrupted(_NOTHING, stop.received or signal.SIGINT) from None
     if outcome.status is Status.STOPPED:

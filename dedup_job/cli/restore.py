@@ -52,8 +52,8 @@ def restore(
     """Put documents that were dropped wrongly into the target, for good.
 
     Each is read from the source; or from the ledger, if ledger.document had it stored there and the
-    source no longer holds it or holds another text. It is cleaned and kept whatever it resembles,
-    and later runs compare with it. Its row leaves the ledger. With --requeue it only leaves the
+    source no longer holds it or holds another text. It is kept whatever it resembles, and later
+    runs compare with it. Its row leaves the ledger. With --requeue it only leaves the
     ledger, and the next run decides it anew: for one that was quarantined or skipped and is
     repaired now. Many ids are one entry in T.runs: `dedup undo` takes all of them back. The same
     command goes on where it was cut off.

@@ -16,7 +16,7 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
 from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, monitored
-from dedup_job.cli.options import OF_A_RUN, Given, with_options
+from dedup_job.cli.options import OF_A_RUN, Given, Yes, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.errors import DedupError, Interrupted, UsageError
@@ -26,6 +26,7 @@ from dedup_job.monitoring.ending import End
 from dedup_job.printing import as_json
 from dedup_job.report.labels import label
 from dedup_job.report.terminal import show
+from dedup_job.runs.progress import QUIET
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from dedup_job.cli.monitored import Monitored
     from dedup_job.cluster.driver import Driver
     from dedup_job.commands.dry_survey import SurveyCollector
-    from dedup_job.commands.run import Request
+    from dedup_job.commands.run import Request, Watch
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -81,9 +82,6 @@ _Embedded = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
 ]
-_YesToAll = Annotated[
-    bool, typer.Option("--yes", "-y", help="Do not ask; continue even if --field seems absent.")
-]
 
 
 @with_options(*OF_A_RUN)
@@ -101,7 +99,7 @@ def run(
     embedded: _Embedded = None,
     metrics_file: MetricsOption = None,
     log_format: LogOption = LogFormat.PLAIN,
-    yes: _YesToAll = False,
+    yes: Yes = False,
     overwrite: Overwrite = False,
     *,
     options: Given,
@@ -138,13 +136,16 @@ def run(
                 check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
         request = commands.run.Request(
-            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow, yes=yes
+            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow
         )
         with StopSignals(told.stopping) as stop, _server(embedded) as uri:
             if uri:
                 settings = settings.at(uri)
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
-            told.report = _run(settings, request, stop, told, collector, cluster, report)
+            agree = _agree if is_interactive() and not yes else None
+            begun, warn = stop.wait_for_batch, told.warn
+            watch = commands.run.Watch(QUIET, stop, begun, agree, warn, collector)
+            told.report = _run(settings, request, stop, told, watch, cluster, report)
             pages = []
             if html is not None:
                 pages.append(partial(_write_page, html, settings, told, collector))
@@ -158,7 +159,7 @@ def _run(
     request: Request,
     stop: StopSignals,
     told: Monitored,
-    collector: SurveyCollector | None,
+    watch: Watch,
     cluster: str | None,
     file: Path | None,
 ) -> Run:
@@ -167,11 +168,9 @@ def _run(
         if file is not None and not is_quiet:
             _write_report(outcome, file)
 
-    agree = _agree if is_interactive() and not request.yes else None
     on_cluster = nullcontext() if cluster is None else _driver(settings, request, cluster)
     with on_cluster as driver, told.progress() as progress:
-        begun = stop.wait_for_batch
-        watch = commands.run.Watch(progress, stop, begun, agree, told.warn, collector, goes_on)
+        watch = replace(watch, progress=progress, told=goes_on)
         try:
             if driver is not None:
                 return driver.attend(watch)

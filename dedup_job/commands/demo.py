@@ -51,7 +51,7 @@ def run_demo(
         fill(uri, corpus)
         run = command_line("run", "--db", DATABASE, "--source", SOURCE, "--target", TARGET)
         tell(f"{run}\n")
-        request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}", yes=True)
+        request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}")
         settings = load().settings.at(uri)
         report = run_job(settings, request, watch)
         ends = outcome(uri)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import Watch, dial_of, limits_of, own_versions
+from dedup_job.commands.run import Watch, dial_of, own_versions
 from dedup_job.datafiles.by_format import reading
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.source import FileSource
@@ -26,6 +26,7 @@ from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
+from dedup_job.mongo.bson.rows import StoredText
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings
 
@@ -34,15 +35,11 @@ _NOBODY = Watch()
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """What is read and written. ledger: for a line about each row that is not kept, None for none.
-
-    yes: go on although most rows seem to have no text.
-    """
+    """What is read and written. ledger: for a line about each row that is not kept, or None."""
 
     source: Path
     out: Path
     ledger: Path | None = None
-    yes: bool = False
 
 
 def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -> Run:
@@ -52,20 +49,18 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     as it should be, DedupError where one cannot be written.
     """
     expect_settings(settings)
-    (source, out, ledger), field, yes = _named(files), settings.source.field, files.yes
+    source, out, ledger = _named(files)
     names = Message(
         "{source}, {out} or what is written beside it", source=source.path, out=out.path
     )
     try:
-        with (
-            nothing_written(names),
-            reading(source, field, yes=yes) as (reader, make),
-        ):
+        with nothing_written(names), reading(source, settings.source.field) as (reader, make):
             models = settings.models(watch.progress.stage)
             watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
-            target = FileTarget(out, ledger, rows, make)
+            cleaned = settings.output.text is StoredText.CLEANED
+            target = FileTarget(out, ledger, rows, make, cleaned=cleaned)
             prepared = Preparation(
                 Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
             )
@@ -89,7 +84,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     decider=GreedyDeduplicator.fetching(
                         index, settings.decision, target.texts_of, models.judge
                     ),
-                    abort_if=AbortConditions(limits_of(settings, yes=yes), warn=watch.warn),
+                    abort_if=AbortConditions(settings.abort_if, warn=watch.warn),
                     snapshots=NoSnapshots(),
                     threads=settings.run.threads or preparing_threads(()),
                     max_rate=settings.run.max_rate,

@@ -16,7 +16,6 @@ from dedup_job.commands.memory_plan import index_memory
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
-from dedup_job.decision.settings import AbortSettings
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
@@ -26,7 +25,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
-from dedup_job.mongo.reading import PageSize
+from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
@@ -51,7 +50,7 @@ class Request:
     """What one run was asked for, besides settings.
 
     full_scan: compare all ids, whether or not their changes are known;
-    follow: stay and decide what arrives; yes: go on although most documents seem to have no text.
+    follow: stay and decide what arrives.
     """
 
     source: str
@@ -60,7 +59,6 @@ class Request:
     dry_run: bool = False
     full_scan: bool = False
     follow: bool = False
-    yes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +192,7 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
-    limits, dial = limits_of(settings, yes=request.yes), dial_of(settings, models)
+    limits, dial = settings.abort_if, dial_of(settings, models)
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
@@ -220,7 +218,7 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresh=_refresher(settings, source, writer, cleaner, models, watch, yes=request.yes),
+        refresh=_refresher(settings, source, writer, cleaner, models, watch),
         follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
         if request.follow
         else None,
@@ -251,8 +249,6 @@ def _refresher(
     cleaner: Cleaner,
     models: Models,
     watch: Watch,
-    *,
-    yes: bool,
 ) -> Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None:
     """Return what lets leave the target what the source changed or deleted, if that is wanted."""
     on_change, on_delete = settings.source.on_change, settings.source.on_delete
@@ -266,7 +262,7 @@ def _refresher(
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
     clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
-    return Refresher(target, source, *wanted, clean_all, alike, watch.progress, yes).refresh
+    return Refresher(target, source, *wanted, clean_all, alike, watch.progress).refresh
 
 
 def _check(
@@ -295,8 +291,10 @@ def _check(
     source.check_query()
     if request.follow:
         source.check_changes()
-    if not request.yes:
-        source.check_field()
+    is_first = are_empty(target.decided)
+    source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
+    if is_first and target.rows.fields is None:
+        source.check_marks()
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
@@ -304,12 +302,6 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)
-
-
-def limits_of(settings: Settings, *, yes: bool) -> AbortSettings:
-    """Return what a run is aborted for; yes: the field is confirmed."""
-    update = {"without_text": 1.0} if yes else {}
-    return settings.abort_if.model_copy(update=update)
 
 
 def dial_of(settings: Settings, models: Models) -> Dial | None:

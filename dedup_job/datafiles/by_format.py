@@ -21,11 +21,10 @@ from dedup_job.text_fields import TextFields
 
 
 @contextmanager
-def reading(file: Named, field: str, *, yes: bool = False) -> Iterator[tuple[Reader, Make]]:
+def reading(file: Named, field: str) -> Iterator[tuple[Reader, Make]]:
     """Open a file; yield what reads it, and what makes a writer of rows like its own.
 
-    field: names the text, of JSON lines by dotted paths; yes: it may be absent. UsageError says why
-    not.
+    field: names the text, of JSON lines by dotted paths. UsageError says why not.
     """
     name = str(file.path)
     try:
@@ -36,7 +35,7 @@ def reading(file: Named, field: str, *, yes: bool = False) -> Iterator[tuple[Rea
     with stream:
         try:
             size = None if file.compression else os.fstat(stream.fileno()).st_size
-            yield _opened(file, unpacked(stream, file.compression), name, field, size, yes=yes)
+            yield _opened(file, unpacked(stream, file.compression), name, field, size)
         except (OSError, EOFError, zlib.error) as e:
             if getattr(e, "errno", None) is not None:
                 raise
@@ -45,7 +44,7 @@ def reading(file: Named, field: str, *, yes: bool = False) -> Iterator[tuple[Rea
 
 
 def _opened(
-    file: Named, stream: BinaryIO, name: str, field: str, size: int | None, *, yes: bool
+    file: Named, stream: BinaryIO, name: str, field: str, size: int | None
 ) -> tuple[Reader, Make]:
     if file.format == PARQUET:
         from dedup_job.datafiles import parquet  # here: pyarrow is an extra
@@ -59,7 +58,7 @@ def _opened(
             return DelimitedWriter(out, records.names, file.suffix, bom=records.bom)
 
         return records, make
-    lines = JsonLinesReader(stream, name, field, size, yes=yes)
+    lines = JsonLinesReader(stream, name, field, size)
     return lines, partial(JsonLinesWriter, bom=lines.bom)
 
 

@@ -64,15 +64,10 @@ class Lines:
 class JsonLinesReader:
     """Reads lines of a stream. bom: whether a byte order mark is before the first."""
 
-    def __init__(
-        self, stream: Any, name: str, field: str, size: int | None, *, yes: bool = False
-    ) -> None:
-        """Take the fields of the text, which may be absent if `yes`.
-
-        size: bytes of the stream, None where not known.
-        """
+    def __init__(self, stream: Any, name: str, field: str, size: int | None) -> None:
+        """Take the fields of the text; size: bytes of the stream, None where not known."""
         self._stream, self._name, self._fields = stream, name, TextFields.of(field)
-        self._lines, self._yes = 0, yes
+        self._lines, self._is_checked = 0, False
         begins: bytes = stream.peek(_PEEKED)
         self.bom = begins.startswith(BOM)
         if begins.lstrip(_BLANK).startswith(b"["):
@@ -118,8 +113,8 @@ class JsonLinesReader:
     def _page(self, numbers: list[int], lines: list[bytes]) -> Lines:
         """Return a page; UsageError where it is the first and lacks a field in all lines."""
         page, names = Lines(numbers, lines, self._fields), {path[0] for path in self._fields.paths}
-        if not self._yes:
-            self._yes = bool(page.contents())
+        if not self._is_checked:
+            self._is_checked = bool(page.contents())
             absent = names.difference(*page.objects)
             if absent and any(page.objects):
                 raise UsageError(

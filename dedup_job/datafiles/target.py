@@ -39,8 +39,14 @@ class _Discarded(Exception):
 class FileTarget:
     """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
 
-    def __init__(self, out: Named, ledger: Named | None, source: FileSource, make: Make) -> None:
-        """Take the two files, the source, and what makes a writer of the first."""
+    def __init__(
+        self, out: Named, ledger: Named | None, source: FileSource, make: Make, *, cleaned: bool
+    ) -> None:
+        """Take the two files, the source, and what makes a writer of the first.
+
+        cleaned: whether the kept rows hold the cleaned texts.
+        """
+        self._cleaned = cleaned
         self._out, self._ledger, self._make, self._source = out, ledger, make, source
         self._rows: BinaryIO | None = None  # of the ledger
         self._done = False
@@ -105,7 +111,7 @@ class FileTarget:
         where = np.flatnonzero(kept)
         places = np.searchsorted(documents.rows, where)  # of their texts
         self._texts.add(numbers[where], documents.texts.take(places))
-        other = ~documents.as_read[where]
+        other = ~documents.as_read[where] & self._cleaned
         changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
         marked = documents.texts if documents.marked is None else documents.marked
         new = {row: marked.text(place) for row, place in changed}

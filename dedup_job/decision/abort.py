@@ -109,7 +109,7 @@ class AbortConditions:
                 f"{limit:.1%}",
                 "abort_if.without_text",
                 Message(
-                    "{fields} Name another field with --field; --yes goes on all the same.",
+                    "{fields} Name another field with --field.",
                     fields=self._fields([documents[row] for row in skipped]),
                 ),
             )

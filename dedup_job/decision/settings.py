@@ -120,7 +120,7 @@ class AbortSettings(BaseModel):
         le=1.0,
         allow_inf_nan=False,
         description=f"a larger share of {TEXTS_FROM:,} documents has no text (missing, not "
-        "text or empty); only a warning if earlier runs had as many. 1 or --yes: never",
+        "text or empty); only a warning if earlier runs had as many. 1: never",
     )
     cut: float = Field(
         default=0.2,  # a note of 15 characters is a tenth of a question of 150

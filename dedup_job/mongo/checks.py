@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -205,7 +205,7 @@ def _unknown_source(
 ) -> Message:
     message = Message("the {what} {source} does not exist.", what=what, source=source)
     if collections:
-        near = _near(source.collection, collections)
+        near = nearest(source.collection, collections)
         told = Message("Nearest in {database}: {near}.", database=source.database, near=near)
         return joined([message, told])
     databases: list[str] = []
@@ -215,13 +215,15 @@ def _unknown_source(
         "The database {database} has no collections; databases here: {near}. In a name with dots, "
         "the part before the first dot is the database, even with --db.",
         database=source.database,
-        near=_near(source.database, databases) or Message("none"),
+        near=nearest(source.database, databases) or Message("none"),
     )
     return joined([message, others])
 
 
-def _near(name: str, names: list[str]) -> str:
-    return ", ".join(difflib.get_close_matches(name, names, n=5, cutoff=0.4) or names[:5])
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return at most five names, those most like the given one if any is."""
+    given = sorted(names)
+    return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])
 
 
 def check_rights(

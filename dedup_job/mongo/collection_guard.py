@@ -31,10 +31,14 @@ log = logging.getLogger("dedup")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What the server says of a collection; expiring: the names of its TTL indexes."""
+    """What the server says of a collection; expiring: the names of its TTL indexes.
+
+    collation: the locale of the one that it has, "" without one.
+    """
 
     uuid: bytes
     is_capped: bool = False
+    collation: str = ""
     expiring: tuple[str, ...] = ()
 
 
@@ -117,9 +121,16 @@ class CollectionGuard:
             yield _is_gone(what) if other is None else _is_another(what)
 
     def _losses(self, name: str, facts: Facts) -> Iterator[str]:
-        """Yield why a collection loses documents by itself; of the source that is no concern."""
+        """Yield why a collection does not keep what is written; the source may be any."""
         if name == self._source:
             return
+        if facts.collation:
+            yield Message(
+                "the collection {name} has a collation ({locale}), which compares ids and texts by "
+                "rules of its own. Drop the collection, and the run makes it without one.",
+                name=name,
+                locale=facts.collation,
+            )
         if facts.is_capped:
             yield Message(
                 "the collection {name} is capped: it removes its oldest documents when it is full. "
@@ -211,7 +222,9 @@ def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:
     expiring = [index["name"] for index in indexes if "expireAfterSeconds" in index]
     if "expireAfterSeconds" in row["options"]:
         expiring.append(Message("of the collection itself"))
-    return Facts(bytes(row["info"]["uuid"]), bool(row["options"].get("capped")), tuple(expiring))
+    options = row["options"]
+    locale = options.get("collation", {}).get("locale", "")
+    return Facts(bytes(row["info"]["uuid"]), bool(options.get("capped")), locale, tuple(expiring))
 
 
 def _named(those: Difference) -> str:

@@ -158,6 +158,9 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             retryWrites=False,
             heartbeatFrequencyMS=HEARTBEAT_MILLISECONDS,
             connectTimeoutMS=int(min(wait, _CONNECT_SECONDS) * 1000),
+            # whatever an _id is, and whoever wrote it, it can be read
+            datetime_conversion="DATETIME_AUTO",
+            unicode_decode_error_handler="replace",
         )
     except OSError as e:  # of TLS
         raise UsageError(_not_loaded(e)) from None

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from bson import MaxKey
-from bson.codec_options import CodecOptions
 from bson.int64 import Int64
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, RawPage
+from dedup_job.mongo.bson.edit import RAW, RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, find_texts
 from dedup_job.mongo.connection import AnyCollection
@@ -52,7 +51,7 @@ ID_PAGE = PageSize(documents=10_000)
 def majority(collection: AnyCollection) -> RawDocuments:
     """Return the collection read raw, with what a majority of the servers will not take back."""
     return collection.with_options(
-        codec_options=CodecOptions(document_class=RawBSONDocument),
+        codec_options=RAW,
         read_concern=ReadConcern("majority"),
     )
 

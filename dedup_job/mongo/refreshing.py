@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from bson import Int64
-from bson.raw_bson import RawBSONDocument
 from pymongo.client_session import ClientSession
 
 from dedup_job.documents import Document
@@ -64,7 +63,6 @@ class Refresher:
     clean_all: CleanAll
     alike: AreAlike
     progress: Progress
-    yes: bool = False
 
     def refresh(self, checkpoint: Checkpoint) -> tuple[Mapping[str, int], Set[bytes]]:
         """Take out what is out of date.
@@ -87,8 +85,7 @@ class Refresher:
             self._plan(keys, plan)
         self._add_groups(plan)
         leaving = plan.kept | plan.rows
-        if not self.yes:
-            self._check_share(plan)
+        self._check_share(plan)
         left_target = set[bytes]()
         for part in self._pieces(plan):
             self._take_out(checkpoint.run, part)
@@ -157,8 +154,9 @@ class Refresher:
         found = look_up(self.target.ledger, only, {"group": 1, "of": 1}, self.target.retry)
         there = self.target.held_by(self.target.source, [row.key for row in found])
         for row in found:
-            own = RawBSONDocument(row.raw).get("group")
-            of = bson_edit.fields({"_id": RawBSONDocument(row.raw)["of"]}) if own is None else own
+            named = bson_edit.fields_of(row.raw)
+            own = named.get("group")
+            of = bson_edit.fields({"_id": named["of"]}) if own is None else own
             yield row.key, of, row.key in there
 
     def _add_groups(self, plan: _Plan) -> None:
@@ -183,7 +181,8 @@ class Refresher:
                 Message(
                     "the source {source} no longer holds {gone:,} of the {decided:,} documents "
                     "that were decided, and --on-delete would let them leave the target. Was it "
-                    "emptied, or made anew? Nothing was written. If it is right, give --yes.",
+                    "emptied, or made anew? Nothing was written. If it is right, name another "
+                    "--target, which will hold what the source holds now.",
                     source=self.source.name,
                     gone=gone,
                     decided=decided,
@@ -238,7 +237,7 @@ class Refresher:
         other = {key for key, text in kept.items() if texts.get(key) != text}
         fields = {"digest": 1, "reason": 1}
         for row in some(majority(target.ledger), keys, fields, target.retry):
-            found = RawBSONDocument(row.raw)
+            found = bson_edit.fields_of(row.raw)
             is_text = bool(texts.get(row.key))
             if "digest" not in found:  # it was skipped, or is to be looked at
                 other |= {row.key} if is_text and found["reason"] != "too_large" else set()

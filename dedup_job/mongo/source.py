@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
-import bson
 import numpy as np
 from bson.errors import BSONError
 from pymongo.errors import ExecutionTimeout, OperationFailure
@@ -28,6 +29,9 @@ from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, RawPage
 from dedup_job.mongo.bson.ids import as_asked
+from dedup_job.mongo.bson.ranking import Rule
+from dedup_job.mongo.bson.rows import MARK, is_marked
+from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.pending_ids import PendingIds
@@ -42,7 +46,7 @@ from dedup_job.mongo.reading import (
     some_in_columns,
 )
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
-from dedup_job.mongo.source_settings import SourceSettings
+from dedup_job.mongo.source_settings import SourceSettings, names_in
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.parts import BREAK
 from dedup_job.text_fields import text_fields
@@ -50,6 +54,8 @@ from dedup_job.text_fields import text_fields
 _SAMPLE = 1000
 _PAGE = PageSize(documents=5000)
 _COUNT_MILLISECONDS = 5000
+_LOOK_SECONDS = 2
+log = logging.getLogger("dedup")
 
 
 class Source(PendingIds):
@@ -85,35 +91,74 @@ class Source(PendingIds):
             said = Message("the server does not understand --query: {message}", message=message)
             raise UsageError(said) from e
 
-    def check_field(self) -> None:
-        """Refuse a field that none of the first 1,000 documents has; list those they have.
+    def check_fields(self, rules: Sequence[Rule] = ()) -> None:
+        """Refuse each field that no document has, of the text and of `rules`; list those they have.
 
-        And all fields where none of these has a text, but something else.
+        And fields without a text in them, but something else. The first 1,000 documents are looked
+        at; for a field that none of them has the server looks for two seconds.
         """
-        seen, absent = list[Mapping[str, Any]](), [*self._fields.paths]
-        worded = strange = False
+        rule_of = {rule.path: rule for rule in rules if rule.path}
+        seen, absent = list[Mapping[str, Any]](), [*map(tuple, self._fields.paths), *rule_of]
+        texts = strange = 0
         for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
-            try:
-                decoded = bson.decode(found.raw)
-            except BSONError:
-                return  # it will be quarantined; the sample proves nothing
-            seen.append(decoded)
-            absent = [path for path in absent if not _leads(decoded, path)]
-            content = self._fields.content(decoded)
-            worded |= isinstance(content, str)
-            strange |= isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
-            if worded and not absent:
+            with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
+                seen.append(bson_edit.decoded(bytes(found.raw)))
+                absent = [path for path in absent if not _leads(seen[-1], path)]
+                content = self._fields.content(seen[-1])
+                texts += isinstance(content, str)
+                strange += isinstance(content, Skipped) and content.reason is Reason.NOT_TEXT
+            if texts and not absent:
                 return
-        if seen and (absent or (strange and not worded)):
+        here = Message(
+            "{fields} Name one with --field, or the documents that have it with --query.",
+            fields=text_fields(seen),
+        )
+        for path in absent if seen else ():
+            other = self._first_with(path)
+            if other is not None and _leads(bson_edit.decoded(other), path):
+                continue
+            field, rule, hint = ".".join(path), rule_of.get(path), here
+            if rule is not None:
+                near = nearest(field, {*chain.from_iterable(map(names_in, seen))})
+                hint = Message("--keep {rule} looks at it; nearest: {near}.", rule=rule, near=near)
             raise UsageError(
                 Message(
-                    "none of the first {number:,} documents has the field {field!r}, or a text in "
-                    "it. {found} Name one with --field, or give --yes if it really is that rare.",
+                    "none of the first {number:,} documents has the field {field!r}, nor any that "
+                    "the server looked at in {seconds} seconds. {hint}",
                     number=len(seen),
-                    field=".".join(absent[0]) if absent else self._settings.field,
-                    found=text_fields(seen),
+                    field=field,
+                    seconds=_LOOK_SECONDS,
+                    hint=hint,
                 )
             )
+        if strange and not texts:
+            raise UsageError(
+                Message(
+                    "none of the first {number:,} documents has a text in {field!r}. {hint}",
+                    number=len(seen),
+                    field=self._settings.field,
+                    hint=here,
+                )
+            )
+
+    def _first_with(self, path: Sequence[str]) -> bytes | None:
+        """Return a raw document with a field, None where the server finds none before long."""
+        query = {"$and": [self.query, {".".join(path): {"$exists": True}}]}
+        with suppress(ExecutionTimeout):
+            found = self.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
+            return None if found is None else bytes(found.raw)
+        return None
+
+    def check_marks(self) -> None:
+        """Refuse a field `dedup` that is the source's own; tell of one of a former target."""
+        found = self._first_with([MARK])
+        if found is not None and is_marked(found):
+            replaced = Message(
+                "the source {source} holds documents of a former target: their field `dedup` is "
+                "replaced in the new one",
+                source=self.name,
+            )
+            log.info("%s", replaced)
 
     def fields(self, documents: Sequence[Document]) -> str:
         """Say which field is read, and in which fields some documents hold text."""
@@ -121,7 +166,7 @@ class Source(PendingIds):
         for page in self.read_by_id([document.key for document in documents[:_SAMPLE]]):
             for document in page:
                 with suppress(BSONError, ValueError, OverflowError):
-                    decoded.append(bson.decode(document.raw))
+                    decoded.append(bson_edit.decoded(document.raw))
         read, found = self._settings.field, text_fields(decoded)
         if self._fields.several:
             return Message("The fields are {read!r}. {found}", read=read, found=found)
@@ -256,7 +301,7 @@ class Source(PendingIds):
         if text is not None and len(text) <= self._most:
             return Document(id_, key, raw, text, text_at)
         try:
-            decoded = bson.decode(raw)
+            decoded = bson_edit.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)

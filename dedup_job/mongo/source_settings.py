@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations
 from typing import Any
@@ -153,3 +153,11 @@ def moving_operator(query: Any) -> str:
     if isinstance(query, list):
         return next(filter(None, map(moving_operator, query)), "")
     return ""
+
+
+def names_in(decoded: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Yield the dotted name of each field, through objects."""
+    for name, value in decoded.items():
+        yield prefix + name
+        if isinstance(value, dict):
+            yield from names_in(value, f"{prefix}{name}.")

@@ -191,6 +191,11 @@ def remarks(report: Run) -> Iterator[Message]:
             documents=counted(counts.cut_documents, "document"),
         )
     yield from _limits(report)
+    if report.known and not (report.changed or report.refreshed):
+        yield Message(
+            "Not looked for: what the source changed or deleted after it was decided. A replica "
+            "set tells, a standalone server does not."
+        )
     if left := {name: count for name, count in report.changed.items() if count}:
         yield _out_of_date(left)
     if report.status is Status.STOPPED:

@@ -45,6 +45,9 @@ _SENTENCES = {
     RunState.UNDONE: Message("no run is at work; run {run} was taken back"),
     RunState.NEVER: Message("this target has no runs"),
 }
+_NOT_SEEN = Message(
+    "what the source changes or deletes is not seen: a standalone server does not tell"
+)
 _ALIVE = {True: Message("alive"), False: Message("gone"), None: Message("on another machine")}
 _UNITS = (
     (Message("{number} d"), 86400),
@@ -84,7 +87,8 @@ class TargetStatus:
     """A target at one moment, `now` by the server's clock.
 
     line: the current or last run; expected: about how many documents it has to decide; lag: about
-    how many documents of the source no run decided, None where they may not be counted. by_hand:
+    how many documents of the source no run decided, None where they may not be counted.
+    tells_changes: False for a server that is no replica set. by_hand:
     number, documents and kind of what a person did after that run.
     """
 
@@ -98,6 +102,7 @@ class TargetStatus:
     lag: int | None = None
     source_is_empty: bool = False
     query: str | None = None
+    tells_changes: bool = True
     by_hand: tuple[int, int, str] | None = None
     last_success: Run | None = None
     last_failure: Run | None = None
@@ -137,6 +142,8 @@ class TargetStatus:
             number, documents, kind = self.by_hand
             yield Message("number {number}", number=number), self._done(number, documents, kind)
         yield Message("new documents"), self._lag()
+        if not self.tells_changes:
+            yield Message("changes"), _NOT_SEEN
         yield Message("last success"), self._told(self.last_success)
         yield Message("last failure"), self._told(self.last_failure)
 

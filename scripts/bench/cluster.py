@@ -101,7 +101,7 @@ def moved(uri: str, arguments: argparse.Namespace) -> float:
     cluster_processes.unpacked = counting(unpacked)  # type: ignore[assignment]
     values = {"connection.uri": uri, "run.shards": arguments.shards[0]}
     settings = load_settings(values=values)
-    request = Request("cluster.source", "cluster.moved", yes=True)
+    request = Request("cluster.source", "cluster.moved")
     report = run_job(settings, request, spread=on_cluster(f"local:{arguments.workers}"))
     return total / report.checkpoint.counts.scanned
 

@@ -14,7 +14,6 @@ enum Type : std::uint8_t {
     DATE = 0x09, NULL_ = 0x0A, INT32 = 0x10, TIMESTAMP = 0x11, INT64 = 0x12, DECIMAL = 0x13,
 };
 constexpr std::uint8_t OLD_BINARY = 2;  // subtype with a second length
-constexpr std::int64_t FIRST_DATE = -62'135'596'800'000, LAST_DATE = 253'402'300'799'999;  // ms: years 1 to 9999
 constexpr std::int64_t NOT_PLAIN = -1;
 
 // Bytes of a value of fixed size, or NOT_PLAIN.
@@ -63,7 +62,6 @@ std::int64_t Scanner::end_of_nested(std::int64_t at, std::int64_t stop) const {
 std::int64_t Scanner::end_of(std::uint8_t type, std::int64_t at, std::int64_t stop, bool unread) const {
     if (const std::int64_t width = width_of(type); width != NOT_PLAIN) {
         if (at + width > stop || (type == BOOL && data_[static_cast<std::size_t>(at)] > 1)) return NOT_PLAIN;
-        if (type == DATE && !(FIRST_DATE <= read<std::int64_t>(at) && read<std::int64_t>(at) <= LAST_DATE)) return NOT_PLAIN;
         return at + width;
     }
     if (stop - at < 5) return NOT_PLAIN;

@@ -1,8 +1,8 @@
 // Where the fields of plain documents lie, for all documents of a server's reply at once.
 //
-// A plain document needs no decoder: it is well-formed, of common types, its texts are UTF-8, its dates are
-// dates of Python, and neither `_id` nor a name on the way to the text comes twice. All others are left to
-// the decoder. Format: bsonspec.org, version 1.1.
+// A plain document needs no decoder: it is well-formed, of common types, its texts are UTF-8, and neither
+// `_id` nor a name on the way to the text comes twice. All others are left to the decoder. Format:
+// bsonspec.org, version 1.1.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -110,6 +110,19 @@ def test_other_settings_on_the_same_target_are_refused_and_named(
     assert_refused(result, 6, "fingerprint.top_k = 0 then, 50 now", "index.distance", "--target")
 
 
+def test_a_target_of_cleaned_texts_is_not_continued_with_original_ones(
+    filled: Db, tmp_path: Path
+) -> None:
+    run_here(filled, output__text="cleaned")
+    result = run_on(filled)
+    assert_refused(result, 6, "output.text = 'cleaned' then, 'original' now")
+    line = result.stderr.strip().rpartition("file: ")[2]
+    assert line == 'output.text = "cleaned"'
+    file = tmp_path / "c.toml"
+    file.write_text(line)
+    assert run_on(filled, "--config", str(file)).returncode == 0
+
+
 @pytest.mark.parametrize(
     "stranger",
     [
@@ -138,7 +151,17 @@ def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -
     )
     result = run_on(database)
     assert_refused(result, 2, "'text'", "body (100%)", "meta.title (50%)", "--field")
-    assert run_on(database, "--yes").returncode == 0
+    assert_refused(run_on(database, "--yes"), 2, "'text'")
+
+
+def test_a_field_that_the_first_thousand_lack_may_come_later(database: Db, tmp_path: Path) -> None:
+    database.source.insert_many([{"_id": i} for i in range(1000)])
+    database.source.insert_one({"_id": 1000, "text": "正文"})
+    result = run_on(database, "--yes")
+    assert_refused(result, 6, "99.9% of the last 1,001 documents have no text", "WITHOUT_TEXT")
+    file = tmp_path / "c.toml"
+    file.write_text("abort_if.without_text = 1")
+    assert run_on(database, "--config", str(file)).returncode == 0
 
 
 def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> None:
@@ -174,7 +197,6 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         ("DECISION__CONFIDENCE", "1.01", ("decision.confidence", "less than or equal to 1")),
         ("DECISION__CONFIDENCE", "nan", ("decision.confidence", "finite number")),
         ("DECISION__CONFIDENCE", "sure", ("decision.confidence", "valid number", "'sure'")),
-        ("DECISION__HARMLESS", '["layout"]', ("harmless is gone", "decision.confidence says")),
         ("INDEX__CANDIDATE_GENERATORS", "simhash", ("index", "JSON")),
         ("INDEX__CANDIDATE_GENERATORS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
         ("INDEX__CANDIDATE_GENERATORS", '["text"]', ("text is unknown", "simhash, minhash")),

@@ -188,6 +188,12 @@ REFUSED: dict[str, tuple[Callable[[Db], Any], type[DedupError], str]] = {
 }
 
 
+@pytest.mark.parametrize("written", ['{"$where": "1"}', '{"$gt": 1}', '{"$unknown": {"a": 1}}'])
+def test_an_id_that_no_server_takes_is_none_that_was_decided(made: Db, written: str) -> None:
+    error = refused(made, "restore", written)
+    assert (error.code, "decided an _id" in str(error)) == (2, True)
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_cannot_be_restored_is_refused_with_the_reason(made: Db, name: str) -> None:
     prepare, kind, words = REFUSED[name]

@@ -26,9 +26,13 @@ def fill(database: Db) -> None:
     run_here(database)
 
 
+def _names(database: Db) -> tuple[str, str]:
+    return "--target", f"{database.name}.target"
+
+
 def status(database: Db) -> dict[str, Any]:
     """Return what the command says as JSON; it also says it in words."""
-    names = ("--target", f"{database.name}.target")
+    names = _names(database)
     words = invoke("status", *names, DEDUP_URI=uri_of(database)).stdout
     found: dict[str, Any] = json.loads(
         invoke("status", *names, "--json", DEDUP_URI=uri_of(database)).stdout
@@ -50,6 +54,17 @@ def test_a_run_at_work_is_told_with_its_process_and_its_progress(
     left = database.source.count_documents({}) - decided
     assert found["lag"]["documents"] == pytest.approx(left, abs=40)
     assert found["last_success"] is None
+
+
+@pytest.mark.standalone
+def test_a_standalone_server_says_what_is_not_seen(any_database: Db) -> None:
+    fill(any_database)
+    is_alone = "setName" not in any_database.client.admin.command("hello")
+    said = invoke("status", *_names(any_database), DEDUP_URI=uri_of(any_database)).stdout
+    assert ("what the source changes or deletes is not seen" in said) == is_alone
+    names = ("--source", "source", "--target", "target", "--db", any_database.name)
+    again = invoke("run", *names, DEDUP_URI=uri_of(any_database)).stdout
+    assert ("Not looked for: what the source changed or deleted" in again) == is_alone
 
 
 def test_a_killed_run_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> None:

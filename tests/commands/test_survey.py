@@ -69,7 +69,7 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
 def test_a_dry_run_counts_the_same_pairs(filled: Db):
     collector = SurveyCollector()
     settings = load({"connection.uri": uri_of(filled)}).settings
-    request = Request(f"{filled.name}.source", f"{filled.name}.other", dry_run=True, yes=True)
+    request = Request(f"{filled.name}.source", f"{filled.name}.other", dry_run=True)
     run_job(settings, request, Watch(collector=collector))
     dry, found = collector.survey, survey(filled)
     assert dry is not None
@@ -96,7 +96,7 @@ def test_the_figures_are_those_of_the_collections_and_of_a_dry_run(
     database.other.insert_many([row for row in made[:100] if isinstance(row.get("text"), str)])
     settings = load({"connection.uri": uri_of(database), "connection.db": database.name, **flags})
     collector = SurveyCollector()
-    request = Request("source", "target", dry_run=True, yes=True)
+    request = Request("source", "target", dry_run=True)
     run_job(settings.settings, request, Watch(collector=collector))
     run_job(settings.settings, replace(request, dry_run=False), Watch())
     dry, found = collector.survey, survey_target(settings.settings, "target")
@@ -120,7 +120,7 @@ def test_a_dry_run_shows_long_texts_whole(database: Db):
     database.source.insert_many([{"_id": n, "text": text} for n, text in enumerate(texts)])
     settings = load({"connection.uri": uri_of(database), "connection.db": database.name}).settings
     collector = SurveyCollector()
-    run_job(settings, Request("source", "t", dry_run=True, yes=True), Watch(collector=collector))
+    run_job(settings, Request("source", "t", dry_run=True), Watch(collector=collector))
     assert collector.survey is not None
     (layer,) = collector.survey.first
     assert [(one.other, one.text) for one in layer.pairs] == [tuple(texts)]

@@ -57,7 +57,7 @@ def test_rows_with_other_choices_are_other_questions(kind: str, tmp_path: Path):
 def test_documents_with_other_choices_are_other_questions(kind: str, database: Db):
     given = [{"_id": q.pop("id"), **q} for q in questions(KINDS[kind])]
     database.source.insert_many(given)
-    run_here(database, source__field="title,options", yes=False)
+    run_here(database, source__field="title,options")
     kept = [{k: v for k, v in d.items() if k != "dedup"} for d in database.target.find()]
     assert [d["_id"] for d in kept] == [0, 1]
     assert [type(d["options"]) for d in kept] == [type(d["options"]) for d in given[:2]]
@@ -135,7 +135,7 @@ def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(
 def test_a_source_of_which_nothing_is_text_is_refused(value: Any, database: Db, tmp_path: Path):
     database.source.insert_many({"_id": n, "text": value, "name": "x"} for n in range(3))
     with pytest.raises(UsageError, match=r"the field 'text', or a text in it\. .*name"):
-        run_here(database, yes=False)
+        run_here(database)
     assert database.list_collection_names() == ["source"]
     source = write(tmp_path / "in.jsonl", [{"text": value, "name": "x"}] * 3)
     with pytest.raises(UsageError, match="could be kept"):

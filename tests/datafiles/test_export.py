@@ -52,7 +52,7 @@ def test_each_kept_document_is_a_row(target: Database[dict[str, Any]], suffix: s
             {"_id": "17", "text": "乙烯的结构简式是", "q.x": "深", "tags": '["a", {"b": 1.5}]'},
             {"_id": "中", "text": "苯的同系物有几种"},
             {"_id": '{"a": 1}', "text": "酸碱滴定的终点", "n": '{"$numberDecimal": "1.50"}'},
-            {"_id": "0123456789abcdef01234567", "text": "甲烷的分子式是", "n": "5"},
+            {"_id": "0123456789abcdef01234567", "text": "<p>甲烷的分子式是</p>", "n": "5"},
         ]
     assert rows == wanted
 
@@ -62,7 +62,7 @@ def test_the_text_has_its_name_in_the_target(database: Database[dict[str, Any]],
     run_here(database, source__field="body.text", output__document="classic")
     settings = load_settings(None, {"connection.uri": uri_of(database)})
     assert export_target(settings, f"{database.name}.target", tmp_path / "out.csv") == 1
-    assert read(tmp_path / "out.csv") == [{"_id": "1", "ques": "甲烷"}]
+    assert read(tmp_path / "out.csv") == [{"_id": "1", "ques": "<b>甲烷</b>"}]
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_each_row_without_a_text_is_told_of(tmp_path: Path):
     ]  # fmt: skip
     source.write_bytes(b"\n".join(given))
     ledger = tmp_path / "ledger.jsonl"
-    files = Files(source, tmp_path / "out.jsonl", ledger, yes=True)
+    files = Files(source, tmp_path / "out.jsonl", ledger)
     report = deduplicate_file(load_settings(), files)
     reasons = {row["row"]: (row["decision"], row["reason"]) for row in lines(ledger)}
     skipped, quarantined = "skipped", ("quarantined", "undecodable")
@@ -172,7 +172,7 @@ def test_a_csv_keeps_bytes_that_are_no_text(tmp_path: Path):
     source.write_bytes(
         b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n2,\xff,\r\n\r\n3\r\n"
     )
-    report = deduplicate_file(load_settings(), Files(source, out, yes=True))
+    report = deduplicate_file(load_settings(), Files(source, out))
     assert out.read_bytes() == b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n"
     assert (report.counts.quarantined, report.counts.reasons["missing"]) == (1, 1)
 
@@ -326,7 +326,7 @@ def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path: Path):
 def test_a_text_in_parquet_that_is_not_utf_8_is_told_of(tmp_path: Path):
     texts_ = pa.array([b"\xff", "甲烷".encode(), None], pa.binary()).view(pa.string())
     pq.write_table(pa.table({"text": texts_}), tmp_path / "in.parquet")
-    files = Files(tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "l.jsonl", yes=True)
+    files = Files(tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "l.jsonl")
     deduplicate_file(load_settings(), files)
     assert [row["reason"] for row in lines(tmp_path / "l.jsonl")] == ["undecodable", "missing"]
     assert texts(read(tmp_path / "out.parquet")) == ["甲烷"]

@@ -22,6 +22,7 @@ from bson import (
     Regex,
     Timestamp,
 )
+from bson.codec_options import DatetimeConversion
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.mongo.bson.edit import document, fields
@@ -30,6 +31,9 @@ MAX_CHARS = 20_000  # source.max_chars of these runs: longer texts can be plante
 FULL = 16 * 1024 * 1024
 UNDECODABLE, TOO_LARGE = "undecodable", "too_large"
 NOT_TEXT, MISSING, EMPTY, KEPT = "not_text", "missing", "empty", "kept"
+_ANY_DATE: bson.CodecOptions[dict[str, Any]] = bson.CodecOptions(
+    datetime_conversion=DatetimeConversion.DATETIME_AUTO
+)
 _FAR_DATE = struct.pack("<q", 2**60)
 
 
@@ -103,9 +107,9 @@ def _undecodable() -> Iterator[BadDocument]:
     yield BadDocument("another field not UTF-8", UNDECODABLE, _beside(bad))
     yield BadDocument("a name not UTF-8", UNDECODABLE, _beside(element(10, b"\xff\xfe", b"")))
     yield BadDocument("deep within not UTF-8", UNDECODABLE, _beside(_nested(50, bad)))
-    yield BadDocument("a date after 9999", UNDECODABLE, _beside(element(9, "d", _FAR_DATE)))
+    yield BadDocument("a date after 9999", KEPT, _beside(element(9, "d", _FAR_DATE)))
     early = struct.pack("<q", -(2**60))
-    yield BadDocument("a date before 1", UNDECODABLE, _beside(element(9, "d", early)))
+    yield BadDocument("a date before 1", KEPT, _beside(element(9, "d", early)))
     twice = lambda i: fields({"text": 5}) + _good(i)  # noqa: E731
     yield BadDocument("text twice", UNDECODABLE, twice)
     yield BadDocument(
@@ -122,7 +126,7 @@ def _undecodable() -> Iterator[BadDocument]:
     )
     yield BadDocument(
         "_id a date after 9999",
-        UNDECODABLE,
+        KEPT,
         _good,
         lambda i: element(9, "_id", struct.pack("<q", 2**60 + i)),
     )
@@ -181,7 +185,7 @@ def _odd_but_good() -> Iterator[BadDocument]:
         "nested 150 deep": _nested(150, fields({"x": 1})),
         "NaN decimals": fields({"a": Decimal128("NaN"), "b": Decimal128("-Infinity")}),
         "a field dedup": fields({"dedup": {"fingerprint": Int64(1), "run": 99}}),
-        "a field dedup twice": fields({"dedup": 1}) + fields({"dedup": "text"}),
+        "a field dedup twice": 2 * fields({"dedup": {"fingerprint": Int64(1), "run": 99}}),
         "keys twice": fields({"a": 1}) + fields({"a": "b"}) + fields({"a": None}),
         "odd references": fields({"a": {"$ref": 5, "$id": 1, "$db": 7}, "b": {"$ref": "c"}}),
         "odd names": fields({"": 1, "a.b": 2, "$set": 3, "_": 4, "text.x": 5}),
@@ -254,13 +258,13 @@ def planted(count: int) -> Iterator[tuple[bytes, BadDocument, str | None]]:
 
 def _text(kind: BadDocument, number: int) -> str:
     """Return the text of a document that has one, as the driver decodes it."""
-    return str(bson.decode(document(kind.rest(number)))["text"])
+    return str(bson.decode(document(kind.rest(number)), _ANY_DATE)["text"])
 
 
 def decodes(raw: bytes) -> bool:
     """Tell whether the driver can decode a document, which it cannot with most of the bad ones."""
     try:
-        bson.decode(raw)
+        bson.decode(raw, _ANY_DATE)
     except (bson.errors.BSONError, ValueError, OverflowError):
         return False
     return True

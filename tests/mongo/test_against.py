@@ -315,7 +315,7 @@ def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     name = f"{database.name}.other"
     settings = settings_of(database, source__against=[name])
     names = f"{database.name}.source", f"{database.name}.target"
-    run = run_job(settings, Request(*names, dry_run=True, yes=True), Watch(collector=collector))
+    run = run_job(settings, Request(*names, dry_run=True), Watch(collector=collector))
     assert (run.counts.kept, run.counts.against) == (1, {name: 2})
     assert collector.survey is not None
     near = collector.survey.near.pairs

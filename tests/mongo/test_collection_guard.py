@@ -18,6 +18,7 @@ from tests.running import after_batches, run_here, uri_of
 Db = Database[dict[str, Any]]
 
 PARTS = ("target", "target.ledger", "target.runs", "target.state", "target.labels")
+_FOLDED = {"locale": "en", "strength": 2}
 BATCH = {"run__batch_documents": 20, "run__threads": 1}
 
 
@@ -46,8 +47,9 @@ def run_with(database: Db, meddle: Callable[[Db], Any], after: int = 3) -> str:
     [
         (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "{} is capped"),
         (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "TTL index made_1"),
+        (lambda db, part: db.create_collection(part, collation=_FOLDED), "has a collation (en)"),
     ],
-    ids=["capped", "TTL"],
+    ids=["capped", "TTL", "collation"],
 )
 def test_a_collection_that_loses_documents_is_refused_before_anything_is_written(
     filled, part, make, named

@@ -69,7 +69,7 @@ class Following(threading.Thread):
         values = {"connection.uri": uri_of(database), "run.report_every": every, **dotted}
         self.settings = load(values).settings
         names = (f"{database.name}.source", f"{database.name}.target")
-        self.request = Request(*names, follow=True, yes=True)
+        self.request = Request(*names, follow=True)
         self.stop = threading.Event()
         self.told: list[tuple[int, bool]] = []
         self.report: Run | None = None

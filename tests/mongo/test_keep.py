@@ -13,6 +13,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.restore import undo_run
 from dedup_job.demo import make_corpus
+from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, good
@@ -177,6 +178,20 @@ def test_a_dry_run_says_what_a_rule_would_do(database: Db):
         assert run_here(database, **KEEP).counts == dry
 
 
+@pytest.mark.parametrize("rule", ["newest:updatd", "oldest:updatd.at", "order:updatd=a,b"])
+def test_a_rule_that_looks_at_a_field_that_no_document_has_is_refused(database: Db, rule: str):
+    database.source.insert_many(versions(5))
+    with pytest.raises(UsageError, match=rf"--keep {rule} looks at it; nearest: updated"):
+        run_here(database, output__keep=[rule])
+    assert database.list_collection_names() == ["source"]
+
+
+def test_a_rule_may_look_at_a_field_that_few_documents_have(database: Db):
+    database.source.insert_many({"_id": i, "text": f"第 {i} 题"} for i in range(1100))
+    database.source.update_one({"_id": 1050}, {"$set": {"meta": {"rare": 1}}})
+    assert run_here(database, output__keep=["newest:meta.rare"]).counts.scanned == 1100
+
+
 def test_values_of_any_kind_are_taken_and_the_best_stays(database: Db):
     values = [
         None,
@@ -191,7 +206,7 @@ def test_values_of_any_kind_are_taken_and_the_best_stays(database: Db):
     ]
     text = versions(5)[0]["text"]
     rows = [{"_id": n, "text": text, "score": value} for n, value in enumerate(values)]
-    database.source.insert_many([*rows, {"_id": 99, "text": text}])
+    database.source.insert_many([*rows, {"_id": 99, "text": text, "when": None}])
     run_here(database, output__keep=["highest:score"], run__batch_documents=2)
     assert [row["score"] for row in database.target.find()] == [7]
     run_here(database, target="old", output__keep=["oldest:when"], run__batch_documents=2)

@@ -10,14 +10,17 @@ import pytest
 from bson import Int64
 from pymongo.database import Database
 
+from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch
+from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_keep import stored, versions
-from tests.proving import command, good, refused
+from tests.proving import command, good, refused, wrong
 from tests.running import run_here
 
 Db = Database[dict[str, Any]]
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
+VALUES = Check.VALUES
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 
 
@@ -57,6 +60,22 @@ def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(
     again = run_here(any_database, **REFRESH)
     assert again.refreshed == {"changed": 0, "deleted": 0}
     assert again.counts.scanned == 0
+
+
+@pytest.mark.standalone
+def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_anew(
+    any_database: Db, tmp_path: Path
+):
+    any_database.source.insert_many(make_corpus(300, seed=1))
+    run_here(any_database)
+    anew = any_database.target.distinct("dedup.refused.of")[::2]
+    for of in anew:
+        any_database.source.update_one({"_id": of}, {"$set": {"text": f"{OTHER}{of} 不 {of % 7}"}})
+    assert run_here(any_database, **REFRESH).refreshed["changed"] > 10
+    assert good(any_database, tmp_path, "--all") == {}
+    other = {"dedup.refused.of": {"$exists": True, "$nin": anew}}
+    any_database.target.update_one(other, {"$set": {"dedup.refused.similarity": 0.123}})
+    assert any("refused" in one for one in wrong(any_database, tmp_path, "--all")[str(VALUES)])
 
 
 @pytest.mark.standalone
@@ -169,10 +188,10 @@ def test_a_source_that_was_emptied_does_not_empty_the_target(any_database: Db):
     any_database.source.delete_many({})
     any_database.source.insert_one({"_id": "new", "text": OTHER, "updated": 1})
     with pytest.raises(StateMismatch, match="Was it emptied, or made anew"):
-        run_here(any_database, yes=False, source__on_delete="remove")
+        run_here(any_database, source__on_delete="remove")
     assert stored(any_database) == before
-    run_here(any_database, source__on_delete="remove")
-    assert any_database.target.count_documents({}) == 1
+    run_here(any_database, target="other", source__on_delete="remove")
+    assert any_database.other.count_documents({}) == 1
 
 
 def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from pymongo.database import Database
 
+from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch
 from dedup_job.decision import texts
 from dedup_job.demo import make_corpus
@@ -62,7 +63,7 @@ def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database,
         value: Any = found
         for name in names:
             value = value[name]
-        stored[key_of(found["_id"])] = value
+        stored[key_of(found["_id"])] = Cleaner().clean(value)
     assert kept.texts(list(stored)) == stored
     fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
     (page,) = kept.kept()

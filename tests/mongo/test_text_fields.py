@@ -116,6 +116,8 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
             {"_id": n, **d, **({} if body is None else {"body": body})}
             for n, (d, body) in enumerate(documents)
         ]
+        every = {"title": "各有一篇", "body": {"text": "正文"}, "options": ["甲", "乙"]}
+        source.append({"_id": len(source), **every})
         database.source.insert_many(source)
         flags = {"source__field": fields, "output__document": form, "output__text": stored}
         run_here(database, **flags)
@@ -160,7 +162,7 @@ def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
         ]
     )
     assert PLANT not in Cleaner().clean(f"植物 <!--\n<p>{PLANT}</p> --> 完")
-    run_here(database, source__field="title,body")
+    run_here(database, source__field="title,body", output__text="cleaned")
     kept, ledger = outcome(database)
     assert [d["title"] for d in kept] == ["植物 <!--", "动物"]
     assert [d["body"] for d in kept] == [f"{PLANT}\n--> 完", "细胞"]
@@ -193,7 +195,7 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
 def test_one_field_may_hold_an_array_of_texts(any_database):
     texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
     any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
-    run_here(any_database)
+    run_here(any_database, output__text="cleaned")
     kept, ledger = outcome(any_database)
     assert [(d["_id"], d["text"]) for d in kept] == [(0, ["甲", "乙"]), (3, ["丙丙丙"])]
     assert [(row["_id"], row["reason"]) for row in ledger] == [
@@ -335,7 +337,7 @@ def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp
 def test_a_field_that_no_document_has_is_named(database):
     database.source.insert_one({"_id": 1, "title": "甲", "options": ["乙"]})
     with pytest.raises(UsageError, match=r"has the field 'boddy'.*options \(100%\)"):
-        run_here(database, source__field="title,boddy", yes=False)
+        run_here(database, source__field="title,boddy")
 
 
 @pytest.mark.parametrize(

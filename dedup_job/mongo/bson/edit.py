@@ -69,8 +69,15 @@ _PARTS = (STRING, 0x01, 0x10, 0x12)  # texts and numbers, see text_fields
 _REGEX = 0x0B
 _DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
 KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
+_ANY_DATE = DatetimeConversion.DATETIME_AUTO  # also one that Python has no value for
+_STRICT: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=_ANY_DATE)
 LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
-    unicode_decode_error_handler="replace", datetime_conversion=DatetimeConversion.DATETIME_AUTO
+    unicode_decode_error_handler="replace", datetime_conversion=_ANY_DATE
+)
+RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # the same of fields that are asked for
+    document_class=RawBSONDocument,
+    unicode_decode_error_handler="replace",
+    datetime_conversion=_ANY_DATE,
 )
 
 
@@ -261,6 +268,16 @@ def id_element(raw: bytes) -> bytes:
     """
     element = id_place(raw)
     return raw[element.start : element.end]
+
+
+def decoded(raw: bytes) -> dict[str, Any]:
+    """Return the values of a raw document; BSONError, ValueError where it is not well-formed."""
+    return bson.decode(raw, codec_options=_STRICT)
+
+
+def fields_of(raw: bytes) -> RawBSONDocument:
+    """Return the fields of a raw document by name, whatever the values of others."""
+    return RawBSONDocument(raw, RAW)
 
 
 def id_value(key: bytes) -> Any:

@@ -175,7 +175,9 @@ def _key(value: Any) -> bytes:
 
 
 def _stands_for_an_id(value: Any) -> bool:
-    """Tell whether what passes for the bytes of an `_id` are such."""
+    """Tell whether a server takes the value for an `_id`, and what passes for its bytes is one."""
+    if isinstance(value, dict) and next(iter(value), "").startswith("$"):
+        return False
     if not isinstance(value, Binary) or value.subtype != bson_edit.KEY_SUBTYPE:
         return True
     try:

@@ -8,7 +8,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-import bson
 import numpy as np
 import xxhash
 from bson import Binary
@@ -132,7 +131,7 @@ class LedgerRows:
             if document.text_at and one:
                 field = bson_edit.string_field([DOCUMENT, *one], text)
             else:
-                texts, found = iter(text.split(BREAK)), bson.decode(document.raw)
+                texts, found = iter(text.split(BREAK)), bson_edit.decoded(document.raw)
                 alone = self._fields.alone(found, texts, self._fields)
                 field = bson_edit.fields({DOCUMENT: alone})
             return field if len(field) <= room else _NOT_STORED

@@ -9,21 +9,21 @@ from enum import StrEnum
 from itertools import takewhile
 from typing import Any, TypeGuard
 
-import bson
 import numpy as np
 from bson.int64 import Int64
-from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document
+from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ranking import By, Rule, parsed
 from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
 from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted
@@ -31,6 +31,9 @@ from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
+MARK = "dedup"  # the field that is added to a kept document
+_RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
+_FIRST_OF_MARK = [(b"fingerprint", 0x12), (b"run", 0x10)]  # names and BSON types
 
 
 class Form(StrEnum):
@@ -55,14 +58,13 @@ class OutputSettings(BaseModel):
 
     document: Form = Field(
         default=Form.WHOLE,
-        description="whole: the source document with the cleaned text; text: _id, the text "
+        description="whole: all fields of the source document, and dedup; text: _id, the text "
         "field and dedup; classic: _id, ques, old_id, hash_value",
     )
     text: StoredText = Field(
-        default=StoredText.CLEANED,
-        description="cleaned: the text field holds the cleaned text; original: the field "
-        "stays as in the source, byte for byte, and is cleaned again for every "
-        "comparison",
+        default=StoredText.ORIGINAL,
+        description="original: the text field stays as in the source, byte for byte; cleaned: it "
+        "holds the cleaned text, as that is compared",
     )
     keep: tuple[str, ...] = Field(
         default=(),
@@ -132,7 +134,7 @@ class KeptRows:
         field: str,
         sketcher: Sketcher,
         cleaner: Cleaner | None = None,
-        stored: StoredText = StoredText.CLEANED,
+        stored: StoredText = StoredText.ORIGINAL,
     ) -> None:
         """Take the form, the fields of the text as they are written, and which text is stored.
 
@@ -181,7 +183,7 @@ class KeptRows:
 
     def _changed(self, documents: Documents, row: int) -> bytes:
         """Return the fields of one document in the same way, wherever its texts lie."""
-        raw = bson_edit.without(documents.raw.at(row), b"dedup")
+        raw = without_mark(documents.raw.at(row))
         if not self._original and not documents.as_read[row]:
             texts = iter(self._stored_of(documents, row))
             for path in self._source.paths:
@@ -212,7 +214,8 @@ class KeptRows:
 
     def _alone(self, documents: Documents, row: int) -> bytes:
         """Return the fields of the texts of one document as they are stored."""
-        texts, found = iter(self._stored_of(documents, row)), bson.decode(documents.raw.at(row))
+        texts = iter(self._stored_of(documents, row))
+        found = bson_edit.decoded(documents.raw.at(row))
         return bson_edit.fields(self._source.alone(found, texts, self.texts))
 
     def _stored_of(self, documents: Documents, row: int) -> list[str]:
@@ -229,7 +232,7 @@ class KeptRows:
     def _has_parts(self, documents: Documents, row: int) -> bool:
         if documents.text_at[row] and not self._source.several:
             return False
-        return self._source.have_parts(bson.decode(documents.raw.at(row)))
+        return self._source.have_parts(bson_edit.decoded(documents.raw.at(row)))
 
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
@@ -256,9 +259,11 @@ class KeptRows:
 
         All but those that dedup adds and the type of numbers in its `_id`.
         """
-        n, own = len(documents), b"dedup" if self.has_runs else b"hash_value"
+        n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
         kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
-        mine = self.encode(Documents.of(documents), kept, 0).list()
+        # a field of that name may have come to the source since
+        plain = [d._replace(raw=bson_edit.without(d.raw, own)) for d in documents]
+        mine = self.encode(Documents.of(plain), kept, 0).list()
         return [
             bson_edit.without(one, own, b"_id", b"old_id")
             == bson_edit.without(other, own, b"_id", b"old_id")
@@ -302,7 +307,7 @@ class KeptRows:
 
     def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return the same with the text as it is stored, with breaks between its parts."""
-        found = bson.decode(row.raw)
+        found = bson_edit.decoded(row.raw)
         text = self.texts.content(found)
         return text if isinstance(text, str) else None, self._mark(found)
 
@@ -356,16 +361,43 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
 
 
+def is_marked(raw: bytes) -> bool:
+    """Tell whether a raw document has a mark, as of a former target; UsageError for another value.
+
+    Its own field of that name would be lost: the target has one `dedup`.
+    """
+    fields = [one for one in bson_edit.elements(raw) if one.name == MARK.encode()]
+    for one in fields:
+        is_object = one.kind == bson_edit.DOCUMENT
+        parts = bson_edit.elements(raw, one.value, one.end) if is_object else ()
+        if [(part.name, part.kind) for part in parts][:2] != _FIRST_OF_MARK:
+            raise UsageError(
+                Message(
+                    "the document _id {id} of the source has a field `dedup`, the name of the "
+                    "field that is added to each kept document. Rename it in the source, for "
+                    "example by {command}. Nothing of this batch was written.",
+                    id=shown(bson_edit.id_element(raw)),
+                    command=_RENAME,
+                )
+            )
+    return bool(fields)
+
+
+def without_mark(raw: bytes) -> bytes:
+    """Return a raw document without a mark; UsageError for another field of that name."""
+    return bson_edit.without(raw, MARK.encode()) if is_marked(raw) else raw
+
+
 def run_of(raw: bytes, *, is_kept: bool) -> Any:
     """Return by which run a document was kept, or a row of the ledger written."""
-    found = RawBSONDocument(raw)
+    found = bson_edit.fields_of(raw)
     own = found.get("dedup") if is_kept else found
     return own.get("run") if isinstance(own, Mapping) else None
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
     """Return the groups of raw kept documents by key."""
-    marks = [RawBSONDocument(raw).get("dedup") for raw in raws]
+    marks = [bson_edit.fields_of(raw).get("dedup") for raw in raws]
     named = [mark.get("group") if isinstance(mark, Mapping) else None for mark in marks]
     own = own_groups(strings_of(keys)).tolist()
     given = zip(keys, named, own, strict=True)
@@ -407,7 +439,7 @@ def original_text(document: Document, fields: TextFields) -> str:
     if at and not fields.several:
         value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]
         return value[4:-1].decode()
-    text = fields.content(bson.decode(raw))
+    text = fields.content(bson_edit.decoded(raw))
     if not isinstance(text, str):
         raise KeyError(", ".join(fields.dotted))
     return text

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import bson
 from bson.errors import BSONError
-from bson.raw_bson import RawBSONDocument
 
 from dedup_job.columns import own_groups
 from dedup_job.documents import Duplicate, Reason, Skipped
@@ -26,7 +25,7 @@ from dedup_job.mongo.maintenance.records import Record, object_at, stored_docume
 from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
-from dedup_job.mongo.state.fields import BY_HAND, is_by_id, is_count, misfits
+from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.run import Status
@@ -50,6 +49,11 @@ class KeptRow:
     text: str | None
     mark: Mark | None
     wrong: tuple[str, ...] = ()
+
+    @property
+    def run(self) -> int:
+        """The run that kept it, 0 if not recorded."""
+        return self.mark.run if self.mark else 0
 
     @property
     def is_foreign(self) -> bool:
@@ -175,6 +179,9 @@ class KeptChecker:
         if not self.on.own_rules:
             return
         pairs = [d for d in page if of.get(d.key) in originals]
+        if not self.on.is_settled:  # what was decided anew since then may have another text
+            runs, by_id = _runs_of(self.on, originals), self.on.runs_by_id
+            pairs = [d for d in pairs if runs.get(of[d.key], 0) < d.run + (d.run in by_id)]
         others = [originals[of[d.key]] for d in pairs]
         said = self.on.recheck.keep_apart([d.text or "" for d in pairs], others)
         wrong = [
@@ -304,7 +311,7 @@ class RowChecker:
         stored, fields = row.record.stored, TextFields.of(self.on.target.form.source.field)
         if row.values["reason"] != Reason.NOT_TEXT or not stored:
             return False
-        return isinstance(stored.content, str) and fields.have_parts(bson.decode(stored.raw))
+        return isinstance(stored.content, str) and fields.have_parts(bson_edit.decoded(stored.raw))
 
     def check_former(self) -> None:
         """Look at the rows that a person took out."""
@@ -452,18 +459,23 @@ class RowChecker:
         A run that was resumed may have found new documents before those that it had decided, and
         one that follows decides them as they come.
         """
-        resumed = {row["_id"] for row in self.on.runs if not is_by_id(row)}
-        in_order = [row for row in pairs if not row.gave_way and row.values["run"] not in resumed]
+        by_id = self.on.runs_by_id
+        in_order = [row for row in pairs if not row.gave_way and row.values["run"] in by_id]
         by_key = {row.key: row for row in in_order}
         later = {"_id": 1, "later": {"$gt": ["$of", "$_id"]}}  # in the server's order
-        ledger, documents = majority(self.on.target.ledger), majority(self.on.target.documents)
-        found = some(ledger, [*by_key], later, self.on.target.retry)
-        suspects = [by_key[row.key] for row in found if RawBSONDocument(row.raw)["later"]]
-        originals = [*{row.of for row in suspects}]
-        kept = some(documents, originals, {"_id": 1, "dedup.run": 1}, self.on.target.retry)
-        runs = {row.key: run_of(row.raw, is_kept=True) for row in kept}
+        found = some(majority(self.on.target.ledger), [*by_key], later, self.on.target.retry)
+        suspects = [by_key[row.key] for row in found if bson_edit.fields_of(row.raw)["later"]]
+        runs = _runs_of(self.on, {row.of for row in suspects})
         wrong = [row.key for row in suspects if runs.get(row.of) == row.values["run"]]
         self.on.tally.add(Check.CONTRADICTS, 0, wrong)
+
+
+def _runs_of(on: Audited, keys: Iterable[bytes]) -> dict[bytes, int]:
+    """Return by key which run kept a document, where it is there and says so."""
+    only = {"_id": 1, "dedup.run": 1}
+    kept = some(majority(on.target.documents), [*keys], only, on.target.retry)
+    runs = ((row.key, run_of(row.raw, is_kept=True)) for row in kept)
+    return {key: run for key, run in runs if is_count(run)}
 
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:

@@ -8,7 +8,6 @@ from itertools import accumulate
 from typing import Any
 
 from bson import ObjectId
-from bson.raw_bson import RawBSONDocument
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.bson import edit as bson_edit
@@ -204,7 +203,7 @@ class RunChecker:
         later = {"_id": 1, "later": {"$gt": ["$_id", {"$literal": bson_edit.id_value(key)}]}}
         only = bson_edit.among([other for other in others if other != key])
         return any(
-            RawBSONDocument(row.raw)["later"]
+            bson_edit.fields_of(row.raw)["later"]
             for collection in self.on.target.decided
             for row in look_up(collection, only, later, self.on.target.retry)
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -21,7 +21,7 @@ from dedup_job.mongo.maintenance.records import object_at
 from dedup_job.mongo.reading import look_up, majority
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.document import next_run
-from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_count
+from dedup_job.mongo.state.fields import BY_HAND, PIECE, is_by_id, is_count
 from dedup_job.mongo.state.pieces import KEPT as LEFT_TARGET
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader
@@ -124,6 +124,11 @@ class Audited:
         """Tell whether what was decided once has stayed so, but for what a person did."""
         some = {LEFT_TARGET: {"$ne": None}}
         return self.keeps_first and not look_up(self.target.runs, some, {"_id": 1}, limit=1)
+
+    @cached_property
+    def runs_by_id(self) -> Set[int]:
+        """The runs that decided their documents in the order of `_id`, from end to end."""
+        return {row["_id"] for row in self.runs if is_by_id(row)}
 
     @property
     def own_rules(self) -> bool:

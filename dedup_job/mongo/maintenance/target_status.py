@@ -9,7 +9,7 @@ from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.mongo.bson.edit import LENIENT
-from dedup_job.mongo.connection import AnyCollection, Client, Namespace
+from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
 from dedup_job.mongo.state.fields import BY_HAND, recorded_run, with_checkpoint
@@ -45,6 +45,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         lag=lag,
         source_is_empty=is_empty,
         query=row["query"] if row else None,
+        tells_changes=operation_time(client) is not None,
         by_hand=_by_hand(by_hand, line),
         last_success=success,
         last_failure=line if state is RunState.KILLED else failure,

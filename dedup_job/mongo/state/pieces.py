@@ -73,7 +73,7 @@ class RunPieces:
     def next(self) -> int:
         """Return the number of the next piece."""
         last = look_up(self._runs, self._of(0), {PIECE: 1}, self._retry, sort=[("_id", 1)], limit=1)
-        return 1 + RawBSONDocument(last[0].raw)[PIECE] if last else 0
+        return 1 + bson_edit.fields_of(last[0].raw)[PIECE] if last else 0
 
     def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
         """Write pieces, numbered from `first` on."""
@@ -136,7 +136,7 @@ def _read(
                         id=shown(found.key),
                     )
                 ) from e
-            yield RawBSONDocument(found.raw)["of"], piece
+            yield bson_edit.fields_of(found.raw)["of"], piece
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:

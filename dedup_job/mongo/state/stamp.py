@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -54,7 +55,8 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
             now=after["rules"],
         )
     lines = [_line(name, *pair) for name, pair in differing.items()]
-    return joined([joined([_mixes(target), *lines], "\n  "), _choose()], "\n")
+    former = {name: then for name, (then, _) in differing.items() if name != "rules"}
+    return joined([joined([_mixes(target), *lines], "\n  "), _choose(former)], "\n")
 
 
 def _mixes(target: str) -> Message:
@@ -64,8 +66,18 @@ def _mixes(target: str) -> Message:
     )
 
 
-def _choose() -> Message:
-    return Message("Run with the former settings, or name another --target for the new ones.")
+def _choose(former: Mapping[str, Any]) -> Message:
+    written = {name: json.dumps(then) for name, then in former.items() if _is_written(then)}
+    return Message(
+        "Run with the former settings, or name another --target for the new ones. In a --config "
+        "file: {lines}",
+        lines=", ".join(f"{name} = {then}" for name, then in written.items()) or "-",
+    )
+
+
+def _is_written(value: Any) -> bool:
+    is_value = isinstance(value, str | int | float | list) and value is not _ABSENT
+    return is_value and not str(value).startswith(CONTENT)
 
 
 def _line(name: str, then: Any, now: Any) -> Message:

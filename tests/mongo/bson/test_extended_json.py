@@ -196,7 +196,7 @@ def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
     assert list(readings(str(2**80))) == [str(2**80)]
     assert list(readings('{"$oid": "x"}')) == ['{"$oid": "x"}']
     assert next(readings('{"$numberLong": "5"}')) == Int64(5)
-    assert next(readings('{"$gt": 1}')) == {"$gt": 1}
+    assert list(readings('{"$gt": 1}')) == ['{"$gt": 1}']  # no server takes such an object
     for levels in (181, 950, 20_000):  # no server takes it: it is a string, if anything
         deep = '{"a":' * levels + "1" + "}" * levels
         assert list(readings(deep)) == [deep]

@@ -1,0 +1,137 @@
+"""A date that Python has no value for is a field like any other: nothing is lost for it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import DatetimeMS
+from pymongo.database import Database
+
+from dedup_job.mongo.bson.edit import RAW
+from tests.mongo.test_run import questions
+from tests.proving import command, good
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+LATE, EARLY = DatetimeMS(8_640_000_000_000_000), DatetimeMS(-100_000_000_000_000)  # 275760, -1199
+VARIANTS: dict[str, dict[str, Any]] = {
+    "year 275760": {"created": LATE},
+    "year -1199": {"created": EARLY},
+    "the largest": {"created": DatetimeMS(2**63 - 1)},
+    "the smallest": {"created": DatetimeMS(-(2**63))},
+    "in an object": {"meta": {"when": LATE, "by": "x"}},
+    "in a list": {"times": [DatetimeMS(0), EARLY, {"at": LATE}]},
+    "beside texts": {"body": "题目之外的正文", "created": LATE},
+}
+
+
+def plant(database: Db, more: dict[str, Any], **first: Any) -> None:
+    """Insert 20 documents with such a field, and copies of ten of them."""
+    texts = [document["text"] for document in questions(20)]
+    database.source.insert_many(
+        {"_id": i, "text": text, **first, **more} for i, text in enumerate([*texts, *texts[:10]])
+    )
+
+
+def as_in_source(database: Db, name: str = "target") -> bool:
+    """Tell whether all documents of a target are the source's, byte for byte but for `dedup`."""
+    source = {d["_id"]: bytes(d.raw) for d in database.source.with_options(RAW).find()}
+    found = [*database[name].with_options(RAW).find()]
+    return bool(found) and all(
+        bytes(document.raw)[4:].startswith(source[document["_id"]][4:-1]) for document in found
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_far_date_is_kept_byte_for_byte(any_database: Db, variant: str, tmp_path: Path):
+    plant(any_database, VARIANTS[variant])
+    fields = "text,body" if "body" in VARIANTS[variant] else "text"
+    report = run_here(any_database, source__field=fields, ledger__document="whole")
+    assert (report.counts.kept, report.counts.exact) == (20, 10)
+    assert as_in_source(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.parametrize("form", ["text", "classic"])
+def test_other_forms_leave_the_date_out(any_database: Db, form: str, tmp_path: Path):
+    plant(any_database, {"created": LATE})
+    assert run_here(any_database, output__document=form).counts.kept == 20
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
+    plant(any_database, {"created": LATE})
+    whole = {"ledger__document": "whole"}
+    run_here(any_database, **whole)
+    assert "exact" in command(any_database, "list", "--what", "dropped")
+    assert "exact" in command(any_database, "inspect", "20")
+    file = tmp_path / "out.jsonl"
+    command(any_database, "export", str(file))
+    assert json.loads(file.read_text().splitlines()[0])["created"] == {
+        "$date": {"$numberLong": str(int(LATE))}
+    }
+    before = outcome_of(any_database)
+    command(any_database, "restore", "20")
+    assert as_in_source(any_database)
+    command(any_database, "undo", "2", "--yes")
+    assert outcome_of(any_database) == before
+    any_database.source.delete_one({"_id": 21})
+    command(any_database, "restore", "21")  # from the ledger's copy
+    assert good(any_database, tmp_path, "--all").keys() == {"no longer in the source"}
+    command(any_database, "index", "--rebuild")
+
+
+def outcome_of(database: Db) -> list[bytes]:
+    """Return all documents of target and ledger as bytes."""
+    names = ("target", "target.ledger")
+    return [bytes(d.raw) for n in names for d in database[n].with_options(RAW).find().sort("_id")]
+
+
+@pytest.mark.standalone
+def test_a_changed_document_with_it_is_refreshed(any_database: Db, tmp_path: Path):
+    plant(any_database, {"created": EARLY})
+    run_here(any_database)
+    other = questions(30)[25]["text"]
+    any_database.source.update_one({"_id": 0}, {"$set": {"text": other}})
+    any_database.source.delete_one({"_id": 1})
+    report = run_here(any_database, source__on_change="refresh", source__on_delete="remove")
+    assert report.refreshed == {"changed": 1, "deleted": 1}
+    assert as_in_source(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "2", "--yes")
+
+
+@pytest.mark.parametrize(("rule", "kept"), [("newest:at", "late"), ("oldest:at", "early")])
+def test_a_far_date_is_later_or_earlier_than_any_other(any_database: Db, rule: str, kept: str):
+    text = questions(1)[0]["text"]
+    dates = {"now": DatetimeMS(1_700_000_000_000), "late": LATE, "early": EARLY}
+    any_database.source.insert_many({"_id": n, "text": text, "at": d} for n, d in dates.items())
+    run_here(any_database, output__keep=[rule])
+    assert any_database.target.distinct("_id") == [kept]
+
+
+@pytest.mark.standalone
+def test_a_far_date_may_be_the_id(any_database: Db, tmp_path: Path):
+    texts = [document["text"] for document in questions(10)]
+    any_database.source.insert_many(
+        {"_id": DatetimeMS(int(LATE) + i), "text": text} for i, text in enumerate([*texts, *texts])
+    )
+    for size in (3, 1000):
+        assert run_here(any_database, run__batch_documents=size).counts.kept in (10, 0)
+    assert as_in_source_by_key(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "2", "--yes")
+    command(any_database, "undo", "1", "--yes")
+    assert outcome(any_database) == ([], [])
+    assert run_here(any_database).counts.kept == 10
+
+
+def as_in_source_by_key(database: Db) -> bool:
+    """Tell whether the target holds documents of the source, whatever their ids."""
+    raws = [bytes(d.raw)[4:-1] for d in database.source.with_options(RAW).find()]
+    found = [bytes(d.raw)[4:] for d in database.target.with_options(RAW).find()]
+    return bool(found) and all(any(one.startswith(raw) for raw in raws) for one in found)

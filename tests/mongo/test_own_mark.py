@@ -1,0 +1,76 @@
+"""A field `dedup` of the source's own is refused, never replaced in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from bson import Int64
+from pymongo.database import Database
+
+from dedup_job.errors import UsageError
+from tests.mongo.test_run import questions
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+MARK = {"fingerprint": Int64(5), "run": 1}
+
+
+def plant(database: Db, own: Any, number: int = 0) -> None:
+    """Insert 30 documents, one of them with a field `dedup`."""
+    database.source.insert_many({**d, "_id": i} for i, d in enumerate(questions(30)))
+    database.source.update_one({"_id": number}, {"$set": {"dedup": own}})
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        True,
+        None,
+        {},
+        ["x"],
+        {"group": 7},
+        {"fingerprint": "x", "run": 1},
+        {"fingerprint": Int64(1)},
+        {"run": 1, "fingerprint": Int64(1)},
+    ],
+)
+def test_it_is_named_before_anything_is_written(any_database: Db, own: Any):
+    plant(any_database, own, 17)
+    with pytest.raises(UsageError, match=r"_id 17 .*\$rename"):
+        run_here(any_database)
+    assert any_database.list_collection_names() == ["source"]
+
+
+@pytest.mark.standalone
+def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database: Db):
+    plant(any_database, MARK)
+    run_here(any_database)
+    any_database.source.insert_many({**d, "_id": f"x{i}"} for i, d in enumerate(questions(10, 50)))
+    any_database.source.update_one({"_id": "x7"}, {"$set": {"dedup": "mine"}})
+    before = outcome(any_database)
+    with pytest.raises(UsageError, match='_id "x7" of the source has a field') as refused:
+        run_here(any_database)
+    assert refused.value.code == 2
+    assert outcome(any_database) == before
+    rename = {"$rename": {"dedup": "dedup_of_source"}}
+    any_database.source.update_many({"dedup": {"$exists": True}}, rename)
+    assert run_here(any_database).counts.scanned == 10
+    assert any_database.target.find_one({"_id": "x7"})["dedup_of_source"] == "mine"
+
+
+def test_the_mark_of_a_former_target_is_replaced_and_that_is_said(
+    database: Db, caplog: pytest.LogCaptureFixture
+):
+    plant(database, MARK)
+    run_here(database, target="former")
+    with caplog.at_level("INFO", "dedup"):
+        run_here(database, source="former")
+    assert "holds documents of a former target" in caplog.text
+    assert {d["dedup"]["run"] for d in database.target.find()} == {1}
+    assert database.target.count_documents({}) == database.former.count_documents({})
+
+
+def test_a_form_that_leaves_out_all_other_fields_leaves_it_out(database: Db):
+    plant(database, "mine")
+    assert run_here(database, output__document="text").counts.kept == 30
