@@ -351,6 +351,7 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
     n = phrase(text, i, kinds)[0]
     if not n or not is_han(at(text, i)):
         return n > 0 and not is_plain(at(text, i + n))
+    jieba.dt.check_initialized()
     longer = (text[i : i + size] for size in range(n + 1, n + 4) if i + size <= len(text))
     return not any(jieba.dt.FREQ.get(word, 0) for word in longer)
 
