@@ -20,7 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import make_private
 from dedup_job.messages import Message, joined
 
-_SET = "dedup"
+_SET, _LOG = "dedup", "mongod.log"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
@@ -63,39 +63,72 @@ def embedded_server(
     options: more command line options of mongod.
     Raises UsageError where there is no mongod or it does not start.
     """
-    mongod = find_mongod()
     with ExitStack() as stack:
         if folder is None:
             temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
             folder = Path(stack.enter_context(temporary))
-        try:
-            make_private(folder)
-        except OSError as e:
-            said = Message(
-                "the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror
-            )
-            raise UsageError(said) from e
-        yield stack.enter_context(_running(mongod, folder.resolve(), replica_set, options))
+        yield stack.enter_context(_running(folder, replica_set, options))
+
+
+def start_server(folder: Path, port: int) -> int:
+    """Start a replica set of one that outlives this process, if it does not run; return its pid.
+
+    Raises UsageError if the port is taken, and as `embedded_server`.
+    """
+    with socket.socket() as probe:
+        is_taken = not probe.connect_ex(("127.0.0.1", port))
+    if not is_taken:
+        command = [*_command(folder, port, replica_set=True), "--fork"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        _wait_until_ready(process, port, folder / _LOG, replica_set=True)
+    with _client(port) as client, suppress(PyMongoError, KeyError):
+        options = client.admin.command("getCmdLineOpts")["parsed"]
+        if Path(options["storage"]["dbPath"]) == folder.resolve() and "replication" in options:
+            pid: int = client.admin.command("serverStatus")["pid"]
+            return pid
+    raise UsageError(
+        Message(
+            "port {port} is taken, and not by a replica set on the data in {folder}: stop what "
+            "listens there, or give another port",
+            port=port,
+            folder=folder,
+        )
+    )
+
+
+def _command(
+    folder: Path, port: int, replica_set: bool, options: Sequence[str] = ()
+) -> list[str | Path]:
+    """Return the command of a server; its folder is there from now on."""
+    mongod = find_mongod()
+    try:
+        make_private(folder)
+    except OSError as e:
+        said = Message("the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror)
+        raise UsageError(said) from e
+    folder = folder.resolve()
+    command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
+    command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
+    command += ["--logpath", folder / _LOG, "--logappend", *options]
+    return [*command, *(["--replSet", _SET] if replica_set else [])]
+
+
+def _client(port: int) -> MongoClient[dict[str, Any]]:
+    return MongoClient("127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500)
 
 
 @contextmanager
-def _running(
-    mongod: Path, folder: Path, replica_set: bool, options: Sequence[str]
-) -> Iterator[str]:
+def _running(folder: Path, replica_set: bool, options: Sequence[str]) -> Iterator[str]:
     port = free_port()
-    log = folder / "mongod.log"
-    command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
-    command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
-    command += ["--logpath", log, "--logappend", *options]
     process = subprocess.Popen(
-        ["sh", "-c", _GUARDIAN, "sh", *command, *(["--replSet", _SET] if replica_set else [])],
+        ["sh", "-c", _GUARDIAN, "sh", *_command(folder, port, replica_set, options)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
     )
     try:
-        _wait_until_ready(process, port, log, replica_set)
+        _wait_until_ready(process, port, folder.resolve() / _LOG, replica_set)
         yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
     finally:
         if process.stdin:
@@ -113,10 +146,8 @@ def _wait_until_ready(
     process: subprocess.Popen[bytes], port: int, log: Path, replica_set: bool
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
-    with MongoClient[dict[str, Any]](
-        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
-    ) as client:
-        while time.monotonic() < deadline and process.poll() is None:
+    with _client(port) as client:
+        while time.monotonic() < deadline and not process.poll():  # 0: its fork serves
             with suppress(PyMongoError):
                 hello = client.admin.command("hello")
                 if hello["isWritablePrimary"]:  # as a standalone server is from the beginning
