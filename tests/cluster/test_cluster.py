@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -20,10 +21,13 @@ from pymongo.errors import OperationFailure
 
 pytest.importorskip("ray")
 
+import dedup_job
+from dedup_job.cluster.processes import Lost
 from dedup_job.cluster.run import room_of_a_shard
 from dedup_job.cluster.shards import Spread
+from dedup_job.cluster.workforce import Workforce
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
+from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.settings import load_settings
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
@@ -150,6 +154,36 @@ def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
     while left := [one for one in all_ if one.is_running() and one.status() != "zombie"]:
         assert time.monotonic() < end, left
         time.sleep(0.1)
+
+
+WORKER = """
+import sys, ray
+from dedup_job.cluster.run import _connected
+with _connected("local:1"):
+    print(ray.get(ray.remote(lambda: sys.path).remote()))
+"""
+
+
+def test_workers_import_what_the_driver_runs_not_what_lies_where_it_is_started(tmp_path):
+    words = [sys.executable, "-P", "-c", WORKER]
+    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in said
+    assert str(Path(dedup_job.__file__).parents[1]) in said
+
+
+class Broken:
+    """A worker that cannot import the package."""
+
+    is_there = True
+
+    def wait(self) -> str:
+        """Raise what Ray says of it."""
+        raise Lost from RuntimeError("The actor died:\nImportError: no module _core\n")
+
+
+def test_where_no_worker_can_be_started_the_first_one_says_why():
+    with pytest.raises(DatabaseUnreachable, match="ImportError: no module _core"):
+        Workforce(Broken, 2, {}, lambda _: None)
 
 
 @pytest.mark.parametrize(
