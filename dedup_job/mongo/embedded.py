@@ -67,39 +67,21 @@ def embedded_server(
         if folder is None:
             temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
             folder = Path(stack.enter_context(temporary))
-        yield stack.enter_context(_running(folder, replica_set, options))
-
-
-def start_server(folder: Path, port: int) -> int:
-    """Start a replica set of one that outlives this process, if it does not run; return its pid.
-
-    Raises UsageError if the port is taken, and as `embedded_server`.
-    """
-    with socket.socket() as probe:
-        is_taken = not probe.connect_ex(("127.0.0.1", port))
-    if not is_taken:
-        command = [*_command(folder, port, replica_set=True), "--fork"]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        _wait_until_ready(process, port, folder / _LOG, replica_set=True)
-    with _client(port) as client, suppress(PyMongoError, KeyError):
-        options = client.admin.command("getCmdLineOpts")["parsed"]
-        if Path(options["storage"]["dbPath"]) == folder.resolve() and "replication" in options:
-            pid: int = client.admin.command("serverStatus")["pid"]
-            return pid
-    raise UsageError(
-        Message(
-            "port {port} is taken, and not by a replica set on the data in {folder}: stop what "
-            "listens there, or give another port",
-            port=port,
-            folder=folder,
+        port = free_port()
+        process = subprocess.Popen(
+            ["sh", "-c", _GUARDIAN, "sh", *server_command(folder, port, replica_set), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
         )
-    )
+        stack.callback(_stop, process)
+        wait_until_ready(process, port, folder, replica_set)
+        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
 
 
-def _command(
-    folder: Path, port: int, replica_set: bool, options: Sequence[str] = ()
-) -> list[str | Path]:
-    """Return the command of a server; its folder is there from now on."""
+def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Path]:
+    """Return the command of a server, and make its folder. Raises UsageError."""
     mongod = find_mongod()
     try:
         make_private(folder)
@@ -109,44 +91,30 @@ def _command(
     folder = folder.resolve()
     command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
     command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
-    command += ["--logpath", folder / _LOG, "--logappend", *options]
+    command += ["--logpath", folder / _LOG, "--logappend"]
     return [*command, *(["--replSet", _SET] if replica_set else [])]
 
 
-def _client(port: int) -> MongoClient[dict[str, Any]]:
-    return MongoClient("127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500)
-
-
-@contextmanager
-def _running(folder: Path, replica_set: bool, options: Sequence[str]) -> Iterator[str]:
-    port = free_port()
-    process = subprocess.Popen(
-        ["sh", "-c", _GUARDIAN, "sh", *_command(folder, port, replica_set, options)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
-    )
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin:
+        process.stdin.close()
     try:
-        _wait_until_ready(process, port, folder.resolve() / _LOG, replica_set)
-        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
-    finally:
-        if process.stdin:
-            process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stderr:
-            process.stderr.close()
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stderr:
+        process.stderr.close()
 
 
-def _wait_until_ready(
-    process: subprocess.Popen[bytes], port: int, log: Path, replica_set: bool
+def wait_until_ready(
+    process: subprocess.Popen[bytes], port: int, folder: Path, replica_set: bool
 ) -> None:
-    deadline = time.monotonic() + _START_SECONDS
-    with _client(port) as client:
+    """Wait until a server takes writes, configured; raise UsageError if it does not start."""
+    deadline, log = time.monotonic() + _START_SECONDS, folder.resolve() / _LOG
+    with MongoClient[dict[str, Any]](
+        "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
+    ) as client:
         while time.monotonic() < deadline and not process.poll():  # 0: its fork serves
             with suppress(PyMongoError):
                 hello = client.admin.command("hello")
