@@ -42,7 +42,7 @@ def test_what_becomes_due_without_being_written_is_decided(due):
     run_here(due, source__query=DUE)
     assert decided_by(due, 1) == {*range(10)}
     (last,) = due.source.find({}, {"due": 1}).sort("due", -1).limit(1)
-    time.sleep(max(0, last["due"].timestamp() - time.time()) + 0.1)
+    time.sleep(max(0, last["due"].replace(tzinfo=UTC).timestamp() - time.time()) + 0.1)
     report = run_here(due, source__query=DUE)
     assert decided_by(due, report.checkpoint.run) == {50}
 
