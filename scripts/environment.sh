@@ -19,9 +19,9 @@ show_stages() {
     while IFS= read -r line; do
         case $line in
         *"Installing build dependencies: started")
-            say "[$SECONDS s] fetching what builds the core" "[$SECONDS 秒] 下载构建工具" ;;
+            say "[$SECONDS s] fetching build tools" "[$SECONDS 秒] 下载构建工具" ;;
         *"Installing backend dependencies: started")
-            say "[$SECONDS s] fetching what compiles the core" "[$SECONDS 秒] 下载编译工具" ;;
+            say "[$SECONDS s] fetching a build's other tools" "[$SECONDS 秒] 下载编译工具" ;;
         Collecting*)
             line=${line#Collecting }
             say "[$SECONDS s] package ${line%% (*}" "[$SECONDS 秒] 软件包 ${line%% (*}" ;;
