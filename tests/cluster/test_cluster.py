@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -23,7 +22,7 @@ pytest.importorskip("ray")
 
 import dedup_job
 from dedup_job.cluster.processes import Lost
-from dedup_job.cluster.run import room_of_a_shard
+from dedup_job.cluster.run import _connected, room_of_a_shard
 from dedup_job.cluster.shards import Spread
 from dedup_job.cluster.workforce import Workforce
 from dedup_job.demo import make_corpus
@@ -156,19 +155,14 @@ def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
         time.sleep(0.1)
 
 
-WORKER = """
-import sys, ray
-from dedup_job.cluster.run import _connected
-with _connected("local:1"):
-    print(ray.get(ray.remote(lambda: sys.path).remote()))
-"""
-
-
-def test_workers_import_what_the_driver_runs_not_what_lies_where_it_is_started(tmp_path):
-    words = [sys.executable, "-P", "-c", WORKER]
-    said = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert str(tmp_path) not in said
-    assert str(Path(dedup_job.__file__).parents[1]) in said
+def test_workers_look_first_where_the_package_lies_that_runs(monkeypatch, tmp_path):
+    """Ray gives them the current folder; a checkout there has no compiled core."""
+    folders = []
+    monkeypatch.setattr("ray.init", lambda **_: folders.append(Path.cwd()))
+    monkeypatch.chdir(tmp_path)
+    with _connected("local:1"):
+        assert Path.cwd() == tmp_path
+    assert folders == [Path(dedup_job.__file__).parents[1]]
 
 
 class Broken:
