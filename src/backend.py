@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +77,11 @@ def _compiler() -> Iterator[None]:
 
 
 def _with_compiler(requires: list[str]) -> list[str]:
+    if not Path(sysconfig.get_path("include"), "Python.h").exists():
+        raise SystemExit(
+            f"This machine lacks Python.h of Python {sysconfig.get_python_version()} (Debian, "
+            "Ubuntu: sudo apt install python3-dev)."
+        )
     return requires if _has_compiler() else [*requires, _ZIG]
 
 
@@ -101,5 +107,8 @@ def build_editable(folder: str, config_settings: Any = None, metadata: str | Non
         return _build.build_editable(folder, config_settings, metadata)
 
 
+# Without a build: pip reads it before it downloads the packages.
+prepare_metadata_for_build_wheel = _build.prepare_metadata_for_build_wheel
+prepare_metadata_for_build_editable = _build.prepare_metadata_for_build_editable
 get_requires_for_build_sdist = _build.get_requires_for_build_sdist
 build_sdist = _build.build_sdist

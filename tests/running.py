@@ -277,7 +277,7 @@ def pause_at_work(process: Forked, database: Database[dict[str, Any]]) -> None:
 def wait_for_batches(database: Database[dict[str, Any]], target: str, more: int) -> None:
     """Wait until so many documents more are decided, or the run is done."""
     goal = scanned(database, target) + more
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while scanned(database, target) < goal and time.monotonic() < deadline:
         if finished(database, target):
             return

@@ -8,15 +8,17 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager, suppress
+from contextlib import chdir, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import RayError
 
+import dedup_job
 from dedup_job.cluster.comparing import RemoteTexts
 from dedup_job.cluster.errors import cannot_go_on
 from dedup_job.cluster.processes import WRITE, Lost, Process
@@ -74,11 +76,12 @@ def _connected(address: str) -> Iterator[None]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # who runs dedup is nobody's business
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
-        if address.startswith(_LOCAL):
-            ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **told)
-        else:
-            _reach(address)
-            ray.init(address=address, **told)
+        with chdir(Path(dedup_job.__file__).parents[1]):  # where workers look first for the package
+            if address.startswith(_LOCAL):
+                ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **told)
+            else:
+                _reach(address)
+                ray.init(address=address, **told)
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
             Message(

@@ -70,6 +70,7 @@ class Workforce:
         self._batches: dict[int, tuple[_Member, Batch, Timestamp | None]] = {}
         self._coming = [start() for _ in range(size)]
         self._members: list[_Member] = []
+        self._failure: Message | None = None  # of the first worker that ended as it began
         self._wait_for_some()
 
     def _wait_for_some(self) -> None:
@@ -82,7 +83,8 @@ class Workforce:
             time.sleep(_LOOK_SECONDS)
         if not self._members:
             raise cannot_go_on(
-                Message("no worker could be started; `ray status` tells what has room")
+                self._failure
+                or Message("no worker could be started; `ray status` tells what has room")
             )
 
     def _arrived(self) -> Iterator[Process]:
@@ -97,7 +99,11 @@ class Workforce:
         try:
             node = process.wait()
             worker: Worker = process.ask("begin")
-        except Lost:
+        except Lost as e:
+            self._failure = self._failure or Message(
+                "no worker could be started; the first one said: {why}",
+                why=str(e.__cause__).strip().rpartition("\n")[2],
+            )
             return
         except DedupError as e:
             process.end()

@@ -20,7 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import make_private
 from dedup_job.messages import Message, joined
 
-_SET = "dedup"
+_SET, _LOG = "dedup", "mongod.log"
 _START_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 _NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
@@ -63,60 +63,59 @@ def embedded_server(
     options: more command line options of mongod.
     Raises UsageError where there is no mongod or it does not start.
     """
-    mongod = find_mongod()
     with ExitStack() as stack:
         if folder is None:
             temporary = tempfile.TemporaryDirectory(prefix="dedup-mongod-")
             folder = Path(stack.enter_context(temporary))
-        try:
-            make_private(folder)
-        except OSError as e:
-            said = Message(
-                "the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror
-            )
-            raise UsageError(said) from e
-        yield stack.enter_context(_running(mongod, folder.resolve(), replica_set, options))
+        port = free_port()
+        process = subprocess.Popen(
+            ["sh", "-c", _GUARDIAN, "sh", *server_command(folder, port, replica_set), *options],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
+        )
+        stack.callback(_stop, process)
+        wait_until_ready(process, port, folder, replica_set)
+        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
 
 
-@contextmanager
-def _running(
-    mongod: Path, folder: Path, replica_set: bool, options: Sequence[str]
-) -> Iterator[str]:
-    port = free_port()
-    log = folder / "mongod.log"
+def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Path]:
+    """Return the command of a server, and make its folder. Raises UsageError."""
+    mongod = find_mongod()
+    try:
+        make_private(folder)
+    except OSError as e:
+        said = Message("the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror)
+        raise UsageError(said) from e
+    folder = folder.resolve()
     command: list[str | Path] = [mongod, "--dbpath", folder, "--port", str(port)]
     command += ["--bind_ip", "127.0.0.1", "--unixSocketPrefix", folder]
-    command += ["--logpath", log, "--logappend", *options]
-    process = subprocess.Popen(
-        ["sh", "-c", _GUARDIAN, "sh", *command, *(["--replSet", _SET] if replica_set else [])],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C is for the job alone, which still needs the server
-    )
+    command += ["--logpath", folder / _LOG, "--logappend"]
+    return [*command, *(["--replSet", _SET] if replica_set else [])]
+
+
+def _stop(process: subprocess.Popen[bytes]) -> None:
+    if process.stdin:
+        process.stdin.close()
     try:
-        _wait_until_ready(process, port, log, replica_set)
-        yield f"mongodb://127.0.0.1:{port}/?directConnection=true"
-    finally:
-        if process.stdin:
-            process.stdin.close()
-        try:
-            process.wait(_STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        if process.stderr:
-            process.stderr.close()
+        process.wait(_STOP_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    if process.stderr:
+        process.stderr.close()
 
 
-def _wait_until_ready(
-    process: subprocess.Popen[bytes], port: int, log: Path, replica_set: bool
+def wait_until_ready(
+    process: subprocess.Popen[bytes], port: int, folder: Path, replica_set: bool
 ) -> None:
-    deadline = time.monotonic() + _START_SECONDS
+    """Wait until a server takes writes, configured; raise UsageError if it does not start."""
+    deadline, log = time.monotonic() + _START_SECONDS, folder.resolve() / _LOG
     with MongoClient[dict[str, Any]](
         "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=500
     ) as client:
-        while time.monotonic() < deadline and process.poll() is None:
+        while time.monotonic() < deadline and not process.poll():  # 0: its fork serves
             with suppress(PyMongoError):
                 hello = client.admin.command("hello")
                 if hello["isWritablePrimary"]:  # as a standalone server is from the beginning

@@ -88,11 +88,11 @@ HOSTILE = {
 @pytest.mark.parametrize("text", [pytest.param(text, id=name) for name, text in HOSTILE.items()])
 def test_no_text_takes_more_than_linear_time(text):
     """One document must not hold up a run."""
-    start = time.perf_counter()
+    start = time.process_time()
     cleaner = Cleaner()
     clean = cleaner.clean(text)
     assert cleaner.clean(clean) == clean
-    assert time.perf_counter() - start < 20
+    assert time.process_time() - start < 20
 
 
 @pytest.mark.parametrize("mark", ["<", "&", "<!--", "<script>", '<a href="', "{", "</b"])

@@ -166,12 +166,12 @@ def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> No
     ],
 )
 def test_hostile_texts_take_a_moment_only(left: str, right: str) -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     pieces = pieces_of(left, right)
     assert "".join(p.right for p in pieces) == right
     assert len(printed(left, right, plain())) < 20_000
     assert marked_line(pieces, plain(), 200).cell_len < 1000
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 def test_one_line_shows_each_change_with_a_little_around_it() -> None:

@@ -20,10 +20,13 @@ from pymongo.errors import OperationFailure
 
 pytest.importorskip("ray")
 
-from dedup_job.cluster.run import room_of_a_shard
+import dedup_job
+from dedup_job.cluster.processes import Lost
+from dedup_job.cluster.run import _connected, room_of_a_shard
 from dedup_job.cluster.shards import Spread
+from dedup_job.cluster.workforce import Workforce
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
+from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.settings import load_settings
 from tests.faults.cluster import processes_of
 from tests.faults.subject import Subject
@@ -150,6 +153,31 @@ def test_nothing_is_left_of_a_run_when_command_and_driver_are_killed(subject):
     while left := [one for one in all_ if one.is_running() and one.status() != "zombie"]:
         assert time.monotonic() < end, left
         time.sleep(0.1)
+
+
+def test_workers_look_first_where_the_package_lies_that_runs(monkeypatch, tmp_path):
+    """Ray gives them the current folder; a checkout there has no compiled core."""
+    folders = []
+    monkeypatch.setattr("ray.init", lambda **_: folders.append(Path.cwd()))
+    monkeypatch.chdir(tmp_path)
+    with _connected("local:1"):
+        assert Path.cwd() == tmp_path
+    assert folders == [Path(dedup_job.__file__).parents[1]]
+
+
+class Broken:
+    """A worker that cannot import the package."""
+
+    is_there = True
+
+    def wait(self) -> str:
+        """Raise what Ray says of it."""
+        raise Lost from RuntimeError("The actor died:\nImportError: no module _core\n")
+
+
+def test_where_no_worker_can_be_started_the_first_one_says_why():
+    with pytest.raises(DatabaseUnreachable, match="ImportError: no module _core"):
+        Workforce(Broken, 2, {}, lambda _: None)
 
 
 @pytest.mark.parametrize(

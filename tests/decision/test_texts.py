@@ -221,7 +221,7 @@ def test_what_was_compared_first_is_forgotten_first(monkeypatch, limit, most):
 
 def test_questions_are_asked_at_once(monkeypatch):
     monkeypatch.setattr(texts, "_LEAST_KEYS", 10)
-    together = threading.Barrier(4, timeout=30)
+    together = threading.Barrier(4, timeout=60)
 
     def fetch(keys):
         together.wait()

@@ -39,8 +39,6 @@ OF_RUN = {"README.md": "Options of `dedup run`", "README.zh-CN.md": "`dedup run`
 CODES = {"README.md": "Exit codes", "README.zh-CN.md": "退出码"}
 CODES |= {"docs/commands.md": "Exit codes", "docs/commands.zh.md": "退出码"}
 FOREIGN = {  # options of other tools
-    "--dbpath": "mongod",
-    "--bind": "mongod",  # _ip
     "--from": "uvx",
     "--now": "systemctl",
     "--read-only": "docker",

@@ -134,7 +134,7 @@ def test_one_long_text_is_compared_with_many_short_ones_in_the_time_of_these():
     rng = random.Random(11)
     text = "".join(chr(0x4E00 + rng.randrange(5000)) for _ in range(1_000_000))
     left, right = pack([text]), pack([text[at : at + 9] for at in range(0, 900_000, 100)])
-    begin = time.perf_counter()
+    begin = time.process_time()
     found = jaccard(left, rows([0] * 9000), right, rows(range(9000)))
     assert (found > 0).all()
-    assert time.perf_counter() - begin < 4
+    assert time.process_time() - begin < 4

@@ -101,7 +101,7 @@ def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
         gone.set()
 
     def waiting(course: RunProgress, batch: Batch) -> Decided:
-        assert batch.documents[0].id == id_ or gone.wait(20)
+        assert batch.documents[0].id == id_ or gone.wait(60)
         return decide(course, batch)
 
     monkeypatch.setattr(texts, "_MOST_BYTES", 0)

@@ -100,14 +100,14 @@ def test_during_a_run_the_file_tells_how_far_it_is(file: Path) -> None:
     assert found["dedup_documents_total", "duplicate"] == 4
     assert found["dedup_last_success_timestamp_seconds", ""] == THEN.timestamp()
     assert found["dedup_run_resident_memory_bytes", ""] > 1_000_000
-    assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 5
+    assert abs(found["dedup_run_updated_timestamp_seconds", ""] - time.time()) < 60
 
 
 def test_after_a_run_the_file_tells_how_it_ended(file: Path) -> None:
     found = after(file, End(3, 12.5, REPORT))
     assert found["dedup_last_run_exit_code", ""] == 3
     assert found["dedup_last_run_duration_seconds", ""] == 12.5
-    assert abs(found["dedup_last_success_timestamp_seconds", ""] - time.time()) < 5
+    assert abs(found["dedup_last_success_timestamp_seconds", ""] - time.time()) < 60
     assert found["dedup_last_run_documents", "duplicate"] == 3
     assert found["dedup_documents_total", "kept"] == 15
     assert [name for name, _ in found if name.startswith("dedup_run_")] == ["dedup_run_in_progress"]
@@ -208,7 +208,7 @@ def test_a_process_killed_while_it_writes_leaves_the_old_or_the_new_file(file: P
     for round_ in range(8):
         process: Any = get_context("fork").Process(target=_write_for_ever, args=(file,))
         process.start()
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while not file.exists() and time.monotonic() < deadline:
             time.sleep(0.001)
         time.sleep(0.003 * round_)

@@ -52,7 +52,7 @@ class Page:
         """Send a request with the page's token; return status, text and headers."""
         sent = {TOKEN_HEADER: self.ticket.token} if token else {}
         sent |= {key.replace("_", "-"): value for key, value in headers.items()}
-        connection = http.client.HTTPConnection("127.0.0.1", self.ticket.port, timeout=20)
+        connection = http.client.HTTPConnection("127.0.0.1", self.ticket.port, timeout=60)
         try:
             if form is None and body is None:
                 connection.request("GET", path, headers=sent)

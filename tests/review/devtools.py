@@ -21,7 +21,7 @@ QUIET = (
     *("--headless=new", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--remote-debugging-port=0"),
 )
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 def found() -> str | None:

@@ -72,7 +72,7 @@ def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
 
 
 def test_another_site_is_not_told_that_it_may_send_the_header(page):
-    connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=60)
     ask = {
         "Access-Control-Request-Method": "POST",
         "Access-Control-Request-Headers": "x-dedup-token",

@@ -38,7 +38,7 @@ def reload(tab):
     tab.wait_for(READY)
 
 
-def wait_until(true, seconds=20):
+def wait_until(true, seconds=60):
     """Wait until something is so."""
     end = time.monotonic() + seconds
     while not true():

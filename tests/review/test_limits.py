@@ -23,7 +23,7 @@ def send(page, path, framing, parts):
         f"X-Dedup-Token: {page.ticket.token}\r\nHX-Request: true\r\n{framing}\r\n\r\n"
     )
     taken = 0
-    with socket.create_connection(("127.0.0.1", page.ticket.port), timeout=20) as own:
+    with socket.create_connection(("127.0.0.1", page.ticket.port), timeout=60) as own:
         own.sendall(head.encode())
         try:
             for part in parts:
