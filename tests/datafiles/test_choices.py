@@ -77,14 +77,14 @@ def test_columns_of_other_formats_are_several_fields(kind: str, suffix: str, tmp
 def test_texts_are_cleaned_but_in_arrays_and_objects_where_they_stay(tmp_path: Path):
     line = '{"o" : [{"k":"A", "n": 1.50,"v":"<i>甲</i>"} ,true], "title":"<b>题</b>", "z":0}\n'
     (tmp_path / "in.jsonl").write_text(line * 2, "utf-8")
-    settings = load_settings(None, {"source.field": "o,title"})
+    settings = load_settings(None, {"source.field": "o,title", "output.text": "cleaned"})
     deduplicate_file(settings, Files(tmp_path / "in.jsonl", tmp_path / "out.jsonl"))
     assert (tmp_path / "out.jsonl").read_text("utf-8") == line.replace("<b>题</b>", "题")
 
 
 def test_a_record_without_its_last_columns_keeps_the_order_of_the_others(tmp_path: Path):
     (tmp_path / "in.csv").write_text("b,a\n<b>甲</b>\n<b>乙</b>,丙\n", "utf-8")
-    settings = load_settings(None, {"source.field": "a,b"})
+    settings = load_settings(None, {"source.field": "a,b", "output.text": "cleaned"})
     deduplicate_file(settings, Files(tmp_path / "in.csv", tmp_path / "out.csv"))
     assert (tmp_path / "out.csv").read_text("utf-8").split() == ["b,a", "甲", "乙,丙"]
 
@@ -134,7 +134,7 @@ def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(
 @pytest.mark.parametrize("value", [5, [1, 2], {"n": 3}, True, [[0.5, 1.5]], {"a": {"b": 1}}])
 def test_a_source_of_which_nothing_is_text_is_refused(value: Any, database: Db, tmp_path: Path):
     database.source.insert_many({"_id": n, "text": value, "name": "x"} for n in range(3))
-    with pytest.raises(UsageError, match=r"the field 'text', or a text in it\. .*name"):
+    with pytest.raises(UsageError, match=r"has a text in 'text'\. .*name"):
         run_here(database)
     assert database.list_collection_names() == ["source"]
     source = write(tmp_path / "in.jsonl", [{"text": value, "name": "x"}] * 3)

@@ -130,20 +130,22 @@ def test_rows_are_decided_as_a_run_decides_documents(
     ]
 
 
-def test_a_kept_line_stays_as_it_is_but_for_its_text(tmp_path: Path):
+@pytest.mark.parametrize(
+    ("stored", "text"), [("original", "<b>甲烷的</b>分子式是"), ("cleaned", "甲烷的分子式是")]
+)
+def test_a_kept_line_stays_as_it_is_but_for_a_text_that_is_to_be_cleaned(
+    tmp_path: Path, stored: str, text: str
+):
     source = tmp_path / "in.jsonl"
     before = [
         '{"n": 1.50, "q": {"text" : "<b>甲烷的</b>分子式是"}}\r\n',
         '{"q":{"text":"乙烯的结构简式"}}',
     ]
     source.write_bytes("".join(before).encode())
-    settings = load_settings(None, {"source.field": "q.text"})
+    settings = load_settings(None, {"source.field": "q.text", "output.text": stored})
     deduplicate_file(settings, Files(source, tmp_path / "out.jsonl"))
     after = (tmp_path / "out.jsonl").read_bytes().decode()
-    assert (
-        after
-        == '{"n": 1.50, "q": {"text" : "甲烷的分子式是"}}\r\n{"q":{"text":"乙烯的结构简式"}}\n'
-    )
+    assert after == before[0].replace("<b>甲烷的</b>分子式是", text) + before[1] + "\n"
 
 
 def test_each_row_without_a_text_is_told_of(tmp_path: Path):
@@ -186,7 +188,8 @@ def test_a_parquet_file_keeps_its_types(tmp_path: Path):
         }
     )
     pq.write_table(table, tmp_path / "in.parquet")
-    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
+    settings = load_settings(None, {"output.text": "cleaned"})
+    deduplicate_file(settings, Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
     out = pq.read_table(tmp_path / "out.parquet")
     assert out.schema.equals(pq.read_table(tmp_path / "in.parquet").schema)
     assert out.to_pylist() == [
@@ -337,7 +340,8 @@ def test_numbered_texts_may_be_more_after_cleaning(tmp_path: Path):
     kind = pa.dictionary(pa.int8(), pa.string())
     few = pa.array([f"<p>{n}</p>" for n in range(100)] * 2).dictionary_encode().cast(kind)
     pq.write_table(pa.table({"text": few}), tmp_path / "in.parquet")
-    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
+    settings = load_settings(None, {"output.text": "cleaned"})
+    deduplicate_file(settings, Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
     assert texts(read(tmp_path / "out.parquet")) == [f"{n}" for n in range(100)]
     assert len(given) == 400
 

@@ -90,7 +90,7 @@ def test_where_most_documents_have_no_text_the_fields_that_have_are_named():
     with pytest.raises(RunAborted) as refused:
         check(named, [MISSING] * 4 + [SKIPPED] * 2 + [KEPT] * 4)
     for words in ("60.0% of the last 10 documents have no text (missing 4, empty 2)",
-                  "6 documents have a body.", "--field", "--yes", "50.0%"):  # fmt: skip
+                  "6 documents have a body.", "--field", "50.0%"):  # fmt: skip
         assert words in str(refused.value)
     assert refused.value.code == 6
 

@@ -86,10 +86,11 @@ def test_a_read_only_folder_for_the_index_costs_a_warning(subject, disk):
 @pytest.mark.short
 def test_a_full_disk_for_the_report_ends_with_1_and_leaves_the_former_one(subject, disk):
     file = disk.path / "report.json"
-    file.write_text("the former report")
+    former = '{"run": 1, "dry_run": false}'
+    file.write_text(former)
     said = "The same values are printed above"
     run_on(subject, disk, "--report", str(file), code=1, said=said)
-    assert file.read_text() == "the former report"
+    assert file.read_text() == former
     assert not list(disk.path.glob(".dedup-*"))
     assert subject.database["target.runs"].distinct("status") == ["done"]
 

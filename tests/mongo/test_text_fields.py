@@ -212,11 +212,12 @@ def test_an_array_that_a_former_version_skipped_is_told_and_no_error(database, t
         is_array = isinstance(document.get("text"), list)
         return Skipped(Reason.NOT_TEXT) if is_array else now(fields, document)
 
-    database.source.insert_many([{"_id": 1, "text": ["甲乙", "丙"]}, {"_id": 2, "text": 5}])
+    texts = {1: ["甲乙", "丙"], 2: 5, 3: "丁"}
+    database.source.insert_many({"_id": n, "text": text} for n, text in texts.items())
     with pytest.MonkeyPatch.context() as former:
         former.setattr(TextFields, "content", then)
         run_here(database, ledger__document=stored)
-    assert database.target.count_documents({}) == 0
+    assert database.target.distinct("_id") == [3]
     assert good(database, tmp_path, "--all").keys() == {Check.CHANGED}
     command(database, "restore", "1")
     assert database.target.find_one({"_id": 1})["text"] == ["甲乙", "丙"]
