@@ -90,11 +90,11 @@ def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
     """The server takes its time; the first signal waits for it, the second does not."""
     any_database.source.insert_many(make_corpus(200, seed=1))
     run_here(any_database, limit=40)
-    with failing(any_database, "insert", blockConnection=True, blockTimeMS=20_000):
+    with failing(any_database, "insert", blockConnection=True, blockTimeMS=12_000):
         run = Run(any_database, tmp_path / "words")
         run.wait_for("deduplicating")
         time.sleep(1)
-        assert run.end(signum, signum, within=15) == code
+        assert run.end(signum, signum, within=9) == code
     assert "ended at once. Nothing is lost" in run.process.said
     assert run_here(any_database).checkpoint.finished
     assert_each_source_id_is_in_one_place(any_database)
