@@ -20,10 +20,11 @@ _LONGEST = (
     *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
     *("index/test_hamming", "mongo/", "cli/", "decision/", "fingerprint/"),
-    *("test_packages", "scripts/", "demo/", "review/"),
+    *("test_building", "test_packages", "scripts/", "demo/", "review/"),
 )
 # To make an index or to drop a database waits for the journal: 20 ms, not the 100 of the default.
 _PROMPT = ("--journalCommitInterval", "20")
+_QUIET = ("--setParameter", "diagnosticDataCollectionEnabled=false")  # that nobody reads
 _numbers = itertools.count()
 
 
@@ -103,14 +104,14 @@ def _is_thorough(item: pytest.Item) -> bool:
 @pytest.fixture(scope="session")
 def replica_set() -> Iterator[str]:
     """Return the URI of a one-node replica set with fail points."""
-    with embedded_server(options=(*TEST_COMMANDS, *_PROMPT)) as uri:
+    with embedded_server(options=(*TEST_COMMANDS, *_PROMPT, *_QUIET)) as uri:
         yield uri
 
 
 @pytest.fixture(scope="session")
 def standalone() -> Iterator[str]:
     """Return the URI of a server without transactions, with fail points."""
-    with embedded_server(replica_set=False, options=TEST_COMMANDS) as uri:
+    with embedded_server(replica_set=False, options=(*TEST_COMMANDS, *_QUIET)) as uri:
         yield uri
 
 
