@@ -108,7 +108,7 @@ def many(replica_set):
 @pytest.mark.parametrize("fields", ["title,body.text,options", "options,title"])
 @pytest.mark.parametrize("form", ["whole", "text"])
 @pytest.mark.parametrize("stored", ["cleaned", "original"])
-@settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents=st.lists(st.tuples(DOCUMENT, st.none() | NESTED), min_size=1, max_size=12))
 def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, documents):
     for database in many():
