@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import errno
-import functools
-import grp
 import os
-import pwd
 import re
 import stat
 import sys
@@ -92,40 +89,6 @@ def make_private(folder: Path) -> None:
             raise
     else:
         folder.chmod(_OWN_FOLDER)
-
-
-@functools.cache
-def is_private(folder: Path) -> bool:
-    """Tell whether only this user and root can change what lies in a folder, or swap the folder."""
-    try:
-        real = folder.resolve(strict=True)
-        parents = {*folder.absolute().parents, *real.parents}
-        return _is_own(real, within=True) and all(_is_own(p, within=False) for p in parents)
-    except (OSError, RuntimeError):  # RuntimeError: links that lead in a circle
-        return False
-
-
-def _is_own(folder: Path, *, within: bool) -> bool:
-    """Tell whether nobody else writes to a folder; else, not `within`, whether it is sticky.
-
-    In a sticky folder, such as /tmp, nobody moves or removes what belongs to another.
-    """
-    found = folder.stat()
-    if found.st_uid not in (0, os.geteuid()):
-        return False
-    if found.st_mode & stat.S_ISVTX and not within:
-        return True
-    by_group = bool(found.st_mode & stat.S_IWGRP) and not _is_own_group(found.st_gid)
-    return not (by_group or found.st_mode & stat.S_IWOTH)
-
-
-def _is_own_group(gid: int) -> bool:
-    """Tell whether a group is the one that many systems make for each user alone."""
-    try:
-        user, group = pwd.getpwuid(os.geteuid()), grp.getgrgid(gid)
-    except KeyError:
-        return False
-    return (user.pw_gid, user.pw_name) == (gid, group.gr_name) and {*group.gr_mem} <= {user.pw_name}
 
 
 def read_input(name: str, most: int) -> str:

@@ -13,15 +13,12 @@ import pytest
 from dedup_job.errors import UsageError
 from dedup_job.files import (
     check_writable,
-    is_private,
     make_private,
     open_regular,
     replacing,
     write_whole,
 )
 from tests.running import refusal
-
-needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives a folder away")
 
 
 @pytest.fixture
@@ -32,46 +29,6 @@ def own(tmp_path: Path) -> Path:
     for one in (folder, folder.parent):
         one.chmod(0o755)
     return folder
-
-
-def test_a_folder_of_ones_own_is_private_also_below_a_sticky_one(own: Path) -> None:
-    own.parent.chmod(0o1777)  # such as /tmp
-    assert is_private(own)
-
-
-@pytest.mark.parametrize("mode", [0o777, 0o757, 0o1777])
-def test_a_folder_to_which_others_write_is_not_private(own: Path, mode: int) -> None:
-    own.chmod(mode)
-    assert not is_private(own)
-
-
-def test_a_folder_or_link_that_others_could_swap_is_not_private(own: Path, tmp_path: Path) -> None:
-    link, open_to_all = tmp_path / "link", tmp_path / "open"
-    link.symlink_to(own)
-    open_to_all.mkdir()
-    open_to_all.chmod(0o777)
-    (open_to_all / "link").symlink_to(own)
-    assert is_private(link)
-    assert not is_private(open_to_all / "link")
-    is_private.cache_clear()
-    own.parent.chmod(0o777)
-    assert not is_private(own)
-    assert not is_private(link)
-
-
-@needs_root
-def test_a_folder_of_another_user_is_not_private(own: Path) -> None:
-    os.chown(own, 12345, -1)
-    assert not is_private(own)
-
-
-@needs_root
-def test_a_folder_that_a_group_of_others_writes_to_is_not_private(own: Path) -> None:
-    own.chmod(0o775)
-    assert is_private(own)  # the group that bears the user's name
-    os.chown(own, -1, 12345)
-    is_private.cache_clear()
-    assert not is_private(own)
 
 
 UMASKS = [0, 0o027, 0o077, 0o177, 0o777]
@@ -129,11 +86,6 @@ def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
     file.write_bytes(b"content")
     with open_regular(file) as stream:
         assert stream.read() == b"content"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_known_of_folders() -> None:
-    is_private.cache_clear()
 
 
 def test_a_file_that_does_not_fit_leaves_the_former_one_and_nothing_beside_it(
