@@ -47,6 +47,8 @@ class Documents(Sequence[Document]):
     Where documents have several texts: marked, the texts with a break between the parts, see
     native/parts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
     each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
+
+    former: keys of decided documents that are decided again here, or leave with that decision.
     """
 
     raw: BytesColumn
@@ -60,6 +62,7 @@ class Documents(Sequence[Document]):
     id_of: Callable[[bytes], Any]
     marked: TextColumn | None = None
     places: NDArray[np.int64] | None = None
+    former: Sequence[bytes] = ()
 
     @classmethod
     def of(

@@ -10,7 +10,7 @@ from pymongo.collection import Collection
 from dedup_job.mongo.state import commits as module
 from dedup_job.mongo.state.commits import Commits
 
-_WRITES = ("insert_many", "replace_one", "delete_many", "update_one")
+_WRITES = ("insert_many", "replace_one", "delete_many", "update_one", "bulk_write")
 
 
 class Cut(Exception):  # it is no error: the process is gone

@@ -58,6 +58,12 @@ def on_cluster(address: str, alive: Callable[[], None] = lambda: None) -> Spread
             raise UsageError(
                 Message("--cluster needs a replica set: a batch is written in a transaction.")
             )
+        if wired.job.refresher is not None:
+            raise UsageError(
+                Message(
+                    "--cluster takes no --on-change and no --on-delete: run once without --cluster."
+                )
+            )
         stage = Message("starting processes on the cluster {address}", address=address)
         wired.job.progress.stage(stage)
         alive()

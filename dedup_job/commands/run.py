@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from importlib import metadata
@@ -20,6 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
+from dedup_job.job.protocols import Refresher
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
@@ -27,12 +28,11 @@ from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Checkpoint, Run, Scope
+from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresh=_refresher(settings, source, writer, cleaner, models, watch),
+        refresher=_refresher(settings, source, writer, cleaner, models, watch),
         follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
         if request.follow
         else None,
@@ -249,10 +249,10 @@ def _refresher(
     cleaner: Cleaner,
     models: Models,
     watch: Watch,
-) -> Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None:
-    """Return what lets leave the target what the source changed or deleted, if that is wanted."""
-    on_change, on_delete = settings.source.on_change, settings.source.on_delete
-    if target is None or (on_change is OnChange.KEEP and on_delete is OnDelete.KEEP):
+) -> Refresher | None:
+    """Return the refresher; None where what was decided stays."""
+    source_settings = settings.source
+    if target is None or not source_settings.refreshes:
         return None
     from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
 
@@ -261,8 +261,8 @@ def _refresher(
     def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
         return [not isinstance(one, str) for one in recheck.decide(texts, others)]
 
-    clean_all, wanted = cleaner.clean_all, (on_change, on_delete)
-    return Refresher(target, source, *wanted, clean_all, alike, watch.progress).refresh
+    wanted = source_settings.on_change, source_settings.on_delete, settings.abort_if.leaving
+    return Refresher(target, source, *wanted, cleaner.clean_all, alike, watch.progress)
 
 
 def _check(
@@ -282,9 +282,7 @@ def _check(
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
         checks.check_rights(client, target_name)
-        asked = target.form.source
-        refreshes = (asked.on_change, asked.on_delete) != (OnChange.KEEP, OnDelete.KEEP)
-        if refreshes or target.form.ranking is not None:
+        if target.form.source.refreshes or target.form.ranking is not None:
             checks.check_rights(client, target_name, checks.RIGHTS_TO_REPLACE)
     target.check()
     guard.check()

@@ -130,3 +130,13 @@ class AbortSettings(BaseModel):
         description="a larger share of the characters is cut off at the markers of "
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
     )
+    leaving: float = Field(
+        default=0.35,
+        ge=0.0,
+        le=1.0,
+        allow_inf_nan=False,
+        description="with --on-change or --on-delete: a larger share of the decided documents "
+        "would leave, since the source deleted them, or they have no text any more, or are copies "
+        "of one now. It is known before anything leaves, and --yes does not switch it off. "
+        "1: never",
+    )

@@ -339,12 +339,24 @@ class KeptIndex:
 
     def forget_keys(self, keys: Set[bytes]) -> None:
         """Find some kept documents no more, those that are not known apart."""
+        for number, _ in self._numbers_of(keys):
+            self.forget_one(number)
+
+    def recall_keys(self, keys: Set[bytes]) -> None:
+        """Find the last documents of these keys again, which were forgotten and are kept still."""
+        for number in {key: number for number, key in self._numbers_of(keys)}.values():
+            gone = self._known_to_be_gone()
+            self._gone -= bool(gone[number])
+            gone[number] = False
+            self._heirs.pop(number, None)
+
+    def _numbers_of(self, keys: Set[bytes]) -> Iterator[tuple[int, bytes]]:
         wanted = digests_of(strings_of([*keys]))
         for start in range(self.others, self._count if keys else 0, _AT_ONCE):
             held = self.packed_keys(np.arange(start, min(start + _AT_ONCE, self._count)))
             for row in np.flatnonzero(np.isin(digests_of(held), wanted)).tolist():
-                if held.at(row) in keys:
-                    self.forget_one(start + row)
+                if (key := held.at(row)) in keys:
+                    yield start + row, key
 
     def name_heirs(self) -> None:
         """Let the first kept document with the same text stand in for each forgotten one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence, Set, Sized
 from functools import partial
 
 from dedup_job.columns import Batch, KeptPage
@@ -52,13 +52,22 @@ def load_index(
     index: KeptIndex,
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
+    forgotten: Set[bytes] = frozenset(),
 ) -> None:
     """Fill the index with what the target holds, from a snapshot where that is proved.
+
+    forgotten: keys of those that are not to be found.
 
     Where one seems to be that of the target, it is read when the index is needed first: a run that
     finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
     """
-    load = partial(_load, target, snapshots, index, progress, stop)
+
+    def load() -> None:
+        _load(target, snapshots, index, progress, stop)
+        index.forget_keys(forgotten)
+        if forgotten:
+            index.name_heirs()
+
     promised = None if index.others else snapshots.promised()
     if promised is None:
         load()

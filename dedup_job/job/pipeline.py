@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterator, Sequence, Set, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,7 +23,16 @@ from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 from dedup_job.job.index_loading import load_index, load_others
-from dedup_job.job.protocols import FollowedSource, Other, Preparing, Snapshots, Source, Target
+from dedup_job.job.protocols import (
+    FollowedSource,
+    Other,
+    Plan,
+    Preparing,
+    Refresher,
+    Snapshots,
+    Source,
+    Target,
+)
 from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Progress
@@ -56,11 +65,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that a run needs.
-
-    refresh: lets leave the target what is to be decided anew; returns how many, by what happened,
-    and the keys of those that were kept.
-    """
+    """All that a run needs; refresher: None where what was decided stays."""
 
     about: About
     scope: Scope
@@ -76,7 +81,7 @@ class Job:
     progress: Progress
     stop: Callable[[], bool]
     others: Sequence[Other] = ()
-    refresh: Callable[[Checkpoint], tuple[Mapping[str, int], Set[bytes]]] | None = None
+    refresher: Refresher | None = None
     follow: Follow | None = None
 
 
@@ -115,11 +120,13 @@ def _run(job: Job, *, first: bool) -> Run:
                 with course.watch.timing(Stage.LOAD):
                     read = job.preparing, job.threads, job.max_rate
                     load_others(job.others, *read, job.index, job.progress, job.stop)
-                    load_index(job.target, job.snapshots, job.index, job.progress, job.stop)
+                    known = job.target, job.snapshots, job.index, job.progress, job.stop
+                    load_index(*known, course.forgotten)
                     job.source.trust(job.index.held_ids)
             course.decide_all(batches)
         if job.follow is not None:
             course.follow(job.follow.source)
+        course.recall()
         report = course.ended()
         problem = job.target.problem(job.index, report.checkpoint)
     except BaseException as e:
@@ -146,7 +153,7 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
         follow.source.begin_anew()
         job.decider.begin_anew()
         # what was found out of date meanwhile is mended at once, and what then is left waits
-        is_due = job.refresh is not None and any(report.changed.values()) and not is_due
+        is_due = job.refresher is not None and any(report.changed.values()) and not is_due
         is_quiet = not (is_due or follow.source.wait(follow.over(job.stop)))
         if not is_quiet:
             report = _run(job, first=False)
@@ -168,17 +175,22 @@ class RunProgress:
         self._job, self._follows = job, follows
         self._pace = Pace(job.max_rate, job.stop)
         self._over = job.follow.over(job.stop) if job.follow else job.stop
-        self._left = False  # something that was read, or was to be read, is not decided
+        self._is_cut = False  # something that was read, or was to be read, is not decided
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
         self._expected: int | None = None
         self._series = Series()
-        self._refreshed: Mapping[str, int] = {}
+        self._left = set[bytes]()  # keys of what is decided again, or gone, so far
+        self._again = 0  # documents that were decided before, and are again
+        self._plan: Plan | None = None
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         if not follows:
             job.source.mark(job.target.bookmark())
             for other in job.others:
                 other.mark()
+        if job.refresher is not None:
+            with self.watch.timing(Stage.LOAD):
+                self._plan = job.refresher.plan()
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -188,14 +200,26 @@ class RunProgress:
         counts = sum((line.counts for line in others), Counts())
         job.progress.began(self.written, counts, max(done, default=None))
 
+    @property
+    def forgotten(self) -> Set[bytes]:
+        """The kept documents that are decided again; they are compared with nothing meanwhile."""
+        return {*self._plan.forgotten.values()} if self._plan else frozenset()
+
     def refresh(self) -> None:
-        """Let what is out of date be undecided, before anything is decided."""
-        if self._job.refresh is not None:
-            with self.watch.timing(Stage.LOAD):
-                self._refreshed, gone = self._job.refresh(self._first)
-                if self._follows:  # else the index is not loaded yet
-                    self._job.index.forget_keys({*gone})
-                    self._job.index.name_heirs()
+        """Let leave what nothing is decided for."""
+        if self._plan and self._job.refresher is not None:
+            self._left |= self._job.refresher.begin(self._plan, self._first)
+            if self._follows:  # else the index is not loaded yet
+                self._job.index.forget_keys({*self.forgotten})
+                self._job.index.name_heirs()
+
+    def recall(self) -> None:
+        """Let those be compared again that stayed; after a run that read all, say what is left."""
+        if self._plan and self._job.refresher is not None:
+            stayed = self._plan.forgotten.keys() - self._left
+            self._job.index.recall_keys({self._plan.forgotten[key] for key in stayed})
+            if self.read_all:
+                self._job.refresher.end(self._left)
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
@@ -207,7 +231,7 @@ class RunProgress:
             total = None if undecided is None else undecided + before
             self._expected = min(limit, total or limit) if limit else total
             if job.stop() or left == 0:
-                self._left = True
+                self._is_cut = True
                 yield iter(())
                 return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
@@ -239,7 +263,7 @@ class RunProgress:
             for batch in batches:
                 written.put(self.decide(batch))
                 if self._job.stop():
-                    self._left = self._job.follow is None or next(batches, None) is not None
+                    self._is_cut = self._job.follow is None or next(batches, None) is not None
                     break
 
     def follow(self, source: FollowedSource) -> None:
@@ -247,7 +271,7 @@ class RunProgress:
         self._follows, self._expected = True, None
         self._job.index.load_promised()
         self._job.progress.total(None, WAITING)
-        while not self._left and source.wait(self._over):
+        while not self._is_cut and source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)
 
@@ -272,13 +296,15 @@ class RunProgress:
         with self.watch.timing(Stage.WRITE, len(documents), documents.bytes):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.decider.arrived()
+        self._left.update(documents.former)
+        self._again += len(documents) if documents.former else 0
         self.written = decided.report
         self._job.progress.checkpoint(self.written)
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""
         job = self._job
-        stopped = job.stop() and (self._left or job.follow is None)
+        stopped = job.stop() and (self._is_cut or job.follow is None)
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
         self._decided = end
         self._series.add(end.seconds, end.counts.scanned, last=True)
@@ -306,13 +332,13 @@ class RunProgress:
             checkpoint=checkpoint,
             finished=None if status is Status.RUNNING else datetime.now(UTC),
             # of the documents passed over, those that a former part of this run decided are its own
-            known=max(self._job.source.known - self._first.counts.scanned, 0),
+            known=max(self._job.source.known - self._again - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
-            refreshed=self._refreshed,
+            refreshed=self._plan.counts(self._left) if self._plan else {},
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,
-            by_arrival=self._job.follow is not None,
+            by_arrival=self._job.follow is not None or self._again > 0,
         )
 
 

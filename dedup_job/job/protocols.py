@@ -64,6 +64,30 @@ class FollowedSource(Protocol):
         """Count anew what is known and changed: another run begins with what arrives."""
 
 
+class Plan(Protocol):
+    """What a run decides again, and what leaves."""
+
+    @property
+    def forgotten(self) -> Mapping[bytes, bytes]:
+        """What leaves the target, by key, the key as the target has it."""
+
+    def counts(self, left: Set[bytes]) -> Mapping[str, int]:
+        """Return how many documents are dealt with, by what happened; left: keys of what left."""
+
+
+class Refresher(Protocol):
+    """Lets a run decide again what the source changed or deleted."""
+
+    def plan(self) -> Plan:
+        """Return what is to be decided again; `pages` of the source begin with it."""
+
+    def begin(self, plan: Any, checkpoint: Checkpoint) -> Set[bytes]:
+        """Let leave what nothing is decided for; return its keys. The run has begun."""
+
+    def end(self, left: Set[bytes]) -> None:
+        """Record what is out of date still, after a run that read all; left: what has left."""
+
+
 class Preparing(Protocol):
     """Makes batches of what the source gives; called from several threads."""
 

@@ -74,6 +74,10 @@ class CollectionGuard:
         self._begun = checkpoint.counts
         self._rows_before = self._retry(self._target.ledger.estimated_document_count)
 
+    def rows_left(self, number: int) -> None:
+        """Count rows of the ledger that left it since."""
+        self._rows_before -= number
+
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Describe what others changed, by UUIDs and counts; "" where nothing changed."""
         lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from bson import Timestamp
@@ -50,6 +50,13 @@ log = logging.getLogger("dedup")
 _FEW = 8  # an id by name costs the server as much as so many in a row
 
 
+class Unit(NamedTuple):
+    """Documents that are decided again together, in this order, and the keys of all that leaves."""
+
+    keys: Sequence[bytes]
+    former: Sequence[bytes]
+
+
 class PendingIds:
     """Finds the documents that none of some collections holds yet, the target before all."""
 
@@ -75,7 +82,7 @@ class PendingIds:
         self._index: Callable[[], Holding | None] | None = None
         self._came: list[bytes] | None = None  # since then, in order, once it was looked for
         self._looked = False
-        self._again: Set[bytes] = frozenset()
+        self.units: Sequence[Unit] = ()  # to be decided again before what is new
         self._read: Token = {}  # up to which all changes were read
         self._arrived: list[list[bytes]] | None = None  # ids of what came, in order
 
@@ -156,7 +163,7 @@ class PendingIds:
         for event in events:
             found.enter(event)
         self._record(found)
-        came = in_parts(_once(found.inserted | (found.updated if self.query else set())))
+        came = in_parts(once(found.inserted | (found.updated if self.query else set())))
         news = (part for keys in came for part in self._new_of(keys) if part)
         self._arrived = [part for part in news if self._matches(part)]
         return bool(self._arrived) or self.changed != before
@@ -217,21 +224,12 @@ class PendingIds:
         if not self._looked and self._arrived is None:
             self._came, self._looked = self._followed(), True
 
-    def decide_again(self, keys: Set[bytes], changed: Mapping[str, Set[bytes]], fewer: int) -> None:
-        """Give documents as undecided that were decided; `look` was called.
+    def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
+        """Give some documents again that were decided; `look` was called.
 
-        changed: what stays out of date; fewer: how many leave target and ledger.
+        changed: what stays out of date.
         """
-        self.changed, self._again, self.tells = changed, keys, True
-        self.known = max(self.known - fewer, 0)
-        if self._arrived is not None:
-            arrived = {key for part in self._arrived for key in part}
-            self._arrived = [*self._arrived, *in_parts(_once({*keys}) - arrived)]
-        elif self._came is not None and keys:
-            try:
-                self._came = in_order(_once({*self._came, *keys}))
-            except NotFollowed as e:
-                self._since, self._why_not, self._came = None, e.why, None
+        self.units, self.changed, self.tells = units, changed, True
 
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
         """Yield the ids of undecided documents, in order.
@@ -254,7 +252,7 @@ class PendingIds:
         for new in self._compared(proof=followed is not None):
             if followed is not None:
                 others.update(new)
-                others.difference_update(followed, self._again)
+                others.difference_update(followed)
             yield new, {}
         if missed := len(others and self._not_changed(others)):
             log.warning("%s", _missed(self.collection.full_name, missed))
@@ -309,7 +307,7 @@ class PendingIds:
             since = self._since.token.model_dump(by_alias=True)
             found = self._changes(since, self._now.token)
             more = found.updated if self.query else set[bytes]()
-            came = in_order(_once(found.inserted | more))
+            came = in_order(once(found.inserted | more))
         except NotFollowed as e:
             self._since, self._why_not = None, e.why
             return None
@@ -375,7 +373,7 @@ def _missed(source: str, number: int) -> Message:
     )
 
 
-def _once(keys: set[bytes]) -> set[bytes]:
+def once(keys: set[bytes]) -> set[bytes]:
     """Return ids without those that are a number of another type than one of the others.
 
     The server takes them for the same, and gives its document for either.

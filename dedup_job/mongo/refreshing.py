@@ -1,219 +1,325 @@
-"""What the source changed or deleted after it was decided leaves the target, to be decided anew.
+"""What the source changed or deleted after it was decided is decided again, or leaves.
 
-A kept document leaves together with the copies of its group, so that the best one left is kept. It
-is done before a run decides anything: from then on these documents are undecided like any others.
+Nothing leaves before its successor comes. It is planned before a run decides anything: a kept
+document and the copies of its group are one unit, which one commit decides again. What is not
+reached, since a run was stopped or limited, stays as it was.
 """
 
 from __future__ import annotations
 
+import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from bson import Int64
-from pymongo.client_session import ClientSession
 
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.bson.ids import as_asked, comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.bson.rows import groups_in
+from dedup_job.mongo.bson.rows import groups_in, run_of
+from dedup_job.mongo.change_stream import in_parts
+from dedup_job.mongo.pending_ids import Unit, once
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
-from dedup_job.mongo.state.pieces import Piece, RunPieces, fits_in_piece, in_parts
+from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
 
+log = logging.getLogger("dedup")
 T = TypeVar("T")
 CHANGED, DELETED = "changed", "deleted"
-_AT_ONCE = 1000
-_MOST_GONE, _FEW = 0.5, 100  # share of the decided documents, and number, that leave unasked
+_AT_ONCE, _GROUPS = 1000, 200_000  # documents looked at; groups that one walk of the ledger finds
+_MOST = 100_000  # documents of a unit: more take too long for a transaction
+_SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
+_ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1, "of": 1}
 
 CleanAll = Callable[[Sequence[str]], list[str]]
+Row = Mapping[str, Any]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 """Tells of each text whether it still asks what a former one did."""
 
 
 @dataclass(slots=True)
-class _Plan:
-    """Keys that leave the target, and the ledger; gone: those that the source no longer holds.
+class Plan:
+    """What a run decides again, or lets leave.
 
-    groups: of what leaves the target; done: changes that need nothing any more.
+    units: what is decided again; alone: keys of what leaves since the source deleted it, and no
+    copy of it is there. forgotten: of all that leaves the target, by key, the key as that has it;
+    happened: what of it changed, and what was deleted.
     """
 
-    kept: set[bytes] = field(default_factory=set)
+    units: list[Unit] = field(default_factory=list)
+    alone: list[bytes] = field(default_factory=list)
+    forgotten: dict[bytes, bytes] = field(default_factory=dict)
+    happened: Mapping[str, Set[bytes]] = field(default_factory=dict)
+
+    def counts(self, left: Set[bytes]) -> dict[str, int]:
+        """Return how many of what happened is dealt with; left: keys of what has left so far."""
+        return {what: len(keys & left) for what, keys in self.happened.items()}
+
+
+@dataclass(slots=True)
+class _Found:
+    """What is out of date, by key.
+
+    heads: groups of kept documents that leave; rows: those of the ledger that leave by themselves;
+    gone: what of both the source deleted; same: what is up to date, or not decided; texts: the new
+    ones of heads, "" of one that has none any more; lost: rows of texts that are none any more.
+    """
+
+    heads: dict[bytes, int] = field(default_factory=dict)
+    own_keys: dict[bytes, bytes] = field(default_factory=dict)
     rows: set[bytes] = field(default_factory=set)
+    runs: dict[bytes, int] = field(default_factory=dict)
     gone: set[bytes] = field(default_factory=set)
-    groups: dict[int, bytes] = field(default_factory=dict)
-    done: set[bytes] = field(default_factory=set)
+    same: set[bytes] = field(default_factory=set)
+    texts: dict[bytes, str] = field(default_factory=dict)
+    lost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+class _Copy(NamedTuple):
+    """A row of the ledger beside the source.
+
+    is_there: the source holds it; is_ours: the query of the run is right for it; is_same: the
+    source has the text that was dropped.
+    """
+
+    key: bytes
+    is_there: bool
+    is_ours: bool
+    is_same: bool
+
+
+@dataclass(slots=True)
 class Refresher:
-    """Takes out what the settings say; `clean_all` and `alike` are the run's."""
+    """Plans what the settings say; `clean_all` and `alike` are the run's.
+
+    most: share of the decided documents that may leave at once.
+    """
 
     target: Target
     source: Source
     on_change: OnChange
     on_delete: OnDelete
+    most: float
     clean_all: CleanAll
     alike: AreAlike
     progress: Progress
+    _same: Set[bytes] = frozenset()
+    _found: Mapping[str, Set[bytes]] = field(default_factory=dict)
 
-    def refresh(self, checkpoint: Checkpoint) -> tuple[Mapping[str, int], Set[bytes]]:
-        """Take out what is out of date.
+    def plan(self) -> Plan:
+        """Return what is to be decided again; StateMismatch where too much would leave.
 
-        Return how many documents that concerns, by what happened, and the keys of what left the
-        target, as that had them. StateMismatch where it would be most of all.
-        The lease is held, and the run of the checkpoint has begun.
+        The lease is held; nothing is written.
         """
-        target, source = self.target, self.source
+        target, source, found = self.target, self.source, _Found()
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         source.look()
-        found = source.changed if source.tells and not unseen else self._scanned()
-        # a run that is cut off goes on from there
-        fits = target.changes.enter(checkpoint.run, found)
-        target.retry(lambda: target.state.update({"unseen": not fits}))
-        asked = target.changes.all().union(*found.values())
-        plan = _Plan()
+        self._found = source.changed if source.tells and not unseen else self._scanned()
+        asked = once(target.changes.all().union(*self._found.values()))
         for keys in _in_turn(asked):
-            self._plan(keys, plan)
-        self._add_groups(plan)
-        leaving = plan.kept | plan.rows
-        self._check_share(plan)
-        left_target = set[bytes]()
-        for part in self._pieces(plan):
-            self._take_out(checkpoint.run, part)
-            left_target |= {bson_edit.id_element(row.raw) for row in part.kept}
-        target.changes.remove([*(asked & (leaving | plan.done))])
-        left = {what: keys - leaving - plan.done for what, keys in found.items()}
-        source.decide_again(leaving - plan.gone, left, len(leaving))
-        target.guard.begin(checkpoint)
-        deleted = asked & leaving & plan.gone
-        counts = {CHANGED: len(asked & leaving - plan.gone), DELETED: len(deleted)}
-        return counts, left_target
+            self._look_at(keys, found)
+        plan = self._planned(found)
+        self._check_share(plan, found)
+        leaving = {*plan.alone}.union(*(unit.former for unit in plan.units))
+        plan.forgotten = {key: found.own_keys[key] for key in found.heads if key in leaving}
+        target.ended = {found.runs[key] for key in leaving}
+        gone = asked & leaving & found.gone
+        plan.happened = {CHANGED: (asked & leaving) - gone, DELETED: gone}
+        self._same = found.same
+        stays = {what: keys - leaving - found.same for what, keys in self._found.items()}
+        source.decide_again(plan.units, stays)
+        return plan
 
-    def _plan(self, keys: Sequence[bytes], plan: _Plan) -> None:
-        """Decide which of some documents leave."""
-        target = self.target
-        now = self.source.documents(keys)
+    def begin(self, plan: Plan, checkpoint: Checkpoint) -> Set[bytes]:
+        """Let leave what nothing is decided for; return its keys. The run has begun."""
+        for part in _in_turn(plan.alone):
+            self.target.take_out(checkpoint.run, part)
+        self.target.guard.begin(checkpoint)
+        return {*plan.alone}
+
+    def end(self, left: Set[bytes]) -> None:
+        """Record what is out of date still, after a run that read all; left: what has left."""
+        target, source = self.target, self.source
+        target.changes.remove([*(self._same | left)])
+        target.retry(lambda: target.state.update({"unseen": False}))
+        stays = {what: keys - left - self._same for what, keys in self._found.items()}
+        source.decide_again((), stays)
+
+    def _look_at(self, keys: Sequence[bytes], found: _Found) -> None:
+        """Enter some documents where they are out of date."""
+        target, now = self.target, self.source.documents(keys)
         copies = target.copies(keys)
-        rows = some(majority(target.ledger), keys, {"run": 1}, target.retry)
-        plan.gone |= {key for key in keys if key not in now}
-        plan.done |= {*keys} - {row.key for row in rows} - {*copies.keys.list()}
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
         raws = dict(zip(kept, copies.raw.list(), strict=True))
-        groups = groups_in([*raws], [*raws.values()])
-        leave = {key for key in self._changed(kept, now, plan) if key in kept}
-        if self.on_delete is OnDelete.REMOVE:
-            leave |= kept.keys() & plan.gone
-            plan.rows |= {row.key for row in rows} & plan.gone
-        elif self.on_delete is OnDelete.PROMOTE:
-            some_gone = {key: groups[key] for key in kept if key not in now}
-            there = {of for _, of, is_there in self._copies(some_gone) if is_there}
-            leave |= {key for key, group in some_gone.items() if {key, group} & there}
-        if self.on_change is OnChange.REFRESH:
-            plan.rows |= {row.key for row in rows} - plan.gone
+        rows = self._rows(keys)
+        found.runs |= {key: run_of(raw, is_kept=True) or 0 for key, raw in raws.items()}
+        found.runs |= {key: row["run"] for key, row in rows.items()}
+        texts, mine = self._texts(now), self._matching([*now])
+        same = {key for key, text in kept.items() if key in now and texts.get(key) == text}
+        same |= {key for key in rows.keys() & now.keys() if _is_same(rows[key], texts.get(key))}
+        found.same |= same | ({*keys} - kept.keys() - rows.keys())
+        changed = (mine & (kept.keys() | rows.keys())) - same
+        gone = (kept.keys() | rows.keys()) - now.keys()
+        gone = {key for key in gone if self._is_ours(key, found)}
+        found.gone |= gone
+        leave = self._changed(changed & kept.keys(), texts, kept)
+        found.texts |= {key: texts.get(key, "") for key in leave}
+        if self.on_delete is not OnDelete.KEEP:
+            leave |= gone & kept.keys()
         leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
-        plan.kept |= leave
-        plan.groups |= {groups[key]: key for key in leave}
+        groups = groups_in([*raws], [*raws.values()])
+        found.heads |= {key: groups[key] for key in leave}
+        found.own_keys |= {key: bson_edit.id_element(raws[key]) for key in leave}
+        if self.on_change is OnChange.REFRESH:
+            other = changed & rows.keys()
+            found.rows |= other
+            found.lost += sum("digest" in rows[key] and key not in texts for key in other)
+        if self.on_delete is OnDelete.REMOVE:
+            found.rows |= gone & rows.keys()
 
     def _changed(
-        self, kept: Mapping[bytes, str], now: Mapping[bytes, Document], plan: _Plan
-    ) -> Iterator[bytes]:
-        """Yield the kept documents with another text than before that are to be decided anew."""
-        if self.on_change is OnChange.KEEP:
-            return
-        both = [key for key in kept if key in now and isinstance(now[key].content, str)]
-        texts = dict(
-            zip(both, self.clean_all([str(now[key].content) for key in both]), strict=True)
-        )
-        same = {key for key, text in texts.items() if text == kept[key]}
-        plan.done |= same
-        others = [key for key in kept if key in now and key not in same]
-        if self.on_change is OnChange.REFRESH:
-            yield from others
-            return
-        others = [key for key in others if texts.get(key)]
-        alike = self.alike([texts[key] for key in others], [kept[key] for key in others])
-        yield from (key for key, is_alike in zip(others, alike, strict=True) if is_alike)
+        self, keys: Set[bytes], texts: Mapping[bytes, str], kept: Mapping[bytes, str]
+    ) -> set[bytes]:
+        """Return those of the kept documents with another text than before that are to leave."""
+        if self.on_change is not OnChange.UPDATE:
+            return {*keys} if self.on_change is OnChange.REFRESH else set()
+        given = [key for key in keys if texts.get(key)]
+        alike = self.alike([texts[key] for key in given], [kept[key] for key in given])
+        return {key for key, is_alike in zip(given, alike, strict=True) if is_alike}
 
-    def _copies(self, groups: Mapping[bytes, int]) -> Iterator[tuple[bytes, Any, bool]]:
-        """Yield the rows of groups: key, the group or the original, whether the source has it."""
-        if not groups:
-            return
-        ids = [bson_edit.id_value(key) for key in groups]
-        numbers = [Int64(group) for group in groups.values()]
-        older = {"group": None, "against": None, "of": {"$in": ids}}  # rows that name no group yet
-        only = {"$or": [{"group": {"$in": numbers}}, older]}
-        found = look_up(self.target.ledger, only, {"group": 1, "of": 1}, self.target.retry)
-        there = self.target.held_by(self.target.source, [row.key for row in found])
-        for row in found:
-            named = bson_edit.fields_of(row.raw)
-            own = named.get("group")
-            of = bson_edit.fields({"_id": named["of"]}) if own is None else own
-            yield row.key, of, row.key in there
+    def _planned(self, found: _Found) -> Plan:
+        """Return the units of what leaves, with the copies of each group."""
+        plan, removes, grouped = Plan(), self.on_delete is OnDelete.REMOVE, set[bytes]()
+        copies = self._copies(found)
+        for head, group in [*found.heads.items()]:
+            is_gone = head in found.gone
+            there = [copy for copy in copies[group] if copy.is_there]
+            if is_gone and not removes:  # only for a copy of what it said
+                there = [copy for copy in there if copy.is_same]
+            others = [copy for copy in copies[group] if not copy.is_there and removes]
+            keys = _ordered([copy.key for copy in there] + ([] if is_gone else [head]))
+            is_whole = all(copy.is_ours for copy in [*there, *others])
+            if len(keys) > _MOST:
+                log.warning("%s", _too_many(head, len(keys)))
+            if not is_whole or len(keys) > _MOST or (is_gone and not removes and not there):
+                del found.heads[head]
+                continue
+            found.gone |= {copy.key for copy in others}
+            former = [head, *(copy.key for copy in [*there, *others])]
+            grouped.update(former)
+            if keys:
+                plan.units.append(Unit(keys, former))
+            else:
+                plan.alone += former
+        single = found.rows - grouped
+        plan.alone += single & found.gone
+        plan.units += [Unit([key], [key]) for key in single - found.gone]
+        first = {key: i for i, key in enumerate(_ordered(unit.keys[0] for unit in plan.units))}
+        plan.units.sort(key=lambda unit: first[unit.keys[0]])
+        return plan
 
-    def _add_groups(self, plan: _Plan) -> None:
-        """Let the copies of what leaves the target leave the ledger."""
-        for part in _in_turn(plan.groups, 10 * _AT_ONCE):
-            for key, _, is_there in self._copies({plan.groups[group]: group for group in part}):
-                if is_there:
-                    plan.rows.add(key)
-                elif self.on_delete is OnDelete.REMOVE:
-                    plan.rows.add(key)
-                    plan.gone.add(key)
+    def _copies(self, found: _Found) -> Mapping[int, list[_Copy]]:
+        """Return the rows of the ledger in the groups of what leaves the target."""
+        copies = defaultdict[int, list[_Copy]](list)
+        by_head = {comparable(head): group for head, group in found.heads.items()}
+        asked = {comparable(key): key for key in found.rows}
+        for heads in _in_turn(found.heads.items(), _GROUPS):
+            ids = [bson_edit.id_value(head) for head, _ in heads]
+            older = {"group": None, "against": None, "of": {"$in": ids}}  # rows that name no group
+            only = {"$or": [{"group": {"$in": [Int64(group) for _, group in heads]}}, older]}
+            for rows in _in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
+                keys = [asked.get(comparable(row.key), row.key) for row in rows]
+                now = self.source.documents(keys)
+                texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
+                mine = self._matching([*now])
+                for key, row in zip(keys, rows, strict=True):
+                    own = bson_edit.fields_of(row.raw)
+                    found.runs[key] = own["run"]
+                    of = bson_edit.fields({"_id": own["of"]})
+                    group = own["group"] if "group" in own else by_head[comparable(of)]
+                    is_ours = key in mine if key in now else self._is_ours(key, found)
+                    is_same = key in texts and _is_same(own, texts[key])
+                    copies[group].append(_Copy(key, key in now, is_ours, is_same))
+        return copies
 
-    def _check_share(self, plan: _Plan) -> None:
-        """Raise StateMismatch where most of what was decided would leave, as of an emptied source.
-
-        Nothing was written then.
-        """
+    def _check_share(self, plan: Plan, found: _Found) -> None:
+        """Raise StateMismatch where too much would leave, as of a source that was emptied."""
         decided = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
-        gone = len((plan.kept | plan.rows) & plan.gone)
-        if gone > max(decided * _MOST_GONE, _FEW):
+        heads = sum(unit.former[0] in found.gone for unit in plan.units)  # a copy succeeds these
+        more = sum(len(unit.former) - len(unit.keys) for unit in plan.units)
+        deleted, texts = len(plan.alone) + more - heads, [*filter(None, found.texts.values())]
+        lost = found.lost + len(found.texts) - len(texts)
+        if deleted + lost + len(texts) <= self.most * decided:
+            return
+        same = self._most_alike(texts)
+        if deleted + lost + same > self.most * decided:
             raise StateMismatch(
                 Message(
-                    "the source {source} no longer holds {gone:,} of the {decided:,} documents "
-                    "that were decided, and --on-delete would let them leave the target. Was it "
-                    "emptied, or made anew? Nothing was written. If it is right, name another "
-                    "--target, which will hold what the source holds now.",
-                    source=self.source.name,
-                    gone=gone,
+                    "{leaving:,} of the {decided:,} documents that were decided would leave "
+                    "{target}: the source {source} no longer holds {deleted:,}, {lost:,} have no "
+                    "text any more, {same:,} are copies of one now; the limit is {most:.0%}. Was "
+                    "it emptied, or made anew, restored from a backup, or does it lack the field "
+                    "{field!r}? Nothing was taken out. If it is right, raise the limit with "
+                    "DEDUP_ABORT_IF__LEAVING or leaving in section [abort_if] of a --config file; "
+                    "without --on-change and --on-delete a run leaves all as it was decided.",
+                    leaving=deleted + lost + same,
                     decided=decided,
+                    target=self.target.name,
+                    source=self.source.name,
+                    deleted=deleted,
+                    lost=lost,
+                    same=same,
+                    most=self.most,
+                    field=self.target.form.source.field,
                 )
             )
 
-    def _pieces(self, plan: _Plan) -> Iterator[Piece]:
-        target = self.target
-        # rows first: cut off in between, the next run still finds what they were copies of
-        for keys, collection in ((plan.rows, target.ledger), (plan.kept, target.documents)):
-            for asked in _in_turn(sorted(keys)):
-                rows = some(majority(collection), asked, {}, target.retry)
-                for part in in_parts(rows):
-                    is_kept = collection is target.documents
-                    yield Piece(part, again=True) if is_kept else Piece((), part, again=True)
+    def _most_alike(self, texts: Sequence[str]) -> int:
+        """Return about how many of some texts are copies of another one of them, of one at most."""
+        some = texts[:: -(-len(texts) // _SAMPLE) or 1]
+        pivots = some[:: -(-len(some) // _PIVOTS) or 1]
+        most = max((sum(self.alike(some, [one] * len(some))) for one in pivots), default=1)
+        return (most - 1) * len(texts) // max(len(some), 1)
 
-    def _take_out(self, run: int, piece: Piece) -> None:
-        """Let documents leave the target, or rows the ledger, in one commit."""
-        target, pieces = self.target, RunPieces(self.target.runs, run, self.target.retry)
-        first = pieces.next()
+    def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
+        return {row.key: bson_edit.fields_of(row.raw) for row in found}
 
-        def writes(session: ClientSession | None) -> None:
-            pieces.write(first, [piece], session)
-            for collection, rows in ((target.documents, piece.kept), (target.ledger, piece.rows)):
-                target.state.check()
-                for part in in_commands([row.key for row in rows]):
-                    collection.delete_many(bson_edit.among(part), session=session)
+    def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
+        """Return the cleaned texts of those documents that have one."""
+        contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
+        cleaned = zip(contents, self.clean_all([*contents.values()]), strict=True)
+        return {key: text for key, text in cleaned if text}
 
-        # the changes since then do not name them, so a run that is cut off has to compare all ids
-        intent = {"intent": [], "intent_piece": first}
-        target.commits.commit(writes, {"bookmark": None}, intent)
+    def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return those of some documents of the source that this run would read."""
+        if not self.source.query:
+            return {*keys}
+        found = set[bytes]()
+        for part in in_commands(keys):
+            only = {"$and": [self.source.query, bson_edit.among(part)]}
+            rows = look_up(self.target.source, only, {"_id": 1}, self.target.retry)
+            found.update(as_asked(part, [row.key for row in rows]).values())
+        return found
+
+    def _is_ours(self, key: bytes, found: _Found) -> bool:
+        """Tell whether a run with the same query decided a document."""
+        if not self.source.query:
+            return True
+        run = self.target.run(found.runs[key]) or {}
+        return bool(run.get("query") == self.target.form.source.query)
 
     def _scanned(self) -> dict[str, set[bytes]]:
         """Return what is out of date where no change stream tells, by reading all there is."""
@@ -221,29 +327,42 @@ class Refresher:
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):
             for rows in _in_turn(page):
-                changed |= self._others([source.read(row) for row in rows])
+                changed |= self._others({row.key: source.read(row) for row in rows})
         for collection in target.decided:
             for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
                 keys = [row.key for row in page]
                 deleted |= {*keys} - target.held_in_order(target.source, keys)
         return {CHANGED: changed, DELETED: deleted}
 
-    def _others(self, documents: Sequence[Document]) -> set[bytes]:
+    def _others(self, documents: Mapping[bytes, Document]) -> set[bytes]:
         """Return those that were decided with another text."""
-        target, keys = self.target, [one.key for one in documents]
-        contents = {d.key: d.content for d in documents if isinstance(d.content, str)}
-        texts = dict(zip(contents, self.clean_all([*contents.values()]), strict=True))
-        kept = target.texts(keys)
+        texts, keys = self._texts(documents), [*documents]
+        kept, rows = self.target.texts(keys), self._rows(keys)
+        rows = {key: row for key, row in rows.items() if row["reason"] != "too_large"}
         other = {key for key, text in kept.items() if texts.get(key) != text}
-        fields = {"digest": 1, "reason": 1}
-        for row in some(majority(target.ledger), keys, fields, target.retry):
-            found = bson_edit.fields_of(row.raw)
-            is_text = bool(texts.get(row.key))
-            if "digest" not in found:  # it was skipped, or is to be looked at
-                other |= {row.key} if is_text and found["reason"] != "too_large" else set()
-            elif not is_text or dropped_digest(texts[row.key]) != found["digest"]:
-                other.add(row.key)
-        return other
+        return other | {key for key, row in rows.items() if not _is_same(row, texts.get(key))}
+
+
+def _is_same(row: Row, text: str | None) -> bool:
+    """Tell whether a row of the ledger is of this text, None for none."""
+    if "digest" not in row:  # it was skipped, or is to be looked at
+        return text is None
+    return text is not None and row["digest"] == dropped_digest(text)
+
+
+def _too_many(head: bytes, number: int) -> Message:
+    return Message(
+        "_id {id} and its copies, {number:,} documents, stay as they were decided: at most "
+        "{most:,} are decided again in one commit.",
+        id=shown(head),
+        number=number,
+        most=_MOST,
+    )
+
+
+def _ordered(keys: Iterable[bytes]) -> list[bytes]:
+    """Return ids in the order of `_id`, where that is known."""
+    return [key for part in in_parts({*keys}) for key in part]
 
 
 def _in_turn(all_: Iterable[T], count: int = _AT_ONCE) -> Iterator[list[T]]:

@@ -1,23 +1,29 @@
-"""A kept document gives way to a better copy: what that writes, and how it is taken back.
+"""What leaves target or ledger in the commit that brings its successor; how it comes back.
 
-It leaves the target for a piece beside the row of its run, and gets a row in the ledger, all in the
-commit that brings the better copy.
+A document that is decided again leaves for its new decision, a kept one that gives way for a row of
+the ledger, beside its better copy. What an undo needs of them goes to pieces beside the row of the
+run. Whatever the server, the successor is there first, or takes the place in one step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from bson.raw_bson import RawBSONDocument
+from pymongo import ReplaceOne
 from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.rows import run_of
-from dedup_job.mongo.reading import in_commands
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.reading import in_commands, look_up, majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
@@ -27,8 +33,8 @@ from dedup_job.native.code_points import pack
 
 
 @dataclass(frozen=True, slots=True)
-class Replacement:
-    """Kept documents that give way in one commit of a run.
+class Leaving:
+    """Documents and rows that leave in one commit of a run.
 
     An undo needs those of earlier runs. Those that the run itself kept are in pieces as well while
     a server without transactions writes, which may be cut off. piece: the number of the first.
@@ -36,17 +42,35 @@ class Replacement:
 
     target: TargetReader
     run: int
-    earlier: Sequence[Piece]
-    own: Sequence[Piece]
-    piece: int
+    earlier: Sequence[Piece] = ()
+    own: Sequence[Piece] = ()
+    piece: int = 0
 
-    def write(self, session: ClientSession | None) -> None:
-        """Write the pieces, and let the documents leave the target."""
-        pieces = [*self.earlier, *(self.own if session is None else ())]
-        self._pieces.write(self.piece, pieces, session)
-        keys = [key for piece in (*self.earlier, *self.own) for key in piece.keys]
-        for part in in_commands(keys):
-            self.target.documents.delete_many(bson_edit.among(part), session=session)
+    @property
+    def intent(self) -> dict[str, int]:
+        """The part of an intent by which it is taken back."""
+        return {"intent_piece": self.piece} if self.earlier or self.own else {}
+
+    def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
+        """Write documents and rows of the ledger, and let leave what has another place now."""
+        if self.intent:
+            self.target.state.check()
+            needed = [*self.earlier, *(self.own if session is None else ())]
+            self._pieces.write(self.piece, needed, session)
+        target, pieces = self.target, [*self.earlier, *self.own]
+        left = [
+            (target.documents, kept, [row.key for piece in pieces for row in piece.kept]),
+            (target.ledger, rows, [row.key for piece in pieces for row in piece.rows]),
+        ]
+        for collection, new, former in left:
+            target.state.check()
+            put(collection, new, former, session)
+        for collection, new, former in left:
+            there = {*map(comparable, map(bson_edit.id_element, new.list() if former else ()))}
+            gone = [key for key in former if comparable(key) not in there]
+            for part in in_commands(gone):
+                target.state.check()
+                collection.delete_many(bson_edit.among(part), session=session)
 
     def committed(self) -> None:
         """Remove what only a commit that was cut off would have needed."""
@@ -59,13 +83,57 @@ class Replacement:
         return RunPieces(self.target.runs, self.run)
 
 
+def put(
+    collection: AnyCollection,
+    rows: BytesColumn,
+    former: Sequence[bytes],
+    session: ClientSession | None,
+) -> None:
+    """Insert raw documents once, some of them in place of those with the same `_id`."""
+    if not former:
+        insert_once(collection, rows, session)
+        return
+    there = {*map(comparable, former)}
+    keyed = [(bson_edit.id_element(raw), raw) for raw in rows.list()]
+    new = [raw for key, raw in keyed if comparable(key) not in there]
+    insert_once(collection, strings_of(new), session)
+    others: list[Any] = [
+        ReplaceOne(bson_edit.equal_to(key), RawBSONDocument(raw), upsert=True)
+        for key, raw in keyed
+        if comparable(key) in there
+    ]
+    if others:
+        collection.bulk_write(others, ordered=False, session=session)
+
+
+def leaving(
+    target: TargetReader, run: int, former: Sequence[bytes], replaced: Documents
+) -> Leaving:
+    """Return what leaves with a batch.
+
+    former: keys of what is decided again; replaced: kept documents that give way.
+    """
+    if not (former or len(replaced)):
+        return Leaving(target, run)
+    kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
+    again = [Piece(part, again=True) for part in in_parts(kept)]
+    again += [Piece((), part, again=True) for part in in_parts(rows)]
+    whole = [*map(RawDocument, replaced.keys.list(), replaced.raw.list())]
+    runs = [run_of(row.raw, is_kept=True) for row in whole]
+    earlier = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by != run]
+    own = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by == run]
+    piece = RunPieces(target.runs, run, target.retry).next()
+    pieces = [*again, *map(Piece, in_parts(earlier))]
+    return Leaving(target, run, pieces, [*map(Piece, in_parts(own))], piece)
+
+
 def ledger_rows(
     target: TargetReader, documents: Documents, decisions: Decisions, run: int
-) -> tuple[BytesColumn, Replacement | None]:
-    """Return the rows of a batch for the ledger, and what gives way to it, if anything does."""
-    ledger, ranking = target.form.ledger, target.form.ranking
+) -> tuple[BytesColumn, Documents]:
+    """Return the rows of a batch for the ledger, and the kept documents that give way to it."""
+    ledger, ranking, none = target.form.ledger, target.form.ranking, Documents.of(())
     if ranking is None or not (decisions.replaced or decisions.gave_way.any()):
-        return ledger.encode(documents, decisions, run), None
+        return ledger.encode(documents, decisions, run), none
     places = {key: row for row, key in enumerate(documents.keys.take(documents.rows).list())}
 
     def rule(key: bytes, worse: Documents, row: int) -> str:
@@ -79,20 +147,14 @@ def ledger_rows(
     }
     rows = ledger.encode(documents, decisions, run, by)
     if not decisions.replaced:
-        return rows, None
+        return rows, none
     found = {one.key: one for one in decisions.replaced.values()}
-    leaving = target.copies([*found])
-    replaced = [found[key] for key in leaving.keys.list()]
-    by = {row: rule(one.of, leaving, row) for row, one in enumerate(replaced)}
-    former, alone = _as_dropped(target, leaving)
-    more = ledger.encode(former, Decisions.of_replaced(replaced), run, by, alone)
-    whole = [*map(RawDocument, leaving.keys.list(), leaving.raw.list())]
-    runs = [run_of(row.raw, is_kept=True) for row in whole]
-    earlier = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by != run]
-    own = [row for row, kept_by in zip(whole, runs, strict=True) if kept_by == run]
-    piece = RunPieces(target.runs, run, target.retry).next()
-    parts = [*map(Piece, in_parts(earlier))], [*map(Piece, in_parts(own))]
-    return strings_of([*rows.list(), *more.list()]), Replacement(target, run, *parts, piece)
+    replaced = target.copies([*found])
+    pairs = [found[key] for key in replaced.keys.list()]
+    by = {row: rule(one.of, replaced, row) for row, one in enumerate(pairs)}
+    former, alone = _as_dropped(target, replaced)
+    more = ledger.encode(former, Decisions.of_replaced(pairs), run, by, alone)
+    return strings_of([*rows.list(), *more.list()]), replaced
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
@@ -122,16 +184,19 @@ def bring_back(
 ) -> tuple[int, int]:
     """Let stand again what a run took out, in place of what it decided of the same documents.
 
-    Done already, it does no harm outside of a transaction. Returns how many documents it deleted,
-    and how many rows of the ledger.
+    Done already, it does no harm outside of a transaction. Returns how many documents leave for
+    that, and how many rows of the ledger.
     """
-    deleted = [0, 0]
-    for part in in_commands(piece.keys):
-        for i, (collection, own) in enumerate(
-            ((target.documents, "dedup.run"), (target.ledger, "run"))
-        ):
-            mine = {"$and": [bson_edit.among(part), {own: run}]}
-            deleted[i] += collection.delete_many(mine, session=session).deleted_count
-    insert_once(target.documents, strings_of([row.raw for row in piece.kept]), session)
-    insert_once(target.ledger, strings_of([row.raw for row in piece.rows]), session)
-    return deleted[0], deleted[1]
+    by_run: Mapping[str, Any] = {"dedup.run": run} if target.rows.has_runs else {}
+    back = (target.documents, by_run, piece.kept), (target.ledger, {"run": run}, piece.rows)
+    counts = []
+    for collection, mine, rows in back:
+        own = {"$and": [bson_edit.among(piece.keys), mine]}
+        there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
+        put(collection, strings_of([row.raw for row in rows]), there, session)
+        counts.append(len(there))
+    for (collection, mine, _), others in zip(back, (piece.rows, piece.kept), strict=True):
+        for part in in_commands([row.key for row in others]):
+            own = {"$and": [bson_edit.among(part), mine]}
+            collection.delete_many(own, session=session)
+    return counts[0], counts[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -34,7 +35,7 @@ from dedup_job.mongo.bson.rows import MARK, is_marked
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
-from dedup_job.mongo.pending_ids import PendingIds
+from dedup_job.mongo.pending_ids import PendingIds, Unit
 from dedup_job.mongo.reading import (
     ID_PAGE,
     PageSize,
@@ -47,7 +48,7 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, names_in
-from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
 from dedup_job.text_fields import text_fields
 
@@ -55,6 +56,8 @@ _SAMPLE = 1000
 _PAGE = PageSize(documents=5000)
 _COUNT_MILLISECONDS = 5000
 _LOOK_SECONDS = 2
+_UNITS = 1000  # documents of a page of units, unless one has more
+_ENDLESS = 1 << 62
 log = logging.getLogger("dedup")
 
 
@@ -194,15 +197,51 @@ class Source(PendingIds):
             return None
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of undecided documents in `_id` order, `limit` of them at most."""
+        """Yield pages of undecided documents in `_id` order, `limit` of them at most.
+
+        Before these come whole units that are decided again.
+        """
         done = 0
-        for rows in self._undecided():
+        for again in self._again(limit):
+            yield again
+            done += len(again)
+        for rows in () if done == limit else self._undecided():
             page = rows if limit is None else rows[: limit - done]
             if len(page):
                 yield self.documents_of(page)
             done += len(page)
             if limit is not None and done >= limit:
                 return
+
+    def _again(self, limit: int | None) -> Iterator[Documents]:
+        """Yield units, page by page; those that the limit has no room for are left as they are."""
+        room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
+        page, most = list[Unit](), min(self._page.documents, _UNITS)
+        for unit in units:
+            if len(unit.keys) > room:
+                continue
+            if page and sum(len(one.keys) for one in [*page, unit]) > most:
+                yield from self._read_units(page)
+                page = []
+            page.append(unit)
+            room -= len(unit.keys)
+        if page:
+            yield from self._read_units(page)
+
+    def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
+        """Yield the page that units are, but for those of which the source deleted something."""
+        keys = strings_of([key for unit in units for key in unit.keys])
+        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.one)
+        place = {row: at for at, row in enumerate(rows.tolist())}
+        begin, chosen, former = 0, list[int](), list[bytes]()
+        for unit in units:
+            own = range(begin, begin := begin + len(unit.keys))
+            if all(row in place for row in own):
+                chosen += [place[row] for row in own]
+                former += unit.former
+        if chosen:
+            page = found.take(np.array(chosen, dtype=np.int64))
+            yield replace(self.documents_of(page), former=former)
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the texts of some documents by key; those that are gone are left out."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from types import MappingProxyType
@@ -13,23 +13,25 @@ import pymongo
 from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
-from dedup_job.columns import Batch, Decisions
+from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message
 from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace
-from dedup_job.mongo.replacing import bring_back, ledger_rows
+from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.state.commits import Commits, insert_once
+from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.mongo.state.lease import wait_for
-from dedup_job.mongo.state.pieces import RunPieces
+from dedup_job.mongo.state.pieces import RunPieces, undecided_again
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
+from dedup_job.native.bytes_column import no_strings
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
@@ -66,6 +68,7 @@ class Target(TargetReader):
         self._row_written = 0.0
         self._resumed = False
         self._discards = False  # a bookmark that no run can have written
+        self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
         self.guard = CollectionGuard(self)
         self.commit_by: Commit = self.commit  # another process may do it
 
@@ -154,7 +157,7 @@ class Target(TargetReader):
         state = self.state.read() or {}
         if state.get("checkpoint"):
             former = Checkpoint.from_dict(state["checkpoint"])
-            if not former.finished and former.scope == scope:
+            if not former.finished and former.scope == scope and former.run not in self.ended:
                 self.write_run_row(record(former))
                 self.runs.update_one(self._own_row(former.run), {"$set": {"resumed": True}})
                 self._resumed = True
@@ -180,29 +183,37 @@ class Target(TargetReader):
 
     def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
         """Commit a batch with its checkpoint; the row of its run is written apart."""
-        documents = batch.documents
-        kept = self.rows.encode(documents, decisions, checkpoint.run)
-        ledger, leaving = ledger_rows(self, documents, decisions, checkpoint.run)
+        documents, run = batch.documents, checkpoint.run
+        kept = self.rows.encode(documents, decisions, run)
+        ledger, replaced = ledger_rows(self, documents, decisions, run)
+        out = leaving(self, run, documents.former, replaced)
 
         def writes(session: ClientSession | None) -> None:
-            if leaving:
-                self.state.check()
-                leaving.write(session)
-            for collection, rows in ((self.documents, kept), (self.ledger, ledger)):
-                self.state.check()
-                insert_once(collection, rows, session)
+            out.exchange(kept, ledger, session)
 
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
-        intent = {"intent": ids, **({"intent_piece": leaving.piece} if leaving else {})}
         try:
-            self.commits.commit(writes, {"checkpoint": checkpoint.as_dict()}, intent)
-            if leaving and not self.commits.whole:
-                leaving.committed()
+            self.commits.commit(
+                writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids, **out.intent}
+            )
+            if not self.commits.whole:
+                out.committed()
         except OperationFailure as e:
             self.guard.explain(e)
             raise
+        self.guard.rows_left(sum(len(piece.rows) for piece in out.earlier))
+
+    def take_out(self, run: int, keys: Sequence[bytes]) -> None:
+        """Let decided documents leave that the source deleted, and nothing depends on."""
+        out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
+
+        def writes(session: ClientSession | None) -> None:
+            out.exchange(nothing, nothing, session)
+
+        if out.earlier:  # else an attempt that was cut off did it
+            self.commits.commit(writes, {}, {"intent": [], **out.intent})
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
         """Return a description of any difference from what the run wrote, or "" if there is none.
@@ -234,9 +245,8 @@ class Target(TargetReader):
         if last["run"] > found.run:  # written with each batch, the row is not
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
-        if self._count_decided() != decided:
-            return None
-        return found
+        decided -= sum(undecided_again(self.runs, [*since], self.retry))
+        return found if self._count_decided() == decided else None
 
     def _count_decided(self) -> int:
         return sum(self.retry(c.estimated_document_count) for c in (self.documents, self.ledger))
@@ -288,14 +298,17 @@ class Target(TargetReader):
         if intent is None:
             return
         run = (state["checkpoint"] or {"run": 0})["run"]  # it is there before the first batch
-        there = self.held_by(self.source, [bson_edit.stored(value) for value in intent])
+        pieces, back = RunPieces(self.runs, run), set[bytes]()
+        if (first := state.get("intent_piece")) is not None:
+            for piece in pieces.read(first):
+                bring_back(self, run, piece)
+                back |= {*map(comparable, piece.keys)}
+        ids = [key for value in intent if comparable(key := bson_edit.stored(value)) not in back]
+        there = self.held_by(self.source, ids)
         by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
         for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
             collection.delete_many({"$and": [bson_edit.among([*there]), own]})
-        if (first := state.get("intent_piece")) is not None:
-            pieces = RunPieces(self.runs, run)
-            for piece in pieces.read(first):
-                bring_back(self, run, piece)
+        if first is not None:
             pieces.remove(None, first)
         self.state.update({"intent": None, "intent_piece": None})
 

@@ -105,7 +105,7 @@ def test_a_refreshing_run_that_is_killed_goes_on(
     change(any_database)
     cut_off(monkeypatch, moment % 4, commits=moment // 4)
     with pytest.raises(Cut):
-        run_here(any_database, **REFRESH)
+        run_here(any_database, run__batch_documents=3, **REFRESH)
     monkeypatch.undo()
     run_here(any_database, **REFRESH)
     run_here(any_database, **REFRESH)

@@ -140,14 +140,18 @@ class RawPage(Sequence[RawDocument]):
     def __getitem__(self, row: int | slice) -> RawDocument | RawPage:
         """Return one document as a value, or some in columns."""
         if isinstance(row, slice):
-            parts = self.raw.take(row), self.keys.take(row), self.texts.take(row)
-            return RawPage(*parts, self.text_at[row])
+            return self.take(row)
         row = range(len(self))[row]
         key, raw = self.keys.at(row), self.raw.at(row)
         if at := int(self.text_at[row]):
             with suppress(UnicodeDecodeError):  # the decoder shall say what is wrong
                 return RawDocument(key, raw, self.texts.at(row).decode(), at)
         return RawDocument(key, raw)
+
+    def take(self, rows: slice | NDArray[np.int64]) -> RawPage:
+        """Return some documents, in this order."""
+        parts = self.raw.take(rows), self.keys.take(rows), self.texts.take(rows)
+        return RawPage(*parts, self.text_at[rows])
 
 
 class Element(NamedTuple):

@@ -25,7 +25,7 @@ from dedup_job.mongo.maintenance.shapes import (
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import is_by_hand, is_by_id, misfits
-from dedup_job.mongo.state.pieces import piece_id
+from dedup_job.mongo.state.pieces import piece_id, undecided_again
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.runs.check import named
 from dedup_job.runs.counts import Counts, Histogram
@@ -214,7 +214,9 @@ class RunChecker:
         scanned = {n: row["counts"]["scanned"] for n, row in rows.items() if not is_by_hand(row)}
         if checkpoint := self.on.state["checkpoint"]:  # of a run that was cut off its row is behind
             scanned[checkpoint["run"]] = checkpoint["counts"]["scanned"]
-        then = bookmark["decided"] + sum(n for run, n in scanned.items() if run > bookmark["run"])
+        later = {run: n for run, n in scanned.items() if run > bookmark["run"]}
+        again = undecided_again(self.on.target.runs, [*later], self.on.target.retry)
+        then = bookmark["decided"] + sum(later.values()) - sum(again)
         run = rows.get(bookmark["run"])
         right = {
             # the row of a run that was cut off at its end does not say so yet
