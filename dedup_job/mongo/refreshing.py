@@ -125,6 +125,7 @@ class Refresher:
         target, source, found = self.target, self.source, _Found()
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
+        target.retry(target.state.renew)  # a change stream comes to the present with the next write
         source.look()
         self._found = source.changed if source.tells and not unseen else self._scanned()
         asked = once(target.changes.all().union(*self._found.values()))
