@@ -126,7 +126,6 @@ def _run(job: Job, *, first: bool) -> Run:
             course.decide_all(batches)
         if job.follow is not None:
             course.follow(job.follow.source)
-        course.recall()
         report = course.ended()
         problem = job.target.problem(job.index, report.checkpoint)
     except BaseException as e:
@@ -213,13 +212,12 @@ class RunProgress:
                 self._job.index.forget_keys({*self.forgotten})
                 self._job.index.name_heirs()
 
-    def recall(self) -> None:
-        """Let those be compared again that stayed; after a run that read all, say what is left."""
+    def _recall(self) -> None:
+        """Let those be compared again that stayed, and say what is out of date still."""
         if self._plan and self._job.refresher is not None:
             stayed = self._plan.forgotten.keys() - self._left
             self._job.index.recall_keys({self._plan.forgotten[key] for key in stayed})
-            if self.read_all:
-                self._job.refresher.end(self._left)
+            self._job.refresher.end(self._left, all_=self.read_all)
 
     @contextmanager
     def batches(self) -> Iterator[Iterator[Batch]]:
@@ -307,6 +305,7 @@ class RunProgress:
         stopped = job.stop() and (self._is_cut or job.follow is None)
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
         self._decided = end
+        self._recall()
         self._series.add(end.seconds, end.counts.scanned, last=True)
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(

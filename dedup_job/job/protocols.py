@@ -84,8 +84,8 @@ class Refresher(Protocol):
     def begin(self, plan: Any, checkpoint: Checkpoint) -> Set[bytes]:
         """Let leave what nothing is decided for; return its keys. The run has begun."""
 
-    def end(self, left: Set[bytes]) -> None:
-        """Record what is out of date still, after a run that read all; left: what has left."""
+    def end(self, left: Set[bytes], *, all_: bool) -> None:
+        """Tell what is out of date still, and record it where a run read all; left: what left."""
 
 
 class Preparing(Protocol):

@@ -116,6 +116,7 @@ class Refresher:
     progress: Progress
     _same: Set[bytes] = frozenset()
     _found: Mapping[str, Set[bytes]] = field(default_factory=dict)
+    _ours: Set[int] = frozenset()
 
     def plan(self) -> Plan:
         """Return what is to be decided again; StateMismatch where too much would leave.
@@ -129,6 +130,8 @@ class Refresher:
         source.look()
         self._found = source.changed if source.tells and not unseen else self._scanned()
         asked = once(target.changes.all().union(*self._found.values()))
+        runs, query = target.checked_runs(), target.form.source.query
+        self._ours = {run["_id"] for run in runs if run["query"] == query}
         for keys in _in_turn(asked):
             self._look_at(keys, found)
         plan = self._planned(found)
@@ -150,13 +153,14 @@ class Refresher:
         self.target.guard.begin(checkpoint)
         return {*plan.alone}
 
-    def end(self, left: Set[bytes]) -> None:
-        """Record what is out of date still, after a run that read all; left: what has left."""
-        target, source = self.target, self.source
-        target.changes.remove([*(self._same | left)])
-        target.retry(lambda: target.state.update({"unseen": False}))
-        stays = {what: keys - left - self._same for what, keys in self._found.items()}
-        source.decide_again((), stays)
+    def end(self, left: Set[bytes], *, all_: bool) -> None:
+        """Tell what is out of date still, and record it where a run read all; left: what left."""
+        target, settled = self.target, self._same | left
+        if all_:
+            target.changes.remove([*settled])
+            target.retry(lambda: target.state.update({"unseen": False}))
+        stays = {what: keys - settled for what, keys in self._found.items()}
+        self.source.decide_again((), stays)
 
     def _look_at(self, keys: Sequence[bytes], found: _Found) -> None:
         """Enter some documents where they are out of date."""
@@ -317,10 +321,7 @@ class Refresher:
 
     def _is_ours(self, key: bytes, found: _Found) -> bool:
         """Tell whether a run with the same query decided a document."""
-        if not self.source.query:
-            return True
-        run = self.target.run(found.runs[key]) or {}
-        return bool(run.get("query") == self.target.form.source.query)
+        return not self.source.query or found.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
         """Return what is out of date where no change stream tells, by reading all there is."""

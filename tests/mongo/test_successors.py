@@ -134,6 +134,7 @@ def test_a_limit_leaves_the_rest_as_it_was(any_database: Db, tmp_path: Path):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
     report = run_here(any_database, source__on_change="refresh", limit=5)
     assert report.refreshed["changed"] == report.counts.scanned == 5
+    assert report.changed["changed"] == 35
     any_database.source.delete_many({"_id": {"$gte": 5, "$lt": 40}})
     run_here(any_database, source__on_change="refresh")
     assert held(any_database) == {*range(50)}
