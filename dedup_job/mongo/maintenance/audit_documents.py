@@ -386,24 +386,16 @@ class RowChecker:
         Of an exact one the original's text is the one that was dropped, if the digest is its.
         """
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
-        itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
         own = [key for key in originals if not place_of(key)]
         runs, groups = _runs_of(self.on, own), self.on.target.groups_of(own)
-        then = [
-            row
-            for row in duplicates
-            if row.of in originals and runs.get(row.of, 0) <= row.values["run"]
-        ]
-        # a row without a group is in that of its original
-        moved = [
-            row.key
-            for row in then
-            if row.of in groups and row.values.get("group", groups[row.of]) != groups[row.of]
-        ]
-        self.on.tally.add(Check.CONTRADICTS, len(duplicates), [*itself, *moved])
-        found: list[LedgerRow] = []
-        for row in then:
-            if row.key in itself:
+        wrong, found = list[bytes](), list[LedgerRow]()
+        for row in duplicates:
+            is_itself = comparable(row.key) == comparable(row.of)
+            group = row.values.get("group", groups.get(row.of))  # it may say nothing of it
+            is_then = runs.get(row.of, 0) <= row.values["run"]
+            if is_itself or (is_then and group != groups.get(row.of, group)):
+                wrong.append(row.key)
+            if is_itself or not is_then or row.of not in originals:
                 continue
             row.original = originals[row.of]
             is_exact = row.values["digest"] == dropped_digest(row.original)
@@ -412,6 +404,7 @@ class RowChecker:
             elif row.record.dropped is None:
                 continue
             found.append(row)
+        self.on.tally.add(Check.CONTRADICTS, len(duplicates), wrong)
         return found
 
     def _decide_again(self, proved: Sequence[LedgerRow]) -> None:
