@@ -337,7 +337,7 @@ class RunProgress:
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,
-            by_arrival=self._job.follow is not None or self._again > 0,
+            by_arrival=self._job.follow is not None,
         )
 
 

@@ -71,6 +71,7 @@ class PendingIds:
         self.decided = [majority(c) for c in decided]
         self.query = parse_query(settings.query)
         self.known = 0  # documents passed over since they were decided before
+        self._counted = False  # they are, though all ids are compared again
         self.changed: Mapping[str, Set[bytes]] = {}  # their keys since then, by what happened
         self.tells = False  # whether that is all that happened to them
         self._settings, self._retry = settings, retry
@@ -143,8 +144,7 @@ class PendingIds:
                 events, self._read = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
-                self.tells = False
-                self.known, self._why_not = 0, e.why
+                self.tells, self._counted, self._why_not = False, True, e.why
                 self.mark(None)
                 return True  # all ids are compared
             time = self._retry(lambda: operation_time(self.collection.database.client))
@@ -273,7 +273,7 @@ class PendingIds:
                     index = pool.submit(self._index)
                 ready = index.result() if index is not None and index.done() else None
                 known = self._known(page.keys, pool, ready)
-                self.known += int(known.sum())
+                self.known += 0 if self._counted else int(known.sum())
                 yield page.keys.take(~known).list()
 
     def _known(

@@ -9,25 +9,43 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bson import Int64
 from pymongo.database import Database
 
 from dedup_job import deduplicate
 from dedup_job.commands.check import check_target
 from dedup_job.commands.restore import restore, undo_run
+from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.commands.survey import survey_target
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
+from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.runs.check import Check
+from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Status
 from dedup_job.settings import Settings, load
+from tests.conftest import fresh_database
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_follow import SHORT, eventually, following
-from tests.mongo.test_keep import stored
+from tests.mongo.test_keep import PARTS, stored
 from tests.running import run_here, uri_of
 
 Db = Database[dict[str, Any]]
+Flags = dict[str, Any]
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.SNAPSHOT}
-STEPS = 60
+STEPS, LIFE = 60, 100  # steps of the suite; after so many another source and target begin
+FOUND_BY = False  # whether an interrupted run finds by the same channels as one left alone
+REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
+UPDATE = {"source__on_change": "update"}
+PROMOTE, REMOVE = ({"source__on_delete": how} for how in ("promote", "remove"))
+RUNS = ({}, REFRESH, {"source__on_change": "refresh"}, UPDATE, PROMOTE, REMOVE)
+STEPS_OF = {
+    **dict.fromkeys(("insert",), 4),
+    **dict.fromkeys(("change", "run", "refresh"), 3),
+    **dict.fromkeys(("delete", "limit", "kill"), 2),
+    **dict.fromkeys(("reinsert", "blank", "retype", "update", "promote", "remove", "stop"), 1),
+    **dict.fromkeys(("undo", "restore", "requeue", "follow"), 1),
+}
+_TAKES_BACK = ("undo", "requeue")
 
 
 @functools.cache
@@ -38,168 +56,333 @@ def texts() -> list[str]:
     return [one.text for one in deduplicate(dict.fromkeys(plain)) if one.decision == "kept"]
 
 
-class Living:
-    """A source and its target, and what should be there."""
+def updated(id_: Any) -> int:
+    """Return when a document was updated, no two at the same time."""
+    return int(id_) * 7919 % 1_000_003
 
-    def __init__(self, database: Db, keep: list[str], seed: int, patch: Any, folder: Path) -> None:
-        self.db, self.keep, self.patch = database, keep, patch
-        self.flags = {"output__keep": keep, "index__folder": str(folder)}  # so snapshots are used
-        self.rng = random.Random(seed)
-        self.pool, self.used = [*texts()], list[str]()
-        self.rng.shuffle(self.pool)
-        self.updated: dict[int, int] = {}
-        self.before: dict[int, dict[str, list[dict[str, Any]]]] = {}  # by run
-        self.steps = list[str]()
 
-    def settings(self, **more: Any) -> Settings:
-        """Return the settings of a run."""
-        flags = {"connection.uri": uri_of(self.db), "output.keep": self.keep, **more}
-        return load(flags).settings
+class Side:
+    """A source with its target, and what was done to it.
 
-    def step(self) -> None:
-        """Take a step at random."""
-        names = ["insert", "change", "delete", "run", "refresh", "undo", "restore", "kill"]
-        weights = [4, 2, 2, 3, 3, 1, 1, 1]
-        if "setName" in self.db.client.admin.command("hello"):
-            names, weights = [*names, "follow"], [*weights, 1]
-        (name,) = self.rng.choices(names, weights)
-        self.steps.append(name)
-        getattr(self, name)()
+    deeds: the last run, or entry, before each step that added some, and what was stored then.
+    """
 
-    def a_text(self) -> str:
-        """Return a new text, or one that some document has."""
-        if self.pool and (not self.used or self.rng.random() < 0.4):
-            self.used.append(self.pool.pop())
-        return self.rng.choice(self.used[-12:])
+    def __init__(self, database: Db, flags: Flags, folder: Path) -> None:
+        self.db, self.flags = database, {**flags, "index__folder": str(folder)}
+        self.name = f"{database.name}.target"
+        self.deeds: list[tuple[int, dict[str, list[dict[str, Any]]] | None]] = []
+        dotted = {name.replace("__", "."): value for name, value in flags.items()}
+        self.settings: Settings = load({"connection.uri": uri_of(database), **dotted}).settings
 
-    def insert(self) -> None:
-        """Insert some documents, of which some are copies."""
-        rows = []
-        for _ in range(self.rng.randint(1, 12)):
-            id_ = self.rng.randrange(10**6)
-            if id_ not in self.updated:
-                self.updated[id_] = len(self.updated) * 7919 % 100_003
-                rows.append({"_id": id_, "text": self.a_text(), "updated": self.updated[id_]})
-        self.db.source.insert_many(rows)
+    def last(self) -> int:
+        """Return the last run, or entry, that is not undone; 0 for none."""
+        only = {"status": {"$ne": "undone"}, "piece": None}
+        row = self.db["target.runs"].find_one(only, sort=[("_id", -1)])
+        return 0 if row is None else int(row["_id"])
 
-    def some_id(self) -> int | None:
-        """Return the id of some source document."""
-        ids = [d["_id"] for d in self.db.source.find({}, {"_id": 1}).sort("_id", 1)]
-        return self.rng.choice(ids) if ids else None
+    def run(self, limit: int | None = None, **flags: Any) -> bool:
+        """Run; return False for one that a limit ended before anything was written."""
+        before, last = stored(self.db), self.last()
+        try:
+            run_here(self.db, limit=limit, **self.flags, **flags)
+        except StateMismatch:
+            assert stored(self.db) == before
+            return False
+        self.deeds.append((last, before))
+        return True
 
-    def change(self) -> None:
-        """Change the text of a document."""
-        self.db.source.update_one({"_id": self.some_id()}, {"$set": {"text": self.a_text()}})
+    def undo(self) -> bool:
+        """Take back what the last step did, and expect all to be as before; False if refused."""
+        if not self.deeds:
+            return True
+        last, before = self.deeds.pop()
+        left = 0
+        while (number := self.last()) > last:
+            try:
+                left += undo_run(self.settings, self.name, number).left
+            except UsageError:  # only copies of what was restored
+                return False
+        assert left or before is None or stored(self.db) == before
+        return True
 
-    def delete(self) -> None:
-        """Delete a document from the source."""
-        self.db.source.delete_one({"_id": self.some_id()})
-
-    def run(self, **more: Any) -> None:
-        """Run, and see that all is decided."""
-        before, batch = stored(self.db), self.rng.choice([3, 8, 5000])
-        number = run_here(self.db, run__batch_documents=batch, **self.flags, **more).number
-        self.before.setdefault(number, before)
-        decided = self.decided()
-        assert self.source_ids() <= decided
-        if more:
-            assert self.source_ids() == decided
-
-    def refresh(self) -> None:
-        """Run so that the target is as the source is now."""
-        self.run(source__on_change="refresh", source__on_delete="remove")
-
-    def follow(self) -> None:
-        """Follow what is inserted and changed meanwhile, in several short runs."""
-        more = {"source__on_change": "refresh", "source__on_delete": "remove"}
-        with following(self.db, SHORT, **self.flags, **more) as run:
-            for what in (self.insert, self.change, self.delete, self.insert):
-                what()
-                eventually(lambda: run.error or self.source_ids() == self.all_decided())
-            assert run.end().status in (Status.DONE, Status.STOPPED)
-        self.before.clear()  # what lies between its runs is not known
-
-    def undo(self) -> None:
-        """Undo what was done last, and see that all is as before."""
-        last = self.db["target.runs"].find_one(
-            {"status": {"$ne": "undone"}, "piece": None}, sort=[("_id", -1)]
-        )
-        if last is None:
-            return
-        with suppress(UsageError):  # only copies of what was restored
-            left = undo_run(self.settings(), f"{self.db.name}.target", last["_id"]).left
-            before = self.before.pop(last["_id"], None)
-            if before is not None and not left:
-                assert stored(self.db) == before
-
-    def restore(self) -> None:
+    def restore(self, id_: Any, *, requeue: bool) -> None:
         """Put a dropped document into the target, or have it decided again."""
-        ids = [d["_id"] for d in self.db["target.ledger"].find({}, {"_id": 1}).sort("_id", 1)]
-        if ids:
-            with suppress(UsageError):  # the source no longer holds it
-                again = self.rng.random() < 0.5
-                name, id_ = f"{self.db.name}.target", str(self.rng.choice(ids))
-                before = stored(self.db)
-                done = restore(self.settings(), name, [id_], requeue=again)
-                self.before[done.number] = before
+        before, last = stored(self.db), self.last()
+        with suppress(UsageError):  # the source no longer holds it, or a run is not at its end
+            restore(self.settings, self.name, [str(id_)], requeue=requeue)
+            self.deeds.append((last, before))
 
-    def kill(self) -> None:
-        """Kill a run at some write; the next one goes on."""
-        cut_off(self.patch, self.rng.randrange(6), commits=self.rng.randrange(3))
-        before = stored(self.db)
-        with suppress(Cut):
-            more = {"source__on_change": "refresh", "source__on_delete": "remove"}
-            run_here(
-                self.db,
-                run__batch_documents=3,
-                **self.flags,
-                **(more if self.rng.random() < 0.5 else {}),
-            )
-        self.patch.undo()
-        last = self.db["target.runs"].find_one({"piece": None}, sort=[("_id", -1)])
-        if last is not None:
-            self.before.setdefault(last["_id"], before)
-        self.run()
+    def texts(self) -> dict[Any, Any]:
+        """Return the texts of the source."""
+        return {d["_id"]: d.get("text") for d in self.db.source.find()}
 
-    def source_ids(self) -> set[int]:
-        """Return what the source holds."""
-        return {d["_id"] for d in self.db.source.find({}, {"_id": 1})}
-
-    def decided(self) -> set[int]:
-        """Return what is decided, each once."""
+    def decided(self) -> set[Any]:
+        """Return the ids that are decided, each once."""
         parts = [{d["_id"] for d in rows} for rows in stored(self.db).values()]
         assert not set.intersection(*parts)
         return set.union(*parts)
 
-    def all_decided(self) -> set[int]:
-        """Return the same, while a run writes."""
-        return {d["_id"] for rows in stored(self.db).values() for d in rows}
+    def outcome(self) -> dict[str, list[dict[str, Any]]]:
+        """Return target and ledger, whatever the numbers of runs and groups."""
+        found = stored(self.db)
+        rows = [
+            row.get("dedup", row) | {"_id": row["_id"]} for part in found.values() for row in part
+        ]
+        first: dict[Any, Any] = {}
+        for row in rows:
+            first.setdefault(row.get("group"), row["_id"])
+        for part in found.values():
+            for row in part:
+                own = row.get("dedup", row)
+                own["group"] = first.get(own.get("group"))
+                for name in ("run", *(() if FOUND_BY else ("found_by",))):
+                    own.pop(name, None)
+        return found
 
-    def expect_sound(self) -> None:
-        """Expect what has to hold after every step."""
-        if not self.db["target.runs"].find_one():
+
+class Living:
+    """A side that is killed and stopped, and its twin, if any, that is left alone."""
+
+    def __init__(self, side: Side, twin: Side | None, seed: int, patch: Any) -> None:
+        self.side, self.twin, self.patch = side, twin, patch
+        self.sides = [side, *([twin] if twin else [])]
+        self.seed = seed
+        self.gone: list[int] = []
+        self.steps = list[str]()
+        self.rng = random.Random()
+        self.names = dict(STEPS_OF)
+        if "setName" not in side.db.client.admin.command("hello"):
+            del self.names["follow"]
+
+    def step(self, number: int, name: str = "") -> None:
+        """Take a step; what it draws depends on its number and on what there is."""
+        self.rng.seed(f"{self.seed} {number}")
+        name = name or self.rng.choices([*self.names], [*self.names.values()])[0]
+        self.steps.append(f"{number} {name}")
+        before = stored(self.side.db)
+        flags: Flags = getattr(self, f"_{name}")() or {}
+        self._expect_nothing_lost(before, flags)
+        if self.twin:
+            assert self.side.outcome() == self.twin.outcome(), self.steps
+        self._expect_sound()
+
+    def _note(self, *words: object) -> None:
+        self.steps[-1] += "".join(f" {word}" for word in words)
+
+    def _text(self) -> str:
+        """Return one of a few texts, others as time goes by."""
+        number = len(self.steps) // 2 + self.rng.randrange(8)
+        return texts()[number % len(texts())]
+
+    def _ids(self, most: int = 3) -> list[Any]:
+        """Return the ids of some source documents."""
+        ids = [d["_id"] for d in self.side.db.source.find({}, {"_id": 1}).sort("_id", 1)]
+        return self.rng.sample(ids, min(len(ids), self.rng.randint(1, most)))
+
+    def _write(self, rows: list[dict[str, Any]]) -> None:
+        """Put documents into the source, in place of those that are there."""
+        for row in rows:
+            number = texts().index(row["text"]) if row["text"] in texts() else row["text"]
+            self._note(repr(row["_id"]), number)
+            for side in self.sides:
+                only = {"_id": row["_id"]}
+                side.db.source.replace_one(
+                    only, {**row, "updated": updated(row["_id"])}, upsert=True
+                )
+
+    def _remove_from_source(self, ids: list[Any]) -> None:
+        self._note(*ids)
+        for side in self.sides:
+            side.db.source.delete_many({"_id": {"$in": ids}})
+
+    def _insert(self) -> None:
+        new = [self.rng.randrange(10**6) for _ in range(self.rng.randint(1, 8))]
+        there = self.side.texts()
+        self._write([{"_id": id_, "text": self._text()} for id_ in new if id_ not in there])
+
+    def _change(self) -> None:
+        self._write([{"_id": id_, "text": self._text()} for id_ in self._ids()])
+
+    def _blank(self) -> None:
+        """Let some documents lose their text."""
+        text = self.rng.choice([None, "", "（无）"])
+        self._write([{"_id": id_, "text": text} for id_ in self._ids(2)])
+
+    def _delete(self) -> None:
+        ids = self._ids()
+        self.gone += ids
+        self._remove_from_source(ids)
+
+    def _reinsert(self) -> None:
+        """Let what was deleted come back."""
+        there = self.side.texts()
+        gone = [id_ for id_ in dict.fromkeys(self.gone) if id_ not in there]
+        some = self.rng.sample(gone, min(len(gone), 2))
+        self._write([{"_id": id_, "text": self._text()} for id_ in some])
+
+    def _retype(self) -> None:
+        """Let a document have an id of another type."""
+        there = self.side.texts()
+        for id_ in self._ids(1):
+            self._remove_from_source([id_])
+            other = self.rng.choice([Int64, float, int])(id_)
+            self._write([{"_id": other, "text": there[id_]}])
+
+    def _run(self, limit: int | None = None, **flags: Any) -> Flags:
+        """Run, and see that all is decided."""
+        batch = self.rng.choice([3, 8, 5000])
+        ran = [side.run(limit, run__batch_documents=batch, **flags) for side in self.sides]
+        assert len({*ran}) == 1
+        if ran[0] and limit is None:
+            self._expect_decided(flags)
+        return flags
+
+    def _refresh(self) -> Flags:
+        return self._run(**REFRESH)
+
+    def _update(self) -> Flags:
+        return self._run(**UPDATE)
+
+    def _promote(self) -> Flags:
+        return self._run(**PROMOTE)
+
+    def _remove(self) -> Flags:
+        return self._run(**REMOVE)
+
+    def _limit(self) -> Flags:
+        flags = self.rng.choice(RUNS)
+        limit = self.rng.randint(1, 5)
+        self._note(limit, flags)
+        return self._run(limit, **flags)
+
+    def _kill(self) -> Flags:
+        """Kill a run at some write; the same command goes on, or another one comes."""
+        flags, write, commits = self.rng.choice(RUNS), self.rng.randrange(6), self.rng.randrange(3)
+        self._note(flags, write, commits)
+        cut_off(self.patch, write, commits=commits)
+        return self._interrupted(flags, Watch(Progress()))
+
+    def _stop(self) -> Flags:
+        """Stop a run after a batch."""
+        flags, batches = self.rng.choice(RUNS), [self.rng.randrange(4)]
+        self._note(flags, *batches)
+
+        def over() -> bool:
+            batches[0] -= 1
+            return batches[0] < 0
+
+        return self._interrupted(flags, Watch(Progress(), stop=over))
+
+    def _interrupted(self, flags: Flags, watch: Watch) -> Flags:
+        side, more = self.side, {"run__batch_documents": 3, **flags}
+        before, last = stored(side.db), side.last()
+        dotted = {k.replace("__", "."): v for k, v in {**side.flags, **more}.items()}
+        settings = load({"connection.uri": uri_of(side.db), **dotted}).settings
+        ended = False
+        with suppress(Cut, StateMismatch):
+            names = Request(f"{side.db.name}.source", side.name)
+            ended = run_job(settings, names, watch).status is Status.DONE
+        self.patch.undo()
+        self._expect_nothing_lost(before, flags)
+        goes_on = not ended and (self.twin is not None or self.rng.random() < 0.5)
+        ran = side.run(**more) if goes_on else ended
+        if side.last() > last:
+            side.deeds[len(side.deeds) - (goes_on and ran) :] = [(last, before)]
+        if self.twin:
+            assert self.twin.run(**more) == ran
+        if ran:
+            self._expect_decided(flags)
+        return flags
+
+    def _undo(self) -> None:
+        if len({side.undo() for side in self.sides}) > 1:
+            pytest.fail("one was refused")
+
+    def _restore(self, *, requeue: bool = False) -> None:
+        ids = [d["_id"] for d in self.side.db["target.ledger"].find({}, {"_id": 1}).sort("_id", 1)]
+        if ids:
+            id_ = self.rng.choice(ids)
+            self._note(id_)
+            for side in self.sides:
+                side.restore(id_, requeue=requeue)
+
+    def _requeue(self) -> None:
+        self._restore(requeue=True)
+
+    def _follow(self) -> Flags:
+        """Follow what is inserted and changed meanwhile, in several short runs."""
+        side, twin = self.side, self.twin
+        self.sides = [side]
+        with following(side.db, SHORT, **side.flags, **REFRESH) as run:
+            for what in (self._insert, self._change, self._delete, self._insert):
+                what()
+                eventually(lambda: run.error or self._all_decided())
+            if not isinstance(run.error, StateMismatch):
+                assert run.end().status in (Status.DONE, Status.STOPPED)
+        if twin:  # it depends on the clock what comes first
+            self.sides = [side, twin]
+            for name in ("source", *PARTS):
+                twin.db.drop_collection(name)
+                if rows := [*side.db[name].find()]:
+                    twin.db[name].insert_many(rows)
+            for name in ("target.state", "target.runs"):
+                other = {"$set": {"source": f"{twin.db.name}.source"}}
+                twin.db[name].update_many({"source": {"$exists": True}}, other)
+        for one in self.sides:
+            one.deeds.clear()
+        return REFRESH
+
+    def _all_decided(self) -> bool:
+        found = {d["_id"] for rows in stored(self.side.db).values() for d in rows}
+        return found == {*self.side.texts()}
+
+    def _expect_decided(self, flags: Flags) -> None:
+        ids, decided = {*self.side.texts()}, self.side.decided()
+        assert ids <= decided, self.steps
+        assert flags != REFRESH or ids == decided, self.steps
+
+    def _expect_nothing_lost(self, before: dict[str, list[dict[str, Any]]], flags: Flags) -> None:
+        """Expect what was decided before, and is not gone for good, in target or ledger."""
+        if self.steps[-1].split()[1] in _TAKES_BACK:
             return
-        found = check_target(
-            self.settings(), f"{self.db.name}.source", f"{self.db.name}.target", None
-        )
+        source, after = self.side.texts(), stored(self.side.db)
+        kept = {d["_id"]: d.get("text") for d in after["target"]}
+        ledger = {d["_id"]: d for d in after["target.ledger"]}
+        decided = {d["_id"] for rows in before.values() for d in rows}
+        lost = (decided & source.keys()) - kept.keys() - ledger.keys()
+        assert not lost, (lost, self.steps)
+        for one in before["target"]:
+            id_, text = one["_id"], one["text"]
+            held = (ledger.get(id_) or {}).get("document") or {}
+            is_there = text in kept.values() or id_ in source or (id_ in ledger and held)
+            removes = flags.get("source__on_delete") == "remove"
+            assert is_there or removes, (id_, text, self.steps)
+
+    def _expect_sound(self) -> None:
+        """Expect what has to hold after every step."""
+        side = self.side
+        if not side.db["target.runs"].find_one():
+            return
+        found = check_target(side.settings, f"{side.db.name}.source", side.name, None)
         wrong = [one for one in found.findings if one.found and one.check not in NOTES]
         assert not wrong, (wrong, self.steps)
         if not len(self.steps) % 4:
-            assert survey_target(self.settings(), f"{self.db.name}.target").adds_up, self.steps
-        kept = {d["_id"]: d for d in self.db.target.find()}
-        groups = dict[int, list[int]]()
-        dropped = {d["_id"]: d for d in self.db["target.ledger"].find()}
+            assert survey_target(side.settings, side.name).adds_up, self.steps
+        kept = {d["_id"]: d for d in side.db.target.find()}
+        groups = dict[int, list[Any]]()
         for id_, own in kept.items():
             if (group := own["dedup"].get("group")) is not None:
                 groups.setdefault(group, []).append(id_)
         assert all(len(ids) == 1 for ids in groups.values()), (self.steps, groups)
-        for row in dropped.values():
+        there = side.texts()
+        for row in side.db["target.ledger"].find({"decision": "duplicate"}):
             (head,) = groups.get(row["group"]) or [row["of"]]
-            assert head in kept, (self.steps, row)
-            if self.keep:
-                assert self.updated[row["_id"]] < self.updated[head], (self.steps, row, head)
+            assert head in kept or row["_id"] not in there, (self.steps, row)
+            if "output__keep" in side.flags and head in kept and row["_id"] in there:
+                assert updated(row["_id"]) < updated(head), (self.steps, row, head)
 
 
+@pytest.mark.xfail(reason="issue 56: what leaves the target has no successor yet", strict=False)
 @pytest.mark.standalone
 @pytest.mark.parametrize("keep", [[], ["newest:updated"]])
 def test_every_step_leaves_a_sound_target(
@@ -209,13 +392,27 @@ def test_every_step_leaves_a_sound_target(
     pytestconfig: pytest.Config,
     tmp_path: Path,
 ):
-    steps = 500 if pytestconfig.getoption("--thorough") else STEPS
-    living = Living(any_database, keep, 1, monkeypatch, tmp_path)
-    living.insert()
-    for _ in range(steps):
-        living.step()
-        living.expect_sound()
-    living.refresh()
-    run_here(any_database, target="fresh", output__keep=keep)
-    found = [{d["text"] for d in any_database[name].find()} for name in ("target", "fresh")]
-    assert found[0] == found[1]
+    thorough = pytestconfig.getoption("--thorough")
+    steps = int((500 if thorough else STEPS) * pytestconfig.getoption("--scale"))
+    for seed in range(0, steps, LIFE):
+        live(any_database, keep, seed, min(LIFE, steps - seed), monkeypatch, tmp_path)
+
+
+def live(db: Db, keep: list[str], seed: int, steps: int, patch: Any, folder: Path) -> None:
+    """Live for some steps, then expect the texts that one run over the source would keep."""
+    flags: Flags = {"output__keep": keep} if keep else {}
+    life = seed // LIFE
+    if life % 2 != bool(keep):
+        flags["ledger__document"] = "whole"
+    for name in db.list_collection_names():
+        db.drop_collection(name)
+    for twin in fresh_database(uri_of(db)):
+        others = None if life % 3 == 2 else Side(twin, flags, folder / "twin")
+        living = Living(Side(db, flags, folder / "living"), others, seed, patch)
+        living.step(0, "insert")
+        for number in range(1, steps):
+            living.step(number)
+        if living.side.run(**REFRESH):
+            run_here(db, target="fresh", **flags)
+            found = [{d["text"] for d in db[name].find()} for name in ("target", "fresh")]
+            assert found[0] == found[1]

@@ -207,10 +207,9 @@ class Checker:
             not_these = {undoing, *(row["run"] for of, row in half if of == undoing)}
             not_these |= run_counts.moved(self.on.target, [undoing], ()).keys()
         by_run, plain = self.on.target.rows.has_runs, self.on.keeps_first
-        if by_run:
-            undone = {run for run, row in rows.items() if row["status"] == str(Status.UNDONE)}
-            for run, labels in run_counts.moved(self.on.target, rows, undone).items():
-                said[run].update(labels)
+        undone = {run for run, row in rows.items() if row["status"] == str(Status.UNDONE)}
+        for run, labels in run_counts.moved(self.on.target, rows, undone).items():
+            said[run].update(labels)
         # of a kept copy that gave way in its own run nothing tells what it was counted as
         unknown = run_counts.OF_KEPT if self.on.has_huge or not (by_run and plain) else ()
         yield from run_counts.count_differences(

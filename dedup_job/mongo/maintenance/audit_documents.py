@@ -10,7 +10,6 @@ from typing import Any
 import bson
 from bson.errors import BSONError
 
-from dedup_job.columns import own_groups
 from dedup_job.documents import Duplicate, Reason, Skipped
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
@@ -26,7 +25,6 @@ from dedup_job.mongo.maintenance.run_counts import Audited
 from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
-from dedup_job.native.bytes_column import strings_of
 from dedup_job.runs.check import Check, named
 from dedup_job.runs.run import Status
 from dedup_job.text_fields import TextFields
@@ -178,10 +176,8 @@ class KeptChecker:
             self.gone += gone[: _NAMED - len(self.gone)]
         if not self.on.own_rules:
             return
-        pairs = [d for d in page if of.get(d.key) in originals]
-        if not self.on.is_settled:  # what was decided anew since then may have another text
-            runs, by_id = _runs_of(self.on, originals), self.on.runs_by_id
-            pairs = [d for d in pairs if runs.get(of[d.key], 0) < d.run + (d.run in by_id)]
+        runs = _runs_of(self.on, originals)
+        pairs = [d for d in page if of.get(d.key) in originals and runs[of[d.key]] <= d.run]
         others = [originals[of[d.key]] for d in pairs]
         said = self.on.recheck.keep_apart([d.text or "" for d in pairs], others)
         wrong = [
@@ -390,17 +386,16 @@ class RowChecker:
         Of an exact one the original's text is the one that was dropped, if the digest is its.
         """
         originals = self.on.target.texts(list(dict.fromkeys(row.of for row in duplicates)))
-        itself = [row.key for row in duplicates if comparable(row.key) == comparable(row.of)]
-        there = [row for row in duplicates if row.of in originals]
-        self.on.tally.add(Check.CONTRADICTS, len(duplicates), [*itself, *self._moved(there)])
-        # one that was decided anew since then is in another group, and may have another text
         own = [key for key in originals if not place_of(key)]
-        groups = {} if self.on.is_settled else self.on.target.groups_of(own)
-        found: list[LedgerRow] = []
+        runs, groups = _runs_of(self.on, own), self.on.target.groups_of(own)
+        wrong, found = list[bytes](), list[LedgerRow]()
         for row in duplicates:
-            if row.of not in originals or row.key in itself:
-                continue
-            if row.of in groups and row.values.get("group") != groups[row.of]:
+            is_itself = comparable(row.key) == comparable(row.of)
+            group = row.values.get("group", groups.get(row.of))  # it may say nothing of it
+            is_then = runs.get(row.of, 0) <= row.values["run"]
+            if is_itself or (is_then and group != groups.get(row.of, group)):
+                wrong.append(row.key)
+            if is_itself or not is_then or row.of not in originals:
                 continue
             row.original = originals[row.of]
             is_exact = row.values["digest"] == dropped_digest(row.original)
@@ -409,22 +404,8 @@ class RowChecker:
             elif row.record.dropped is None:
                 continue
             found.append(row)
+        self.on.tally.add(Check.CONTRADICTS, len(duplicates), wrong)
         return found
-
-    def _moved(self, duplicates: Sequence[LedgerRow]) -> list[bytes]:
-        """Return those with another group than the one that their original founded.
-
-        A row without a group is in that of its original. Where copies have given way, or left, the
-        original may be in another one.
-        """
-        if not self.on.is_settled:
-            return []
-        groups = own_groups(strings_of([row.of for row in duplicates])).tolist()
-        return [
-            row.key
-            for row, group in zip(duplicates, groups, strict=True)
-            if not place_of(row.of) and row.values.get("group", group) != group
-        ]
 
     def _decide_again(self, proved: Sequence[LedgerRow]) -> None:
         """Find rows that do not say of their texts what would be said today."""
@@ -470,12 +451,17 @@ class RowChecker:
         self.on.tally.add(Check.CONTRADICTS, 0, wrong)
 
 
-def _runs_of(on: Audited, keys: Iterable[bytes]) -> dict[bytes, int]:
-    """Return by key which run kept a document, where it is there and says so."""
+def _runs_of(on: Audited, keys: Iterable[bytes]) -> dict[bytes, float]:
+    """Return by key which run kept each document that is there.
+
+    What names one that a later run kept is history: it may have another text since then. So is
+    whatever names one that does not say its run, once anything was decided anew.
+    """
     only = {"_id": 1, "dedup.run": 1}
     kept = some(majority(on.target.documents), [*keys], only, on.target.retry)
     runs = ((row.key, run_of(row.raw, is_kept=True)) for row in kept)
-    return {key: run for key, run in runs if is_count(run)}
+    unknown = 0 if on.is_settled else math.inf
+    return {key: run if is_count(run) else unknown for key, run in runs}
 
 
 def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:

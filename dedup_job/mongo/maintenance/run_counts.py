@@ -239,7 +239,7 @@ def moved(target: TargetReader, runs: Container[int], undone: Container[int]) ->
     same; the document of an earlier run that it replaced left the target. undone: the runs that
     were taken back, where only what is left counts.
     """
-    result = no_counts()
+    result, by_run = no_counts(), target.rows.has_runs
 
     def leaves(run: int, labels: Iterable[str]) -> None:
         result[run].subtract((LEFT,) if run in undone else labels)
@@ -247,8 +247,8 @@ def moved(target: TargetReader, runs: Container[int], undone: Container[int]) ->
     every = pieces_of_runs(target.runs, target.retry)
     for run, piece in ((run, piece) for run, piece in every if run in runs):
         for one in piece.kept:
-            own = object_at(one.raw, "dedup")
-            if own.get("run") != run and is_count(own.get("run")):
+            own = object_at(one.raw, "dedup") if by_run else {"run": 0}
+            if is_count(own.get("run")) and (piece.again or own["run"] != run):
                 leaves(own["run"], kept_labels_of(own))
                 result[run][KEPT] += not piece.again
         for row in (bson.decode(one.raw, bson_edit.LENIENT) for one in piece.rows):

@@ -74,7 +74,7 @@ def is_by_hand(row: Mapping[str, Any]) -> bool:
 
 def is_by_id(row: Mapping[str, Any]) -> bool:
     """Tell whether a run decided its documents in the order of `_id`, from end to end."""
-    return not (row.get("resumed") or row.get("by_arrival"))
+    return not any(map(row.get, ("resumed", "by_arrival", "refreshed")))
 
 
 def recorded_run(row: Mapping[str, Any], name: str) -> Run:
