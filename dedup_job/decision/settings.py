@@ -131,7 +131,7 @@ class AbortSettings(BaseModel):
         f"cleaning.cut_at, measured over {CUT_FROM} texts or more; 1: never",
     )
     leaving: float = Field(
-        default=0.35,
+        default=0.4,
         ge=0.0,
         le=1.0,
         allow_inf_nan=False,

@@ -88,12 +88,15 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """Keys of documents by what happened to them, each once; a set is in no order."""
+    """Keys of documents by what happened to them, each once; a set is in no order.
+
+    One that was inserted since may have been decided since, and then be out of date.
+    """
 
     inserted: set[bytes] = field(default_factory=set)  # whether or not they were there before
     updated: set[bytes] = field(default_factory=set)  # any field
-    changed: set[bytes] = field(default_factory=set)  # there before: the text, or inserted again
-    deleted: set[bytes] = field(default_factory=set)  # there before, and not inserted again
+    changed: set[bytes] = field(default_factory=set)  # the text, or inserted again
+    deleted: set[bytes] = field(default_factory=set)  # and not inserted again
 
     def __len__(self) -> int:
         """Return how many keys are held."""
@@ -102,18 +105,16 @@ class Changes:
     def enter(self, event: Event) -> None:
         """Take in the next event."""
         kind, key, of_text = event
-        is_new = key in self.inserted and key not in self.changed
         if kind == "insert":
             if key in self.deleted:
                 self.deleted.remove(key)
                 self.changed.add(key)
             self.inserted.add(key)
         elif kind == "delete":
-            if not is_new:
-                self.deleted.add(key)
+            self.deleted.add(key)
         else:
             self.updated.add(key)
-            if of_text and not is_new:
+            if of_text:
                 self.changed.add(key)
 
 

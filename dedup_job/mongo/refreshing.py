@@ -159,7 +159,8 @@ class Refresher:
         if all_:
             target.changes.remove([*settled])
             target.retry(lambda: target.state.update({"unseen": False}))
-        stays = {what: keys - settled for what, keys in self._found.items()}
+        since = self.source.changed
+        stays = {what: since[what] | (keys - settled) for what, keys in self._found.items()}
         self.source.decide_again((), stays)
 
     def _look_at(self, keys: Sequence[bytes], found: _Found) -> None:

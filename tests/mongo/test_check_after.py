@@ -125,12 +125,11 @@ def in_another_form(database: Db) -> None:
     run_here(database, **REFRESH, **form)
 
 
-MERGED = pytest.mark.xfail(reason="the run takes out what it decided itself", strict=False)
 LOST = pytest.mark.xfail(reason="what is gone from the source is not taken back", strict=False)
 AFTER = [
     *(refreshed, updated, restored_and_refreshed, stored_whole, ids_of_two_types, promoted),
     *(removed, requeued, undone, in_another_form),
-    *(pytest.param(resumed, marks=MERGED), pytest.param(deleted_and_undone, marks=LOST)),
+    *(resumed, pytest.param(deleted_and_undone, marks=LOST)),
 ]
 
 
