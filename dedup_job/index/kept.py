@@ -395,11 +395,13 @@ class KeptIndex:
     def found_groups(self, numbers: NDArray[np.int64], keys: BytesColumn) -> None:
         """Give groups of their own to n documents that were just added.
 
-        A document that is decided again may have founded a group before, and others are in that
-        one now: it gets another number.
+        A document that is decided again may have founded a group before, and another kept one is
+        in that now: it gets another number.
         """
         if self._groups:
-            borne = {*self._groups.values()}
+            gone = self.is_forgotten(np.fromiter(self._groups, np.int64, len(self._groups)))
+            groups = zip(self._groups.values(), gone.tolist(), strict=True)
+            borne = {group for group, is_gone in groups if not is_gone}
             for number, group in zip(numbers.tolist(), own_groups(keys).tolist(), strict=True):
                 if group in borne:
                     self._groups[number] = group ^ (number + 1)
