@@ -284,6 +284,12 @@ def fields_of(raw: bytes) -> RawBSONDocument:
     return RawBSONDocument(raw, RAW)
 
 
+def field(raw: bytes, name: str) -> Any:
+    """Return the value of one top-level field, whatever the others are; None if there is none."""
+    found = find(raw, name.encode())
+    return None if found is None else fields_of(document(raw[found.start : found.end]))[name]
+
+
 def id_value(key: bytes) -> Any:
     """Decode the `_id` from its field's bytes; text that is not UTF-8 is replaced."""
     return bson.decode(document(own_key(key)), codec_options=LENIENT)["_id"]

@@ -390,14 +390,15 @@ def without_mark(raw: bytes) -> bytes:
 
 def run_of(raw: bytes, *, is_kept: bool) -> Any:
     """Return by which run a document was kept, or a row of the ledger written."""
-    found = bson_edit.fields_of(raw)
-    own = found.get("dedup") if is_kept else found
+    if not is_kept:
+        return bson_edit.field(raw, "run")
+    own = bson_edit.field(raw, MARK)
     return own.get("run") if isinstance(own, Mapping) else None
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
     """Return the groups of raw kept documents by key."""
-    marks = [bson_edit.fields_of(raw).get("dedup") for raw in raws]
+    marks = [bson_edit.field(raw, MARK) for raw in raws]
     named = [mark.get("group") if isinstance(mark, Mapping) else None for mark in marks]
     own = own_groups(strings_of(keys)).tolist()
     given = zip(keys, named, own, strict=True)

@@ -178,11 +178,14 @@ class RunChecker:
         """
         found, number = checkpoint["last_id"], checkpoint["run"]
         counts = Counts.from_dict(checkpoint["counts"])
+        own = [*self.on.last.get(number, {}).values()]
         if found is None and later:  # a later run was undone
             return
         if found is None or not counts.scanned:
             # no huge one is named
             is_right = found is None and counts.scanned <= counts.quarantined
+        elif not all(map(bson_edit.is_writable, own)):
+            is_right = True  # it stands there as another one
         elif (
             later or not is_by_id(run) or not (self.on.is_settled and self.on.target.rows.has_runs)
         ):
@@ -192,9 +195,8 @@ class RunChecker:
                 self.on.target.held_by(c, keys) for c in self.on.target.decided
             )
         else:
-            key, own = bson_edit.stored(found), [*self.on.last.get(number, {}).values()]
-            is_plain = all(map(bson_edit.is_writable, own))  # else it stands there as another one
-            is_right = not is_plain or (key in own and not self._is_passed(key, own))
+            key = bson_edit.stored(found)
+            is_right = key in own and not self._is_passed(key, own)
         if not is_right:
             yield "checkpoint.last_id"
 

@@ -6,18 +6,21 @@ finishes it. A number is never used again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from pymongo.client_session import ClientSession
+from pymongo.errors import BulkWriteError
 
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message, joined
+from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.bson.rows import run_of
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.ledger_removals import (
@@ -29,9 +32,10 @@ from dedup_job.mongo.maintenance.ledger_removals import (
 )
 from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
 from dedup_job.mongo.replacing import bring_back
+from dedup_job.mongo.retry import refused_writes
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND
-from dedup_job.mongo.state.pieces import Piece, RunPieces
+from dedup_job.mongo.state.pieces import Piece, RunPieces, piece_id
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
@@ -39,7 +43,10 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import Checkpoint, Status
 
+log = logging.getLogger("dedup")
 _UNDONE = str(Status.UNDONE)
+_NONE: Set[bytes] = frozenset()
+_ORIGINALS = {"run": 1, "of": 1, "against": 1}
 WRITE = 1000  # documents in a transaction
 
 
@@ -220,72 +227,137 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
-    some_pieces = pieces.next() > 0
-    done = Undone(target.name, run)
-    for piece in pieces.read():
-        back, documents, rows = _bring_back(target, run, piece)
+    done, aside = Undone(target.name, run), set[int]()
+    stay = _staying(target, run, pieces, aside)
+    for piece in pieces.read(aside=aside):
+        try:
+            back, documents, rows = _bring_back(target, run, pieces, piece, stay)
+        except BulkWriteError as e:  # an index or a rule of the target that somebody made
+            if e.has_error_label("TransientTransactionError"):
+                raise
+            _warn(target, run, piece.number, str(refused_writes(e)[0].get("errmsg", e)))
+            stay = _staying(target, run, pieces, aside, stay.union(piece.keys))
+            continue
         done = replace(
             done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
         )
-    kept, left, seen = _delete(target, target.documents, run, progress, 0)
-    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen)
+    for number in aside:
+        _warn(target, run, number, Message("it was changed by something other than dedup"))
+    kept, left, seen = _delete(target, target.documents, run, progress, 0, stay)
+    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen, stay)
     left += rows_left
     former = target.retry(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
-        if some_pieces:  # else the right to remove there is not needed
-            pieces.remove(session)
+        pieces.set_aside(aside, session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
 
 
-def _bring_back(target: Target, run: int, piece: Piece) -> tuple[int, int, int]:
-    """Let stand again what left the target or the ledger in this run.
+def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
+    said = Message(
+        "the undo of run {run} could not bring back what {runs} holds under _id {id}: {why}. These "
+        "documents stay as they are now in {target}, and so does that row: take from it what is "
+        "missing.",
+        run=run,
+        runs=target.runs.full_name,
+        id=piece_id(run, number),
+        why=why,
+        target=target.name,
+    )
+    log.warning("%s", said)
 
-    Return how many, and how many documents and rows of the run left for that. What was decided
-    anew, and the source no longer holds, stays as it is now.
+
+def _staying(
+    target: Target, run: int, pieces: RunPieces, aside: set[int], known: Set[bytes] = _NONE
+) -> set[bytes]:
+    """Return the keys of what stays as it is now, with those that are known.
+
+    That is what was decided anew and the source no longer holds. A row comes back only with its
+    original, and one that stays keeps the original that it has now.
     """
-    gone = {*piece.keys} - target.held_by(target.source, piece.keys) if piece.again else set()
-    stay = target.held_by(target.documents, [*gone])
-    rows = some(majority(target.ledger), [*gone], {}, target.retry)
-    stay |= {row.key for row in rows if stored_in(row.raw) is not None}
+    stay, back, lost, of = {*known}, set[bytes](), set[bytes](), dict[bytes, bytes]()
+    for piece in pieces.read(aside=aside):
+        back.update(piece.keys)
+        of |= {row.key: original for row in piece.rows if (original := _original(row))}
+        if piece.again:
+            gone = {*piece.keys} - target.held_by(target.source, piece.keys)
+            there = target.held_by(target.documents, [*gone])
+            rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
+            there |= {row.key for row in rows if bson_edit.field(row.raw, DOCUMENT) is not None}
+            stay |= there
+            lost |= gone - there
+    back |= _of_another(target, run, {*of.values()} - back, *target.decided)
+    more = {*stay}
+    while more:
+        alone = {key for key, own in of.items() if own in stay or own not in back} - lost
+        now = some(majority(target.ledger), [*stay | alone], _ORIGINALS, target.retry)
+        own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
+        more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
+        stay |= more
+    return stay
 
-    def left(rows: Sequence[RawDocument], *, is_kept: bool) -> list[RawDocument]:
-        collection = target.documents if is_kept else target.ledger
+
+def _original(row: RawDocument) -> bytes:
+    """Return the key of the original that a row names, b"" if that lies elsewhere."""
+    key = bson_edit.named_key(row.raw)
+    return b"" if key and bson_edit.place_of(key) else key
+
+
+def _bring_back(
+    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: Set[bytes]
+) -> tuple[int, int, int]:
+    """Let stand again what left the target or the ledger in this run, but for what stays.
+
+    That stays in its piece, since it is no longer of the run that decided it before. Return how
+    many come back, and how many documents and rows of the run left for that.
+    """
+
+    def left(rows: Sequence[RawDocument], collection: AnyCollection) -> list[RawDocument]:
+        is_kept = collection is target.documents
         own = [row for row in rows if run_of(row.raw, is_kept=is_kept) != run]
-        there = _of_another(target, collection, run, [row.key for row in own])
+        there = _of_another(target, run, {row.key for row in own}, collection)
         return [row for row in own if row.key not in there | stay]  # else it was cut off behind
 
-    back = Piece(left(piece.kept, is_kept=True), left(piece.rows, is_kept=False))
+    back = Piece(left(piece.kept, target.documents), left(piece.rows, target.ledger))
+    kept, rows = ([row for row in rows if row.key in stay] for rows in piece[:2])
     deleted = 0, 0
 
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
         deleted = bring_back(target, run, back, session)
+        pieces.shorten(piece.number, Piece(kept, rows, again=True), session)
 
-    if back.keys:
-        target.commits.commit(writes, {"undo": run}, {"undo": run})
+    target.commits.commit(writes, {"undo": run}, {"undo": run})
     return len(back.keys), *deleted
 
 
 def _of_another(
-    target: Target, collection: AnyCollection, run: int, keys: Sequence[bytes]
+    target: Target, run: int, keys: Set[bytes], *collections: AnyCollection
 ) -> set[bytes]:
-    """Return those of some ids that a collection holds as decided by another run."""
-    is_kept = collection is target.documents
-    rows = some(majority(collection), keys, {"dedup.run": 1, "run": 1}, target.retry)
-    return {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
+    """Return those of some ids that collections hold as decided by another run."""
+    found = set[bytes]()
+    for collection in collections:
+        is_kept = collection is target.documents
+        rows = some(majority(collection), [*keys], {"dedup.run": 1, "run": 1}, target.retry)
+        found |= {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
+    return found
 
 
 def _delete(
-    target: Target, collection: AnyCollection, run: int, progress: Progress, done: int
+    target: Target,
+    collection: AnyCollection,
+    run: int,
+    progress: Progress,
+    done: int,
+    stay: Set[bytes],
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
     A document that the source no longer holds stays, in the target or in the ledger's row: it may
-    be the only copy. Pages are read whole, since no index leads to the run.
+    be the only copy. So does `stay`. Pages are read whole, since no index leads to the run.
     """
     is_kept = collection is target.documents
     stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
@@ -295,11 +367,10 @@ def _delete(
     for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
         for start in range(0, len(own), WRITE):
-            keys = own[start : start + WRITE]
-            if holds:
-                there = target.held_by(target.source, keys)
-                left += len(keys) - len(there)
-                keys = [key for key in keys if key in there]
+            some_own = own[start : start + WRITE]
+            there = target.held_by(target.source, some_own) if holds else {*some_own}
+            keys = [key for key in some_own if key in there - stay]
+            left += len(some_own) - len(keys)
             for part in in_commands(keys):
                 take_back(target, run, **{"documents" if is_kept else "ledger": part})
                 deleted += len(part)

@@ -6,7 +6,8 @@ same commit as what takes the place of their content.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import struct
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from bson.raw_bson import RawBSONDocument
@@ -51,12 +52,13 @@ def in_piece(found: RawDocument, name: str) -> list[RawDocument]:
 class Piece(NamedTuple):
     """Documents that left the target, rows that left the ledger, and whether they are undecided.
 
-    Else the documents are in the ledger.
+    Else the documents are in the ledger. number: of the run's pieces.
     """
 
     kept: Sequence[RawDocument]
     rows: Sequence[RawDocument] = ()
     again: bool = False
+    number: int = 0
 
     @property
     def keys(self) -> list[bytes]:
@@ -84,9 +86,25 @@ class RunPieces:
             more = {ROWS: rows, AGAIN: True} if part.again else {}
             self._runs.replace_one({"_id": number}, values | more, upsert=True, session=session)
 
-    def read(self, first: int = 0) -> Iterator[Piece]:
-        """Yield the pieces from a number on."""
-        return (piece for _, piece in _read(self._runs, self._of(first), self._retry))
+    def read(self, first: int = 0, aside: set[int] | None = None) -> Iterator[Piece]:
+        """Yield the pieces from a number on, the last one first.
+
+        aside: takes the number of each that was changed, which is StateMismatch without it.
+        """
+        return (piece for _, piece in _read(self._runs, self._of(first), self._retry, aside))
+
+    def shorten(self, number: int, rest: Piece, session: ClientSession | None) -> None:
+        """Let the rest of a piece take its place, which is none if nothing is left."""
+        if rest.keys:
+            self.write(number, [rest], session)
+        else:
+            self._runs.delete_many({"_id": piece_id(self._run, number)}, session=session)
+
+    def set_aside(self, numbers: Set[int], session: ClientSession | None) -> None:
+        """Let pieces be none, whose content nothing but a person can read."""
+        for number in numbers:
+            own = {"_id": piece_id(self._run, number)}
+            self._runs.update_one(own, {"$rename": {KEPT: "aside"}}, session=session)
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -114,20 +132,27 @@ def undecided_again(
 
 
 def _read(
-    runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy
+    runs: AnyCollection,
+    those: Mapping[str, object],
+    retry: RetryPolicy,
+    aside: set[int] | None = None,
 ) -> Iterator[tuple[int, Piece]]:
     """Yield pieces of runs, each with the number of its run; those of an entry by hand hold none.
 
-    Raises StateMismatch for one that something other than dedup changed.
+    Raises StateMismatch for one that something other than dedup changed, or adds it to `aside`.
     """
     only = {**those, KEPT: {"$ne": None}}
-    for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", -1)]):
+    for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", 1)]):
         for found in look_up(runs, bson_edit.among([one.key]), None, retry):
+            number = -bson_edit.id_value(found.key) % _APART
             try:
                 again = bson_edit.find(found.raw, AGAIN.encode()) is not None
                 rows = in_piece(found, ROWS) if again else ()
-                piece = Piece(in_piece(found, KEPT), rows, again)
-            except (KeyError, ValueError) as e:
+                piece = Piece(in_piece(found, KEPT), rows, again, number)
+            except (KeyError, ValueError, IndexError, struct.error) as e:
+                if aside is not None:
+                    aside.add(number)
+                    continue
                 raise StateMismatch(
                     Message(
                         "{name} holds a piece of a run, _id {id}, that was changed by something "
@@ -136,7 +161,7 @@ def _read(
                         id=shown(found.key),
                     )
                 ) from e
-            yield bson_edit.fields_of(found.raw)["of"], piece
+            yield bson_edit.field(found.raw, "of"), piece
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:

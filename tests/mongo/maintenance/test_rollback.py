@@ -1,0 +1,107 @@
+"""An undo that cannot bring everything back ends all the same, and names what is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson.raw_bson import RawBSONDocument
+from pymongo.database import Database
+
+from dedup_job.mongo.bson import edit as raw
+from tests.cut_off import Cut, cut_off
+from tests.mongo.test_odd_documents import keys_of, odd_ids
+from tests.mongo.test_run import questions
+from tests.proving import command, good
+from tests.running import outcome, run_here
+
+Db = Database[dict[str, Any]]
+FIRST, OTHER, THIRD, *_ = (document["text"] for document in questions(5))
+REFRESH = {"source__on_change": "refresh"}
+GONE = {"no longer in the source"}
+
+
+def refreshed(database: Db, **flags: Any) -> None:
+    """Keep 1, with its copy 2; then 1 gets another text, and both are decided again."""
+    database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
+    run_here(database, **flags)
+    database.source.update_one({"_id": 1}, {"$set": {"text": OTHER}})
+    run_here(database, **REFRESH, **flags)
+
+
+@pytest.mark.standalone
+def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database: Db, tmp_path: Path):
+    refreshed(any_database)
+    before = outcome(any_database)
+    any_database.source.delete_one({"_id": 1})
+    assert "2 documents" in command(any_database, "undo", "2", "--yes")
+    assert outcome(any_database) == before
+    assert good(any_database, tmp_path, "--all").keys() == GONE
+    assert run_here(any_database, **REFRESH).counts.scanned == 0
+
+
+@pytest.mark.standalone
+def test_what_stays_after_an_undo_keeps_its_original(any_database: Db, tmp_path: Path):
+    any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (5, 6)])
+    run_here(any_database)
+    any_database.source.update_one({"_id": 5}, {"$set": {"text": OTHER}})
+    any_database.source.insert_many([{"_id": 1, "text": FIRST}, {"_id": 2, "text": THIRD}])
+    run_here(any_database, **REFRESH)
+    assert any_database["target.ledger"].find_one({"_id": 6})["of"] == 1
+    any_database.source.delete_one({"_id": 5})
+    command(any_database, "undo", "2", "--yes")
+    assert sorted(any_database.target.distinct("_id")) == [1, 5]
+    assert good(any_database, tmp_path, "--all").keys() == {*GONE, "not decided yet"}
+
+
+def spoil(database: Db) -> None:
+    """Change what an undo would bring back, as somebody might."""
+    kept = {"of": 2, "kept.0": {"$exists": True}}
+    assert database["target.runs"].update_one(kept, {"$set": {"kept": [5]}}).modified_count
+
+
+def forbid(database: Db) -> None:
+    """Let the target take no document with the former text."""
+    rule = {"text": {"$ne": FIRST}}
+    database.command("collMod", "target", validator=rule, validationAction="error")
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("bar", [spoil, forbid])
+def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(
+    any_database: Db, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, bar: Any
+):
+    refreshed(any_database)
+    cut_off(monkeypatch, 0)
+    with pytest.raises(Cut):
+        command(any_database, "undo", "2", "--yes")
+    monkeypatch.undo()
+    bar(any_database)
+    any_database.source.insert_one({"_id": 3, "text": THIRD})
+    assert run_here(any_database).counts.kept >= 1
+    assert "could not bring back what" in caplog.text
+    kept, ledger = outcome(any_database)
+    assert {row["_id"] for row in (*kept, *ledger)} == {1, 2, 3}
+    assert any_database["target.runs"].find_one({"of": 2})  # with what is missing
+    run_here(any_database, **REFRESH)
+    command(any_database, "undo", "4", "--yes")
+
+
+@pytest.mark.standalone
+def test_rows_of_any_id_come_back(any_database: Db, tmp_path: Path):
+    keys = odd_ids(1)
+    any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
+    any_database.source.insert_many(
+        RawBSONDocument(raw.document(key, raw.fields({"text": FIRST}))) for key in keys
+    )
+    run_here(any_database)
+    before = {name: sorted(keys_of(any_database, name)) for name in ("target", "target.ledger")}
+    first = any_database.target.find_one({}, {"_id": 1})
+    any_database.source.update_one(first, {"$set": {"text": OTHER}})
+    run_here(any_database, **REFRESH)
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "2", "--yes")
+    for name, there in before.items():
+        assert sorted(keys_of(any_database, name)) == there
+    assert good(any_database, tmp_path, "--all").keys() == {"differs from the source"}
