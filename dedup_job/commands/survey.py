@@ -74,7 +74,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
         counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
-        adds_up=_add_up(held, said, on, rows, live),
+        adds_up=_add_up(held, said, on, rows),
         restored=_documents(rows, Status.RESTORED),
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
         threshold=decision.confidence if decision.judges else decision.similarity,
@@ -92,18 +92,13 @@ def _documents(rows: Sequence[Mapping[str, Any]], status: Status) -> int:
     return sum(row.get("documents", 1) for row in rows if row["status"] == status)
 
 
-def _add_up(
-    counts: Counts,
-    said: Counts,
-    on: Opened,
-    rows: Sequence[Mapping[str, Any]],
-    live: Sequence[Run],
-) -> bool:
+def _add_up(counts: Counts, said: Counts, on: Opened, rows: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether runs, and what people did by hand, account for what the collections hold.
 
     What a run that was taken back could not delete lies in either of them.
     """
-    kept, ledger = undecided_again(on.target.runs, [one.number for one in live], on.target.retry)
+    numbers = [row["_id"] for row in rows]
+    kept, ledger = undecided_again(on.target.runs, numbers, on.target.retry)
     kept -= said.kept + _documents(rows, Status.RESTORED)
     ledger -= said.scanned - said.kept - sum(_documents(rows, one) for one in _OUT_OF_LEDGER)
     left = sum(row.get("left", 0) for row in rows if row["status"] == Status.UNDONE)
