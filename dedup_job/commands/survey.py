@@ -23,7 +23,7 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.dial import Dial
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run import Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
