@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence, Set, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -26,7 +26,6 @@ from dedup_job.job.index_loading import load_index, load_others
 from dedup_job.job.protocols import (
     FollowedSource,
     Other,
-    Plan,
     Preparing,
     Refresher,
     Snapshots,
@@ -181,7 +180,7 @@ class RunProgress:
         self._series = Series()
         self._left = set[bytes]()  # keys of what is decided again, or gone, so far
         self._again = 0  # documents that were decided before, and are again
-        self._plan: Plan | None = None
+        self._leaving: Mapping[bytes, bytes] = {}  # kept documents that are decided again, or gone
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
         if not follows:
             job.source.mark(job.target.bookmark())
@@ -189,7 +188,7 @@ class RunProgress:
                 other.mark()
         if job.refresher is not None:
             with self.watch.timing(Stage.LOAD):
-                self._plan = job.refresher.plan()
+                self._leaving = job.refresher.plan()
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
@@ -201,22 +200,22 @@ class RunProgress:
 
     @property
     def forgotten(self) -> Set[bytes]:
-        """The kept documents that are decided again; they are compared with nothing meanwhile."""
-        return {*self._plan.forgotten.values()} if self._plan else frozenset()
+        """The kept documents that nothing is compared with."""
+        return {*self._leaving.values()}
 
     def refresh(self) -> None:
         """Let leave what nothing is decided for."""
-        if self._plan and self._job.refresher is not None:
-            self._left |= self._job.refresher.begin(self._plan, self._first)
+        if self._job.refresher is not None:
+            self._left |= self._job.refresher.begin(self._first)
             if self._follows:  # else the index is not loaded yet
-                self._job.index.forget_keys({*self.forgotten})
+                self._job.index.forget_keys(self.forgotten)
                 self._job.index.name_heirs()
 
     def _recall(self) -> None:
         """Let those be compared again that stayed, and say what is out of date still."""
-        if self._plan and self._job.refresher is not None:
-            stayed = self._plan.forgotten.keys() - self._left
-            self._job.index.recall_keys({self._plan.forgotten[key] for key in stayed})
+        if self._job.refresher is not None:
+            stayed = self._leaving.keys() - self._left
+            self._job.index.recall_keys({self._leaving[key] for key in stayed})
             self._job.refresher.end(self._left, all_=self.read_all)
 
     @contextmanager
@@ -333,7 +332,7 @@ class RunProgress:
             # of the documents passed over, those that a former part of this run decided are its own
             known=max(self._job.source.known - self._again - self._first.counts.scanned, 0),
             changed={what: len(keys) for what, keys in self._job.source.changed.items()},
-            refreshed=self._plan.counts(self._left) if self._plan else {},
+            refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,

@@ -64,25 +64,20 @@ class FollowedSource(Protocol):
         """Count anew what is known and changed: another run begins with what arrives."""
 
 
-class Plan(Protocol):
-    """What a run decides again, and what leaves."""
-
-    @property
-    def forgotten(self) -> Mapping[bytes, bytes]:
-        """What leaves the target, by key, the key as the target has it."""
-
-    def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return how many documents are dealt with, by what happened; left: keys of what left."""
-
-
 class Refresher(Protocol):
     """Lets a run decide again what the source changed or deleted."""
 
-    def plan(self) -> Plan:
-        """Return what is to be decided again; `pages` of the source begin with it."""
+    def plan(self) -> Mapping[bytes, bytes]:
+        """Return the keys of what leaves the target, by key as the target has it.
 
-    def begin(self, plan: Any, checkpoint: Checkpoint) -> Set[bytes]:
+        `pages` of the source begin with what is decided again.
+        """
+
+    def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Let leave what nothing is decided for; return its keys. The run has begun."""
+
+    def counts(self, left: Set[bytes]) -> Mapping[str, int]:
+        """Return how many documents are dealt with, by what happened; left: keys of what left."""
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
         """Tell what is out of date still, and record it where a run read all; left: what left."""

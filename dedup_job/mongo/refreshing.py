@@ -37,7 +37,7 @@ from dedup_job.runs.run import Checkpoint
 log = logging.getLogger("dedup")
 T = TypeVar("T")
 CHANGED, DELETED = "changed", "deleted"
-_AT_ONCE, _GROUPS = 1000, 200_000  # documents looked at; groups that one walk of the ledger finds
+_AT_ONCE, _GROUPS = 1000, 20_000  # documents looked at; groups that one walk of the ledger finds
 _MOST = 100_000  # documents of a unit: more take too long for a transaction
 _SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
 _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1, "of": 1}
@@ -50,40 +50,26 @@ AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 
 @dataclass(slots=True)
 class Plan:
-    """What a run decides again, or lets leave.
+    """What is out of date, by key, and what is done about it.
 
-    units: what is decided again; alone: keys of what leaves since the source deleted it, and no
-    copy of it is there. forgotten: of all that leaves the target, by key, the key as that has it;
-    happened: what of it changed, and what was deleted.
+    asked: all that was looked at; same: what of it is up to date, or not decided; heads: groups of
+    kept documents that leave; own_keys: their keys as the target has them; rows: those of the
+    ledger that leave by themselves; gone: what of both the source deleted; runs: which decided it;
+    texts: the new ones of heads, "" of one that has none any more; lost: rows of texts that are
+    none any more. units: what is decided again; alone: what leaves without that.
     """
 
-    units: list[Unit] = field(default_factory=list)
-    alone: list[bytes] = field(default_factory=list)
-    forgotten: dict[bytes, bytes] = field(default_factory=dict)
-    happened: Mapping[str, Set[bytes]] = field(default_factory=dict)
-
-    def counts(self, left: Set[bytes]) -> dict[str, int]:
-        """Return how many of what happened is dealt with; left: keys of what has left so far."""
-        return {what: len(keys & left) for what, keys in self.happened.items()}
-
-
-@dataclass(slots=True)
-class _Found:
-    """What is out of date, by key.
-
-    heads: groups of kept documents that leave; rows: those of the ledger that leave by themselves;
-    gone: what of both the source deleted; same: what is up to date, or not decided; texts: the new
-    ones of heads, "" of one that has none any more; lost: rows of texts that are none any more.
-    """
-
+    asked: set[bytes] = field(default_factory=set)
+    same: set[bytes] = field(default_factory=set)
     heads: dict[bytes, int] = field(default_factory=dict)
     own_keys: dict[bytes, bytes] = field(default_factory=dict)
     rows: set[bytes] = field(default_factory=set)
-    runs: dict[bytes, int] = field(default_factory=dict)
     gone: set[bytes] = field(default_factory=set)
-    same: set[bytes] = field(default_factory=set)
+    runs: dict[bytes, int] = field(default_factory=dict)
     texts: dict[bytes, str] = field(default_factory=dict)
     lost: int = 0
+    units: list[Unit] = field(default_factory=list)
+    alone: list[bytes] = field(default_factory=list)
 
 
 class _Copy(NamedTuple):
@@ -103,7 +89,7 @@ class _Copy(NamedTuple):
 class Refresher:
     """Plans what the settings say; `clean_all` and `alike` are the run's.
 
-    most: share of the decided documents that may leave at once.
+    most: share of the decided documents that may leave at once. The lease is held.
     """
 
     target: Target
@@ -114,86 +100,88 @@ class Refresher:
     clean_all: CleanAll
     alike: AreAlike
     progress: Progress
-    _same: Set[bytes] = frozenset()
-    _found: Mapping[str, Set[bytes]] = field(default_factory=dict)
+    _plan: Plan = field(default_factory=Plan)
+    _changes: Mapping[str, Set[bytes]] = field(default_factory=dict)
     _ours: Set[int] = frozenset()
 
-    def plan(self) -> Plan:
-        """Return what is to be decided again; StateMismatch where too much would leave.
+    def plan(self) -> Mapping[bytes, bytes]:
+        """Return the keys of what leaves the target, by key as the target has it.
 
-        The lease is held; nothing is written.
+        Nothing is written. StateMismatch where too much would leave.
         """
-        target, source, found = self.target, self.source, _Found()
+        target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
         target.retry(target.state.renew)  # a change stream comes to the present with the next write
         source.look()
-        self._found = source.changed if source.tells and not unseen else self._scanned()
-        asked = once(target.changes.all().union(*self._found.values()))
+        self._changes = source.changed if source.tells and not unseen else self._scanned()
+        plan.asked = once(target.changes.all().union(*self._changes.values()))
         runs, query = target.checked_runs(), target.form.source.query
         self._ours = {run["_id"] for run in runs if run["query"] == query}
-        for keys in _in_turn(asked):
-            self._look_at(keys, found)
-        plan = self._planned(found)
-        self._check_share(plan, found)
+        for keys in _in_turn(plan.asked):
+            self._look_at(keys, plan)
+        self._make_units(plan)
+        self._check_share(plan)
         leaving = {*plan.alone}.union(*(unit.former for unit in plan.units))
-        plan.forgotten = {key: found.own_keys[key] for key in found.heads if key in leaving}
-        target.ended = {found.runs[key] for key in leaving}
-        gone = asked & leaving & found.gone
-        plan.happened = {CHANGED: (asked & leaving) - gone, DELETED: gone}
-        self._same = found.same
-        stays = {what: keys - leaving - found.same for what, keys in self._found.items()}
+        target.ended = {plan.runs[key] for key in leaving}
+        stays = {what: keys - leaving - plan.same for what, keys in self._changes.items()}
         source.decide_again(plan.units, stays)
-        return plan
+        return {key: plan.own_keys[key] for key in plan.heads}
 
-    def begin(self, plan: Plan, checkpoint: Checkpoint) -> Set[bytes]:
+    def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Let leave what nothing is decided for; return its keys. The run has begun."""
-        for part in _in_turn(plan.alone):
+        for part in _in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
         self.target.guard.begin(checkpoint)
-        return {*plan.alone}
+        return {*self._plan.alone}
+
+    def counts(self, left: Set[bytes]) -> Mapping[str, int]:
+        """Return how many documents are dealt with, by what happened; left: keys of what left."""
+        dealt = self._plan.asked & left
+        gone = len(dealt & self._plan.gone)
+        return {CHANGED: len(dealt) - gone, DELETED: gone}
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
         """Tell what is out of date still, and record it where a run read all; left: what left."""
-        target, settled = self.target, self._same | left
+        target, settled = self.target, self._plan.same | left
         if all_:
             target.changes.remove([*settled])
             target.retry(lambda: target.state.update({"unseen": False}))
         since = self.source.changed
-        stays = {what: since[what] | (keys - settled) for what, keys in self._found.items()}
+        stays = {what: since[what] | (keys - settled) for what, keys in self._changes.items()}
         self.source.decide_again((), stays)
 
-    def _look_at(self, keys: Sequence[bytes], found: _Found) -> None:
+    def _look_at(self, keys: Sequence[bytes], plan: Plan) -> None:
         """Enter some documents where they are out of date."""
         target, now = self.target, self.source.documents(keys)
         copies = target.copies(keys)
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
         raws = dict(zip(kept, copies.raw.list(), strict=True))
         rows = self._rows(keys)
-        found.runs |= {key: run_of(raw, is_kept=True) or 0 for key, raw in raws.items()}
-        found.runs |= {key: row["run"] for key, row in rows.items()}
+        plan.runs |= {key: run_of(raw, is_kept=True) or 0 for key, raw in raws.items()}
+        plan.runs |= {key: row["run"] for key, row in rows.items()}
         texts, mine = self._texts(now), self._matching([*now])
         same = {key for key, text in kept.items() if key in now and texts.get(key) == text}
         same |= {key for key in rows.keys() & now.keys() if _is_same(rows[key], texts.get(key))}
-        found.same |= same | ({*keys} - kept.keys() - rows.keys())
+        plan.same |= same | ({*keys} - kept.keys() - rows.keys())
         changed = (mine & (kept.keys() | rows.keys())) - same
         gone = (kept.keys() | rows.keys()) - now.keys()
-        gone = {key for key in gone if self._is_ours(key, found)}
-        found.gone |= gone
+        gone = {key for key in gone if self._is_ours(key, plan)}
+        plan.gone |= gone
         leave = self._changed(changed & kept.keys(), texts, kept)
-        found.texts |= {key: texts.get(key, "") for key in leave}
+        plan.texts |= {key: texts.get(key, "") for key in leave}
         if self.on_delete is not OnDelete.KEEP:
             leave |= gone & kept.keys()
         leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
         groups = groups_in([*raws], [*raws.values()])
-        found.heads |= {key: groups[key] for key in leave}
-        found.own_keys |= {key: bson_edit.id_element(raws[key]) for key in leave}
+        plan.heads |= {key: groups[key] for key in leave}
+        plan.own_keys |= {key: bson_edit.id_element(raws[key]) for key in leave}
         if self.on_change is OnChange.REFRESH:
             other = changed & rows.keys()
-            found.rows |= other
-            found.lost += sum("digest" in rows[key] and key not in texts for key in other)
+            plan.rows |= other
+            plan.lost += sum("digest" in rows[key] and key not in texts for key in other)
         if self.on_delete is OnDelete.REMOVE:
-            found.rows |= gone & rows.keys()
+            plan.rows |= gone & rows.keys()
 
     def _changed(
         self, keys: Set[bytes], texts: Mapping[bytes, str], kept: Mapping[bytes, str]
@@ -205,12 +193,15 @@ class Refresher:
         alike = self.alike([texts[key] for key in given], [kept[key] for key in given])
         return {key for key, is_alike in zip(given, alike, strict=True) if is_alike}
 
-    def _planned(self, found: _Found) -> Plan:
-        """Return the units of what leaves, with the copies of each group."""
-        plan, removes, grouped = Plan(), self.on_delete is OnDelete.REMOVE, set[bytes]()
-        copies = self._copies(found)
-        for head, group in [*found.heads.items()]:
-            is_gone = head in found.gone
+    def _make_units(self, plan: Plan) -> None:
+        """Make units of what leaves, with the copies of each group."""
+        removes, grouped, copies = (
+            self.on_delete is OnDelete.REMOVE,
+            set[bytes](),
+            self._copies(plan),
+        )
+        for head, group in [*plan.heads.items()]:
+            is_gone = head in plan.gone
             there = [copy for copy in copies[group] if copy.is_there]
             if is_gone and not removes:  # only for a copy of what it said
                 there = [copy for copy in there if copy.is_same]
@@ -220,28 +211,27 @@ class Refresher:
             if len(keys) > _MOST:
                 log.warning("%s", _too_many(head, len(keys)))
             if not is_whole or len(keys) > _MOST or (is_gone and not removes and not there):
-                del found.heads[head]
+                del plan.heads[head]
                 continue
-            found.gone |= {copy.key for copy in others}
+            plan.gone |= {copy.key for copy in others}
             former = [head, *(copy.key for copy in [*there, *others])]
             grouped.update(former)
             if keys:
                 plan.units.append(Unit(keys, former))
             else:
                 plan.alone += former
-        single = found.rows - grouped
-        plan.alone += single & found.gone
-        plan.units += [Unit([key], [key]) for key in single - found.gone]
+        single = plan.rows - grouped
+        plan.alone += single & plan.gone
+        plan.units += [Unit([key], [key]) for key in single - plan.gone]
         first = {key: i for i, key in enumerate(_ordered(unit.keys[0] for unit in plan.units))}
         plan.units.sort(key=lambda unit: first[unit.keys[0]])
-        return plan
 
-    def _copies(self, found: _Found) -> Mapping[int, list[_Copy]]:
+    def _copies(self, plan: Plan) -> Mapping[int, list[_Copy]]:
         """Return the rows of the ledger in the groups of what leaves the target."""
         copies = defaultdict[int, list[_Copy]](list)
-        by_head = {comparable(head): group for head, group in found.heads.items()}
-        asked = {comparable(key): key for key in found.rows}
-        for heads in _in_turn(found.heads.items(), _GROUPS):
+        by_head = {comparable(head): group for head, group in plan.heads.items()}
+        asked = {comparable(key): key for key in plan.rows}
+        for heads in _in_turn(plan.heads.items(), _GROUPS):
             ids = [bson_edit.id_value(head) for head, _ in heads]
             older = {"group": None, "against": None, "of": {"$in": ids}}  # rows that name no group
             only = {"$or": [{"group": {"$in": [Int64(group) for _, group in heads]}}, older]}
@@ -252,21 +242,21 @@ class Refresher:
                 mine = self._matching([*now])
                 for key, row in zip(keys, rows, strict=True):
                     own = bson_edit.fields_of(row.raw)
-                    found.runs[key] = own["run"]
+                    plan.runs[key] = own["run"]
                     of = bson_edit.fields({"_id": own["of"]})
                     group = own["group"] if "group" in own else by_head[comparable(of)]
-                    is_ours = key in mine if key in now else self._is_ours(key, found)
+                    is_ours = key in mine if key in now else self._is_ours(key, plan)
                     is_same = key in texts and _is_same(own, texts[key])
                     copies[group].append(_Copy(key, key in now, is_ours, is_same))
         return copies
 
-    def _check_share(self, plan: Plan, found: _Found) -> None:
+    def _check_share(self, plan: Plan) -> None:
         """Raise StateMismatch where too much would leave, as of a source that was emptied."""
         decided = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
-        heads = sum(unit.former[0] in found.gone for unit in plan.units)  # a copy succeeds these
+        heads = sum(unit.former[0] in plan.gone for unit in plan.units)  # a copy succeeds these
         more = sum(len(unit.former) - len(unit.keys) for unit in plan.units)
-        deleted, texts = len(plan.alone) + more - heads, [*filter(None, found.texts.values())]
-        lost = found.lost + len(found.texts) - len(texts)
+        deleted, texts = len(plan.alone) + more - heads, [*filter(None, plan.texts.values())]
+        lost = plan.lost + len(plan.texts) - len(texts)
         if deleted + lost + len(texts) <= self.most * decided:
             return
         same = self._most_alike(texts)
@@ -320,9 +310,9 @@ class Refresher:
             found.update(as_asked(part, [row.key for row in rows]).values())
         return found
 
-    def _is_ours(self, key: bytes, found: _Found) -> bool:
+    def _is_ours(self, key: bytes, plan: Plan) -> bool:
         """Tell whether a run with the same query decided a document."""
-        return not self.source.query or found.runs[key] in self._ours
+        return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
         """Return what is out of date where no change stream tells, by reading all there is."""
