@@ -31,7 +31,10 @@ _numbers = itertools.count()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add what makes the tests longer."""
     parser.addoption(
-        "--scale", type=float, default=1.0, help="Of `-m faults`: 0.1 meets each a tenth as often."
+        "--scale",
+        type=float,
+        default=1.0,
+        help="Of `-m faults`: 0.1 meets each a tenth as often. Of a living target: more steps.",
     )
     parser.addoption(
         "--thorough",

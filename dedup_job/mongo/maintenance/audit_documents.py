@@ -26,7 +26,6 @@ from dedup_job.mongo.maintenance.shapes import CLASSIC, DEDUP, ledger_misfits
 from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.state.fields import BY_HAND, is_count, misfits
 from dedup_job.runs.check import Check, named
-from dedup_job.runs.run import Status
 from dedup_job.text_fields import TextFields
 
 _NAMED = 5
@@ -323,13 +322,6 @@ class RowChecker:
                 of = {row.of: [row] for row in duplicates if settled or place_of(row.of)}
                 self._check_originals(of)
                 self._check_duplicates(duplicates)
-                if entry["status"] == str(Status.RESTORED) and entry["_id"] != self.on.undoing:
-                    keys = [row.key for row in rows]
-                    there = self.on.target.held_by(self.on.target.documents, keys)
-                    there |= {*keys} if not self.on.is_settled else set()  # it may have left since
-                    number = entry["_id"]
-                    gone = [_of_entry(shown(k), number) for k in keys if k not in there]
-                    self.on.tally.add(Check.RECORDS, 0, gone)
 
     def _check_originals(self, of: Mapping[bytes, Sequence[LedgerRow]]) -> None:
         """Find originals that are gone; of: the duplicates of each.
@@ -340,10 +332,9 @@ class RowChecker:
         there = self.on.target.held_by(self.on.target.documents, own)
         left = [(key, row) for key in {*own} - there for row in of[key]]
         gone = [(key, row) for key, row in left if row.values.get("group") not in self.on.groups]
-        if not self.on.is_settled:  # what the source no longer holds could not be decided anew
-            there = self.on.target.held_by(self.on.target.source, [row.key for _, row in gone])
-            gone = [(key, row) for key, row in gone if row.key in there]
-        lost = [_of(shown(row.key), shown(key)) for key, row in gone]
+        # what the source no longer holds could not be decided anew, nor taken back
+        there = self.on.target.held_by(self.on.target.source, [row.key for _, row in gone])
+        lost = [_of(shown(row.key), shown(key)) for key, row in gone if row.key in there]
         self.on.tally.add(Check.ORIGINAL, sum(len(of[key]) for key in own), lost)
         if elsewhere := of.keys() - {*own}:
             left_there = elsewhere - self.on.target.texts([*elsewhere]).keys()
@@ -486,10 +477,6 @@ def _forged(row: Mapping[str, Any], now: Duplicate) -> list[str]:
 
 def _of(one: str, other: str) -> Message:
     return Message("{one} of {other}", one=one, other=other)
-
-
-def _of_entry(document: str, number: int) -> Message:
-    return Message("{document} of entry {number}", document=document, number=number)
 
 
 def _alike(said: float | None, now: float | None) -> bool:
