@@ -98,6 +98,7 @@ def choose(
     originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
     outcome.totals[exact], outcome.chosen[exact] = 0, -1  # an equal text is found without them
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
+    _unhide(found, fingerprints.short)
     of = _enter_pairs(found, pairs, outcome, numbers, columns, decisions)
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
     decisions.probabilities[exact] = np.nan
@@ -109,6 +110,16 @@ def choose(
     missing = _missing(found, outcome, hashed, own[said == VOID])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
+
+
+def _unhide(found: LookUp, short: NDArray[np.bool_]) -> None:
+    """Let each pair name the simhash if it is near, also if an equal one hid it from the text.
+
+    What hides depends on documents that gave way, which an index that is read anew does not know.
+    """
+    candidates = found.candidates
+    near = (candidates.distances <= found.distance) & ~short[candidates.rows]
+    candidates.columns[near] |= np.uint32(BY_SIMHASH)
 
 
 def _name_heirs(
@@ -247,7 +258,7 @@ def _enter_pairs(
     decisions.left_out[rows] = details.left_out
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
-    columns[here] &= found.turns.visible[earlier]
+    columns[here] &= found.turns.visible[earlier] | np.uint32(BY_SIMHASH)
     numbers[here] = added[earlier]
     decisions.channels[rows] = _channels_of(columns, channels)
     of = np.full(len(added), -1, dtype=np.int64)

@@ -194,10 +194,16 @@ class NaiveFirstWins:
         used = [*self.channels, *(["form"] if self.judge else [])]
         numbers = {name: {kept.number for kept in by[name]} for name in used}
         every = {kept.number: kept for name in used for kept in by[name]}
+        if "simhash" in used and not text.short:  # also where an equal one hid it
+            near = [kept for kept in every.values() if self._is_near(kept.text, text)]
+            numbers["simhash"] |= {kept.number for kept in near}
         return [
             (kept, tuple(name for name in CHANNELS if number in numbers.get(name, ())))
             for number, kept in every.items()
         ]
+
+    def _is_near(self, a: NaiveText, b: NaiveText) -> bool:
+        return (a.value ^ b.value).bit_count() <= self.distance and not a.short
 
     def rank(self, kept: NaiveKept, text: NaiveText) -> tuple[int, int, int]:
         """Return the order in which candidates are compared: likely ones first."""
