@@ -34,6 +34,7 @@ from dedup_job.job import pipeline
 from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace
+from dedup_job.mongo.maintenance.records import near_texts
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Checkpoint
@@ -176,7 +177,11 @@ def _spread(wired: Wired) -> pipeline.Job:
         preparing=force,
         index=index,
         decider=GreedyDeduplicator(
-            index, settings.decision, RemoteTexts(force, index), target.ranks_of
+            index,
+            settings.decision,
+            RemoteTexts(force, index),
+            target.ranks_of,
+            partial(near_texts, target),
         ),
         snapshots=NoSnapshots(),
         threads=_AHEAD * size,

@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job.index import KeptIndex
 from dedup_job.native.bytes_column import BytesColumn
 
 FetchRanks = Callable[[BytesColumn], Sequence[bytes]]
 """Returns the ranks of n keys; of one that is gone an empty one, which no document has."""
 
 
+FetchNear = Callable[[Mapping[int, Sequence[bytes]], int], Mapping[int, Sequence[str]]]
+"""Returns the texts of near duplicates by group: of those that are stored, and of some keys.
+
+Of a group with more than a number of them any that are more.
+"""
+
+
 def no_ranks(keys: BytesColumn) -> Sequence[bytes]:
     """Return ranks where no document has one."""
     return [b""] * len(keys.lengths)
+
+
+def no_near(asked: Mapping[int, Sequence[bytes]], most: int) -> Mapping[int, Sequence[str]]:  # noqa: ARG001
+    """Return none of any group."""
+    return dict.fromkeys(asked, ())
 
 
 def places_of(ranks: Sequence[bytes]) -> NDArray[np.int64]:
@@ -27,18 +40,19 @@ def places_of(ranks: Sequence[bytes]) -> NDArray[np.int64]:
 
 
 class KeptRanks:
-    """The ranks of kept documents: those not written yet are held, the others fetched by key."""
+    """Ranks and near duplicates of kept documents: held until they are written, else fetched."""
 
-    def __init__(self, fetch: FetchRanks, keys: Callable[[NDArray[np.int64]], BytesColumn]) -> None:
-        """Take what fetches ranks by key, and what returns the keys of some numbers."""
-        self._fetch, self._keys = fetch, keys
+    def __init__(self, fetch: FetchRanks, fetch_near: FetchNear, kept: KeptIndex) -> None:
+        self._fetch, self._fetch_near, self._kept = fetch, fetch_near, kept
         self._batches: list[dict[int, bytes]] = []
+        self._near: list[dict[int, list[bytes]]] = []  # keys by group
         self._lock = threading.Lock()
 
     def begin_batch(self) -> None:
         """Begin the next batch."""
         with self._lock:
             self._batches.append({})
+            self._near.append({})
 
     def add(self, first: int, ranks: Sequence[bytes]) -> None:
         """Hold the ranks of documents of the batch that are kept, numbered from `first` on."""
@@ -47,7 +61,7 @@ class KeptRanks:
     def arrived(self) -> None:
         """Count the earliest batch as stored in the target; called from one thread."""
         with self._lock:
-            del self._batches[0]
+            del self._batches[0], self._near[0]
 
     def get(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """Return the ranks of kept documents by number."""
@@ -57,8 +71,22 @@ class KeptRanks:
                 found |= {number: batch[number] for number in numbers if number in batch}
         missing = np.array([n for n in dict.fromkeys(numbers) if n not in found], dtype=np.int64)
         if len(missing):
-            found |= dict(zip(missing.tolist(), self._fetch(self._keys(missing)), strict=True))
+            ranks = self._fetch(self._kept.packed_keys(missing))
+            found |= dict(zip(missing.tolist(), ranks, strict=True))
         return found
+
+    def add_near(self, near: Iterable[tuple[int, bytes]]) -> None:
+        """Hold near duplicates of the batch, given by group and key."""
+        for group, key in near:
+            self._near[-1].setdefault(group, []).append(key)
+
+    def near(self, numbers: NDArray[np.int64], most: int) -> dict[int, Sequence[str]]:
+        """Return the texts of the near duplicates of kept documents, by number; see FetchNear."""
+        groups = self._kept.groups(numbers, self._kept.packed_keys(numbers)).tolist()
+        with self._lock:  # before it is asked what is stored
+            held = {g: [key for one in self._near for key in one.get(g, ())] for g in groups}
+        found = self._fetch_near(held, most) if held else {}
+        return {n: found[group] for n, group in zip(numbers.tolist(), groups, strict=True)}
 
 
 class PartRanks(NamedTuple):
