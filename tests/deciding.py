@@ -89,8 +89,7 @@ class Decider:
             self._decision,
             by_key(self._fetch),
             self._judge,
-            self._ranks_of,
-            fetch_near=self._near_of,
+            self,
         )
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
@@ -116,12 +115,14 @@ class Decider:
         self.greedy.arrived()
         return decisions
 
-    def _ranks_of(self, keys: BytesColumn) -> list[bytes]:
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return the ranks of what the target holds."""
         return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
 
-    def _near_of(self, asked: Mapping[int, Sequence[bytes]], _: int) -> dict[int, list[str]]:
-        stored = {group: [k for k, own in self._near.items() if own == group] for group in asked}
-        keys = {group: [*stored[group], *given] for group, given in asked.items()}
+    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+        """Return what the ledger would know."""
+        stored = {group: [k for k, own in self._near.items() if own == group] for group in groups}
+        keys = {group: [*stored[group], *given][: most + 1] for group, given in groups.items()}
         return {group: [self._source[key] for key in own] for group, own in keys.items()}
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:

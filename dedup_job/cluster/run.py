@@ -34,7 +34,6 @@ from dedup_job.job import pipeline
 from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.maintenance.records import near_texts
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Checkpoint
@@ -176,13 +175,7 @@ def _spread(wired: Wired) -> pipeline.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=GreedyDeduplicator(
-            index,
-            settings.decision,
-            RemoteTexts(force, index),
-            target.ranks_of,
-            partial(near_texts, target),
-        ),
+        decider=GreedyDeduplicator(index, settings.decision, RemoteTexts(force, index), target),
         snapshots=NoSnapshots(),
         threads=_AHEAD * size,
     )

@@ -7,7 +7,6 @@ import platform
 from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,6 @@ from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
-from dedup_job.mongo.maintenance.records import near_texts
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
@@ -211,13 +209,7 @@ def _job(
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index,
-            settings.decision,
-            target.texts_of,
-            models.judge,
-            target.ranks_of,
-            threads,
-            partial(near_texts, reader),
+            index, settings.decision, target.texts_of, models.judge, target, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import NEAR, Batch, Decisions, Replaced
 from dedup_job.decision.batches import Taken, choose
 from dedup_job.decision.compared import LocalTexts, Texts
-from dedup_job.decision.ranks import FetchNear, FetchRanks, KeptRanks, PartRanks, no_near, no_ranks
+from dedup_job.decision.ranks import Copies, KeptRanks, PartRanks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch
@@ -41,19 +41,18 @@ class GreedyDeduplicator:
         kept: KeptIndex,
         settings: DecisionSettings,
         texts: Texts,
-        fetch_ranks: FetchRanks = no_ranks,
-        fetch_near: FetchNear = no_near,
+        copies: Copies | None = None,
     ) -> None:
         """Take what is remembered of the kept documents, and the texts of all documents.
 
-        fetch_ranks: of kept documents; asked where batches have ranks, as is fetch_near.
+        copies: asked where batches have ranks.
         """
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
         self._compares, self._judges = settings.compares, settings.judges
         self._texts = texts
-        self._ranks = KeptRanks(fetch_ranks, fetch_near, kept)
+        self._ranks = KeptRanks(copies, kept)
         self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
 
     @classmethod
@@ -63,13 +62,11 @@ class GreedyDeduplicator:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
-        fetch_ranks: FetchRanks = no_ranks,
+        copies: Copies | None = None,
         threads: int = 1,
-        fetch_near: FetchNear = no_near,
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
-        texts = LocalTexts(kept, settings, fetch, judge, threads)
-        return cls(kept, settings, texts, fetch_ranks, fetch_near)
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, threads), copies)
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""
@@ -144,12 +141,12 @@ class GreedyDeduplicator:
                 pair = pair._replace(key=former.at(0), of=keys.at(start + row), group=group)
                 replaced.append((start + row, found._replace(pair=pair)))
                 if found.row < 0 and not pair.is_exact:
-                    self._ranks.add_near([(group, pair.key)])
+                    self._ranks.add_near([group], [pair.key])
             if ranks.own:
                 near = np.flatnonzero(told.outcomes == NEAR)
                 kept = choices.of[near]
                 groups = self._kept.groups(kept, self._kept.packed_keys(kept)).tolist()
-                self._ranks.add_near(zip(groups, keys.take(start + near).list(), strict=True))
+                self._ranks.add_near(groups, keys.take(start + near).list())
         decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,25 +12,18 @@ from numpy.typing import NDArray
 from dedup_job.index import KeptIndex
 from dedup_job.native.bytes_column import BytesColumn
 
-FetchRanks = Callable[[BytesColumn], Sequence[bytes]]
-"""Returns the ranks of n keys; of one that is gone an empty one, which no document has."""
 
+class Copies(Protocol):
+    """What is known of the copies of kept documents."""
 
-FetchNear = Callable[[Mapping[int, Sequence[bytes]], int], Mapping[int, Sequence[str]]]
-"""Returns the texts of near duplicates by group: of those that are stored, and of some keys.
+    def ranks_of(self, keys: BytesColumn) -> Sequence[bytes]:
+        """Return the ranks of n keys; of one that is gone an empty one, which no document has."""
 
-Of a group with more than a number of them any that are more.
-"""
+    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> Mapping[int, list[str]]:
+        """Return texts of near duplicates by group, given keys of some that may not be stored yet.
 
-
-def no_ranks(keys: BytesColumn) -> Sequence[bytes]:
-    """Return ranks where no document has one."""
-    return [b""] * len(keys.lengths)
-
-
-def no_near(asked: Mapping[int, Sequence[bytes]], most: int) -> Mapping[int, Sequence[str]]:  # noqa: ARG001
-    """Return none of any group."""
-    return dict.fromkeys(asked, ())
+        Of a group with more than `most`, any that are more.
+        """
 
 
 def places_of(ranks: Sequence[bytes]) -> NDArray[np.int64]:
@@ -42,8 +35,8 @@ def places_of(ranks: Sequence[bytes]) -> NDArray[np.int64]:
 class KeptRanks:
     """Ranks and near duplicates of kept documents: held until they are written, else fetched."""
 
-    def __init__(self, fetch: FetchRanks, fetch_near: FetchNear, kept: KeptIndex) -> None:
-        self._fetch, self._fetch_near, self._kept = fetch, fetch_near, kept
+    def __init__(self, copies: Copies | None, kept: KeptIndex) -> None:
+        self._copies, self._kept = copies, kept
         self._batches: list[dict[int, bytes]] = []
         self._near: list[dict[int, list[bytes]]] = []  # keys by group
         self._lock = threading.Lock()
@@ -71,21 +64,22 @@ class KeptRanks:
                 found |= {number: batch[number] for number in numbers if number in batch}
         missing = np.array([n for n in dict.fromkeys(numbers) if n not in found], dtype=np.int64)
         if len(missing):
-            ranks = self._fetch(self._kept.packed_keys(missing))
+            assert self._copies is not None  # batches have ranks
+            ranks = self._copies.ranks_of(self._kept.packed_keys(missing))
             found |= dict(zip(missing.tolist(), ranks, strict=True))
         return found
 
-    def add_near(self, near: Iterable[tuple[int, bytes]]) -> None:
-        """Hold near duplicates of the batch, given by group and key."""
-        for group, key in near:
+    def add_near(self, groups: Sequence[int], keys: Sequence[bytes]) -> None:
+        """Hold near duplicates of the batch."""
+        for group, key in zip(groups, keys, strict=True):
             self._near[-1].setdefault(group, []).append(key)
 
-    def near(self, numbers: NDArray[np.int64], most: int) -> dict[int, Sequence[str]]:
-        """Return the texts of the near duplicates of kept documents, by number; see FetchNear."""
+    def near(self, numbers: NDArray[np.int64], most: int) -> dict[int, list[str]]:
+        """Return the texts of the near duplicates of kept documents, by number; see Copies."""
         groups = self._kept.groups(numbers, self._kept.packed_keys(numbers)).tolist()
-        with self._lock:  # before it is asked what is stored
+        with self._lock:  # before the stored ones are asked for
             held = {g: [key for one in self._near for key in one.get(g, ())] for g in groups}
-        found = self._fetch_near(held, most) if held else {}
+        found = self._copies.near_of(held, most) if self._copies and held else {}
         return {n: found[group] for n, group in zip(numbers.tolist(), groups, strict=True)}
 
 

@@ -122,8 +122,8 @@ def test_no_text_is_dropped_in_a_group_whose_kept_one_it_is_unlike(
 
 def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
     decider, asked = decider_of(agreement.DEFAULT), []
-    given_ = decider._ranks_of
-    decider._ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
+    given_ = decider.ranks_of
+    decider.ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
     decider.forget()
     for start in range(0, agreement.TEXTS, 20):
         rows = [*range(start, min(start + 20, agreement.TEXTS))]

@@ -7,19 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import bson
-from bson import Int64
 
 from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import readings
 from dedup_job.mongo.bson.ids import comparable
-from dedup_job.mongo.bson.ledger_rows import DOCUMENT, dropped_digest, stored_in
+from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, fetch, in_commands, look_up, majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.code_points import pack
 
 _PAGE = PageSize()
 
@@ -199,30 +197,6 @@ def texts_of_originals(
     if target.form.ranking is None or not gone:
         return found
     return found | texts_of_dropped(target, clean_all, gone)
-
-
-def near_texts(
-    target: TargetReader, asked: Mapping[int, Sequence[bytes]], most: int
-) -> dict[int, list[str]]:
-    """Return texts of near duplicates by group: of rows of the ledger, and of some keys.
-
-    At least one more than `most` if a group has more; none that the source changed since.
-    """
-    group_of = {key: group for group, keys in asked.items() for key in keys[: most + 1]}
-    digests = dict[bytes, Any]()
-    for group in asked:
-        only = {"group": Int64(group), "reason": "near"}
-        for row in look_up(target.ledger, only, {"digest": 1}, target.retry, limit=most + 1):
-            group_of[row.key], digests[row.key] = group, bson_edit.fields_of(row.raw)["digest"]
-    found: dict[int, list[str]] = {group: [] for group in asked}
-
-    def cleaned(texts: Sequence[str]) -> list[str]:
-        return target.rows.cleaned(pack(texts)).texts()
-
-    for key, text in texts_of_dropped(target, cleaned, [*group_of]).items():
-        if digests.get(key) in (None, dropped_digest(text)):
-            found[group_of[key]].append(text)
-    return found
 
 
 def object_at(raw: bytes, name: str) -> dict[str, Any]:
