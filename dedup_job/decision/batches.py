@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprints, Replaced
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
+from dedup_job.decision.groups import Groups
 from dedup_job.decision.ranks import PartRanks
 from dedup_job.decision.rounds import (
     JOINED,
@@ -98,6 +99,7 @@ def choose(
     originals[repeated] = numbers[outcome.chosen[exact[repeated]]]
     outcome.totals[exact], outcome.chosen[exact] = 0, -1  # an equal text is found without them
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
+    _unhide(found, fingerprints.short)
     of = _enter_pairs(found, pairs, outcome, numbers, columns, decisions)
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
     decisions.probabilities[exact] = np.nan
@@ -109,6 +111,16 @@ def choose(
     missing = _missing(found, outcome, hashed, own[said == VOID])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
+
+
+def _unhide(found: LookUp, short: NDArray[np.bool_]) -> None:
+    """Let each pair name the simhash if it is near, also if an equal one hid it from the text.
+
+    What hides depends on documents that gave way, which an index that is read anew does not know.
+    """
+    candidates = found.candidates
+    near = (candidates.distances <= found.distance) & ~short[candidates.rows]
+    candidates.columns[near] |= np.uint32(BY_SIMHASH)
 
 
 def _name_heirs(
@@ -207,17 +219,24 @@ def _decided(
         np.full(n, -1, dtype=np.int64),
         np.zeros(len(numbers), dtype=np.bool_),
     )
+    order = ranks.places()
     beats, pair_beats = (np.zeros(ranked * size, dtype=np.bool_) for size in (n, len(numbers)))
     if ranked:
         same = np.flatnonzero(texts.twins >= 0)
         beats[same] = ranks.beats(same, texts.twins[same])
-    better = Better(ranks.places(), beats, pair_beats)
-    while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
-        verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
-        if ranked:
-            some = places[verdicts.joined[places] & (numbers[places] < found.held)]
-            pair_beats[some] = ranks.beats(rows[some], numbers[some])
-    return outcome
+        here = np.flatnonzero(numbers >= found.held)
+        pair_beats[here] = order[rows[here]] > order[numbers[here] - found.held]
+    better, groups = Better(order, beats, pair_beats), Groups(found, pairs, ranks.kept, rules.most)
+    while True:
+        while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
+            verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
+            if ranked:
+                some = places[verdicts.joined[places] & (numbers[places] < found.held)]
+                pair_beats[some] = ranks.beats(rows[some], numbers[some])
+        unlike = groups.first_unlike(outcome) if ranked else -1
+        if unlike < 0:
+            return outcome
+        pair_beats[unlike] = False
 
 
 def _enter_pairs(
@@ -247,7 +266,7 @@ def _enter_pairs(
     decisions.left_out[rows] = details.left_out
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
-    columns[here] &= found.turns.visible[earlier]
+    columns[here] &= found.turns.visible[earlier] | np.uint32(BY_SIMHASH)
     numbers[here] = added[earlier]
     decisions.channels[rows] = _channels_of(columns, channels)
     of = np.full(len(added), -1, dtype=np.int64)

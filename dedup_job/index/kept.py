@@ -418,7 +418,7 @@ class KeptIndex:
             columns, equal = last.bands.columns, last.bands.most_equal
         limits = Limits(columns, equal, most_same(bits))
         found = self._known(self._found(texts, bits, least, limits))
-        distance = last.near.distance if last.by_simhash else None
+        distance = last.near.distance if last.by_simhash else -1
         return among_all(found, self._count, texts, bits, least, limits, distance)
 
     def _known(self, found: Found) -> Found:

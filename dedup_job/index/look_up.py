@@ -41,13 +41,15 @@ class LookUp(NamedTuple):
     of the batch; turns: by what the latter are found once they are kept; alone: bool (n,), which
     texts find nothing and meet no other of the batch. Not even one with the same fingerprint, or
     with a key in common that has too few equal bits: so none of them hides another, and nobody
-    needs to be told that it is kept.
+    needs to be told that it is kept. distance: of fingerprints that find each other, below 0 if
+    none do.
     """
 
     candidates: Candidates
     held: int
     turns: BatchVisibility
     alone: NDArray[np.bool_]
+    distance: int
 
 
 def bits_of(segments: Sequence[Segment], texts: Fingerprints) -> NDArray[np.uint64]:
@@ -95,12 +97,11 @@ def among_all(
     bits: NDArray[np.uint64],
     least: NDArray[np.int64],
     limits: Limits,
-    distance: int | None,
+    distance: int,
 ) -> LookUp:
     """Add to what n texts find in an index what they find among themselves.
 
-    count: of kept documents; bits, least: as in `Segment.find`; distance: of fingerprints that find
-    each other, None if none do.
+    count: of kept documents; bits, least: as in `Segment.find`; distance: as in `LookUp`.
     """
     candidates, turns, alone = _core.look_up_in_batch(
         found=found.candidates,
@@ -113,9 +114,9 @@ def among_all(
         least=least,
         limits=limits,
         count=count,
-        distance=-1 if distance is None else distance,
+        distance=distance,
     )
-    return LookUp(Candidates(*candidates), count, turns, alone)
+    return LookUp(Candidates(*candidates), count, turns, alone, distance)
 
 
 def bases_of(segments: Sequence[Segment]) -> NDArray[np.int64]:
