@@ -32,7 +32,7 @@ from tests.running import run_here, uri_of
 Db = Database[dict[str, Any]]
 Flags = dict[str, Any]
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.SNAPSHOT}
-STEPS, LIFE = 60, 100  # steps of the suite; after so many another source and target begin
+STEPS, LIFE = 40, 100  # steps of the suite; after so many another source and target begin
 FOUND_BY = False  # whether an interrupted run finds by the same channels as one left alone
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 UPDATE = {"source__on_change": "update"}
