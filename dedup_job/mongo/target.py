@@ -28,7 +28,7 @@ from dedup_job.mongo.state.commits import Commits, insert_once
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.mongo.state.lease import wait_for
-from dedup_job.mongo.state.pieces import RunPieces
+from dedup_job.mongo.state.pieces import RunPieces, purge
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
@@ -68,6 +68,7 @@ class Target(TargetReader):
         self._discards = False  # a bookmark that no run can have written
         self.guard = CollectionGuard(self)
         self.commit_by: Commit = self.commit  # another process may do it
+        self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -269,6 +270,8 @@ class Target(TargetReader):
             values["bookmark"] = None
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
+        if (days := self.undo_days) is not None and report.status is Status.DONE:
+            self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
     def abort(self, report: Run) -> None:
         """Record that the run broke off, as far as lease and database let us.

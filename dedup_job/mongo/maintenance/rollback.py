@@ -84,7 +84,8 @@ def planned(target: TargetReader, run: int) -> Undone:
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
     rows, back, better = counts.scanned - counts.kept, 0, 0
-    for piece in RunPieces(target.runs, run, target.retry).read():
+    # one that was changed does not bar what is begun
+    for piece in RunPieces(target.runs, run, target.retry).read(bars=not begun):
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
         better += 0 if piece.again else len(kept)
@@ -145,15 +146,17 @@ def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
         )
     row = target.run(run)
     if row is not None:
-        _check_own(target, row, state.get("undo_from"))
+        _check_own(target, row, state.get("undo_from"), bars=False)
 
 
-def _check_own(target: TargetReader, row: Mapping[str, Any], half: int | None = None) -> None:
+def _check_own(
+    target: TargetReader, row: Mapping[str, Any], half: int | None = None, *, bars: bool = True
+) -> None:
     """Raise StateMismatch where undoing what a person did would delete what a run kept."""
     number = row["_id"]
     if row["status"] not in BY_HAND or not target.rows.has_runs:
         return
-    for rows in former_rows(target, row, half):
+    for rows in former_rows(target, row, half, bars=bars):
         keys = [one.key for one in rows]
         for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
             if run_of(there.raw, is_kept=True) != number:
@@ -180,6 +183,16 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last["_id"] != run:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
         raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
+    if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
+        raise UsageError(
+            Message(
+                "run {run} of {target} cannot be undone any more: what it took out was purged on "
+                "{day:%Y-%m-%d}, as the setting run.undo_days says.",
+                run=run,
+                target=target.name,
+                day=last["purged"],
+            )
+        )
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
@@ -227,22 +240,19 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
-    done, aside = Undone(target.name, run), set[int]()
-    stay = _staying(target, run, pieces, aside)
-    for piece in pieces.read(aside=aside):
+    done, stay = Undone(target.name, run), _staying(target, run, pieces)
+    for piece in pieces.read(bars=False):
         try:
             back, documents, rows = _bring_back(target, run, pieces, piece, stay)
         except BulkWriteError as e:  # an index or a rule of the target that somebody made
             if e.has_error_label("TransientTransactionError"):
                 raise
             _warn(target, run, piece.number, str(refused_writes(e)[0].get("errmsg", e)))
-            stay = _staying(target, run, pieces, aside, stay.union(piece.keys))
+            stay = _staying(target, run, pieces, stay.union(piece.keys))
             continue
         done = replace(
             done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
         )
-    for number in aside:
-        _warn(target, run, number, Message("it was changed by something other than dedup"))
     kept, left, seen = _delete(target, target.documents, run, progress, 0, stay)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen, stay)
     left += rows_left
@@ -250,7 +260,6 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
-        pieces.set_aside(aside, session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
@@ -258,28 +267,24 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
 def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
     said = Message(
-        "the undo of run {run} could not bring back what {runs} holds under _id {id}: {why}. These "
-        "documents stay as they are now in {target}, and so does that row: take from it what is "
-        "missing.",
-        run=run,
+        "{runs} holds under _id {id} what number {run} took out, and it cannot be brought back: "
+        "{why}. What is there now stays, and so does that row.",
         runs=target.runs.full_name,
         id=piece_id(run, number),
+        run=run,
         why=why,
-        target=target.name,
     )
     log.warning("%s", said)
 
 
-def _staying(
-    target: Target, run: int, pieces: RunPieces, aside: set[int], known: Set[bytes] = _NONE
-) -> set[bytes]:
+def _staying(target: Target, run: int, pieces: RunPieces, known: Set[bytes] = _NONE) -> set[bytes]:
     """Return the keys of what stays as it is now, with those that are known.
 
     That is what was decided anew and the source no longer holds. A row comes back only with its
     original, and one that stays keeps the original that it has now.
     """
     stay, back, lost, of = {*known}, set[bytes](), set[bytes](), dict[bytes, bytes]()
-    for piece in pieces.read(aside=aside):
+    for piece in pieces.read(bars=False):
         back.update(piece.keys)
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
         if piece.again:
@@ -290,14 +295,14 @@ def _staying(
             stay |= there
             lost |= gone - there
     back |= _of_another(target, run, {*of.values()} - back, *target.decided)
-    more = {*stay}
-    while more:
+    while True:
         alone = {key for key, own in of.items() if own in stay or own not in back} - lost
         now = some(majority(target.ledger), [*stay | alone], _ORIGINALS, target.retry)
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
         more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
+        if not more:
+            return stay
         stay |= more
-    return stay
 
 
 def _original(row: RawDocument) -> bytes:
@@ -401,19 +406,25 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    stay = list[RawDocument]()
+    stay, read = list[RawDocument](), 0
     done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     doing = Message("undoing number {number}: putting rows back", number=done.run)
     progress.total(row["documents"], doing)
-    for rows in former_rows(target, row, half):
+    for number, rows in enumerate(former_rows(target, row, half, bars=False), half or 0):
+        if not rows and half is None:
+            _warn(target, done.run, number, Message("it was removed or changed"))
+        read += len(rows)
         gone, staying = put_back(target, done.run, rows)
         back = done.ledger + len(rows) - len(staying)
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
         progress.advance(back)
 
+    restored = not half and row["status"] == str(Status.RESTORED)
+    left = row["documents"] - read if restored else 0
+
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:
-            _mark(target, done.run, session)
+            _mark(target, done.run, session, **({"left": left} if left else {}))
         else:
             shorten(target, row, half or 0, stay, session)
 

@@ -143,11 +143,11 @@ _ANY_RUN = {  # besides what is needed of it; rates are compared
     "left_out": Count,
     "clusters": _list_of(_CLUSTER),
 }
-_UNDONE = {"undone": datetime}
+_LATER = {"undone": datetime, "purged": datetime}
 RUN = _shape(
     {**_ANY_RUN, "token": Count},
     {
-        **_UNDONE,
+        **_LATER,
         "machines": _list_of(_MACHINE),
         **dict.fromkeys(("resumed", "by_arrival"), Literal[True]),
         "refreshed": dict[Literal["changed", "deleted"], Count],
@@ -156,7 +156,7 @@ RUN = _shape(
 )
 """The row of a run."""
 ENTRY = _shape(
-    {**_ANY_RUN, "given": Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]}, _UNDONE, EntryFields
+    {**_ANY_RUN, "given": Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]}, _LATER, EntryFields
 )
 """The row of what a person did."""
 PIECE_ROW = _shape(
