@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
@@ -13,6 +12,7 @@ import typer
 
 from dedup_job import __version__
 from dedup_job.cli.options import Guarded
+from dedup_job.cli.signals import code_of
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, refusal, set_up_language
 from dedup_job.errors import DedupError, Interrupted
@@ -136,8 +136,8 @@ def main() -> NoReturn:
     open_streams()
     try:
         _run()
-    except KeyboardInterrupt:  # before or after all that has something to say of it
-        _leave(128 + signal.SIGINT)
+    except KeyboardInterrupt as e:  # before or after all that has something to say of it
+        _leave(code_of(e))
     except SystemExit as e:
         _leave(e.code if isinstance(e.code, int) else int(e.code is not None))
     _leave(0)

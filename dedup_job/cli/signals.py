@@ -73,14 +73,20 @@ class StopSignals:
         again = self.received is not None
         self.received = self.received or signum
         if again or not self._waits:
-            raise KeyboardInterrupt
-        with suppress(OSError):  # the terminal may be what is gone
+            raise KeyboardInterrupt(self.received)
+        # the terminal may be what is gone, or what this came in the middle of a write to
+        with suppress(OSError, RuntimeError):
             self._say()
 
 
 def say_stopping() -> None:
     """Say it on standard error, below a progress bar."""
     sys.stderr.write(f"\n{localized(STOPPING)}\n")
+
+
+def code_of(stop: KeyboardInterrupt) -> int:
+    """Return the exit code of a stop by the signal that it names, SIGINT if none."""
+    return 128 + int(stop.args[0] if stop.args else signal.SIGINT)
 
 
 @contextmanager

@@ -27,6 +27,7 @@ from dedup_job.mongo.state.fields import (
     RunFields,
     StateFields,
     fits,
+    matches,
     misfits,
 )
 from dedup_job.runs.stages import Stage
@@ -155,9 +156,7 @@ RUN = _shape(
     RunFields,
 )
 """The row of a run."""
-ENTRY = _shape(
-    {**_ANY_RUN, "given": Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]}, _LATER, EntryFields
-)
+ENTRY = _shape({**_ANY_RUN, "given": Annotated[str, matches("[0-9a-f]{32}")]}, _LATER, EntryFields)
 """The row of what a person did."""
 PIECE_ROW = _shape(
     {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -114,6 +115,14 @@ def fits(test: Callable[[Any], bool]) -> AfterValidator:
     return AfterValidator(check)
 
 
+def matches(pattern: str) -> AfterValidator:
+    """Return a validator that refuses what a pattern does not match as a whole.
+
+    A signal that comes while pydantic builds one of its own makes it another pattern for good.
+    """
+    return fits(lambda value: re.fullmatch(pattern, value) is not None)
+
+
 def is_count(value: Any) -> bool:
     """Tell whether this counts something."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX
@@ -153,7 +162,7 @@ def _are_settings(value: Mapping[str, Any]) -> bool:
 
 Count = Annotated[Any, fits(is_count)]
 Number = Annotated[Any, fits(_is_number)]
-_Name = Annotated[str, Field(pattern=r"\.")]
+_Name = Annotated[str, matches(r"(?s).*\..*")]
 _Counts = Annotated[dict[str, Any], fits(_are_counts)]
 _Settings = Annotated[dict[str, Any], fits(_are_settings)]
 
@@ -187,7 +196,7 @@ class CheckpointFields(_Strict):
 class StateFields(_Strict):
     """What is needed of a state."""
 
-    id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # it names a file
+    id: Annotated[str, matches("[0-9a-f]{32}")]  # it names a file
     generation: Count
     source: _Name
     settings: _Settings
@@ -228,7 +237,7 @@ class RunFields(_Strict):
     known: Count = 0
     expected: Count | None = None
     series: Annotated[list[Any], fits(are_points)] = []
-    machines: Sequence[MachineFields] = []
+    machines: list[MachineFields] = []
 
 
 class EntryFields(RunFields):
