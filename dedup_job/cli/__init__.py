@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
@@ -12,7 +13,6 @@ import typer
 
 from dedup_job import __version__
 from dedup_job.cli.options import Guarded
-from dedup_job.cli.signals import code_of
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
 from dedup_job.cli.usage import Command, refusal, set_up_language
 from dedup_job.errors import DedupError, Interrupted
@@ -137,7 +137,7 @@ def main() -> NoReturn:
     try:
         _run()
     except KeyboardInterrupt as e:  # before or after all that has something to say of it
-        _leave(code_of(e))
+        _leave(128 + (e.args or [signal.SIGINT])[0])
     except SystemExit as e:
         _leave(e.code if isinstance(e.code, int) else int(e.code is not None))
     _leave(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -13,7 +14,7 @@ from typing import Annotated
 
 import typer
 
-from dedup_job.cli.signals import STOPPING, code_of, say_stopping
+from dedup_job.cli.signals import STOPPING, say_stopping
 from dedup_job.cli.streams import json_log
 from dedup_job.errors import DedupError
 from dedup_job.messages import Message, counted
@@ -138,7 +139,7 @@ def _done(run: Run) -> Message:
 def _end(error: BaseException | None, seconds: float, report: Run | None) -> End:
     if error is None or isinstance(error, typer.Exit):  # a report with an exit code other than 0
         return End(error.exit_code if error else 0, seconds, report)
-    code = code_of(error) if isinstance(error, KeyboardInterrupt) else 1
+    code = 128 + (error.args or [signal.SIGINT])[0] if isinstance(error, KeyboardInterrupt) else 1
     if isinstance(error, DedupError):
         code = error.code
     return End(code, seconds, report, type(error).__name__, str(error))

@@ -84,11 +84,6 @@ def say_stopping() -> None:
     sys.stderr.write(f"\n{localized(STOPPING)}\n")
 
 
-def code_of(stop: KeyboardInterrupt) -> int:
-    """Return the exit code of a stop by the signal that it names, SIGINT if none."""
-    return 128 + int(stop.args[0] if stop.args else signal.SIGINT)
-
-
 @contextmanager
 def ending_at_once(message: str) -> Iterator[None]:
     """Let a signal end the block at once; Interrupted then says what has become of the work."""

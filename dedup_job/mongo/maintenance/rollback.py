@@ -44,9 +44,8 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import Checkpoint, Status
 
 log = logging.getLogger("dedup")
+_Keys = Set[bytes]
 _UNDONE = str(Status.UNDONE)
-_NONE: Set[bytes] = frozenset()
-_ORIGINALS = {"run": 1, "of": 1, "against": 1}
 WRITE = 1000  # documents in a transaction
 
 
@@ -84,7 +83,6 @@ def planned(target: TargetReader, run: int) -> Undone:
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
     rows, back, better = counts.scanned - counts.kept, 0, 0
-    # one that was changed does not bar what is begun
     for piece in RunPieces(target.runs, run, target.retry).read(bars=not begun):
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
@@ -115,18 +113,8 @@ def finish_undo(target: Target) -> None:
     if (run := state.get("undo")) is not None:
         target.retry(lambda: check_begun(target, state))
         progress, half = target.retry.progress or QUIET, state.get("undo_from")
-        progress.stage(_finishing(run, half))
+        progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
         _take_back(target, run, progress, half)
-
-
-def _finishing(run: int, half: int | None) -> Message:
-    if half is None:
-        return Message("finishing the undo of run {run}, which was cut off", run=run)
-    return Message(
-        "finishing the undo of part {part} of number {run}, which was cut off",
-        part=half + 1,
-        run=run,
-    )
 
 
 def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
@@ -184,15 +172,8 @@ def _check_last(target: TargetReader, run: int) -> None:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
         raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
     if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
-        raise UsageError(
-            Message(
-                "run {run} of {target} cannot be undone any more: what it took out was purged on "
-                "{day:%Y-%m-%d}, as the setting run.undo_days says.",
-                run=run,
-                target=target.name,
-                day=last["purged"],
-            )
-        )
+        purged = Message("what it took out was purged, as run.undo_days says")
+        raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
@@ -240,7 +221,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
-    done, stay = Undone(target.name, run), _staying(target, run, pieces)
+    done, stay = Undone(target.name, run), _staying(target, run, pieces, set())
     for piece in pieces.read(bars=False):
         try:
             back, documents, rows = _bring_back(target, run, pieces, piece, stay)
@@ -266,24 +247,22 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
 
 def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
+    values = {"runs": target.runs.full_name, "id": piece_id(run, number), "run": run, "why": why}
     said = Message(
         "{runs} holds under _id {id} what number {run} took out, and it cannot be brought back: "
         "{why}. What is there now stays, and so does that row.",
-        runs=target.runs.full_name,
-        id=piece_id(run, number),
-        run=run,
-        why=why,
+        **values,
     )
     log.warning("%s", said)
 
 
-def _staying(target: Target, run: int, pieces: RunPieces, known: Set[bytes] = _NONE) -> set[bytes]:
+def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
     """Return the keys of what stays as it is now, with those that are known.
 
     That is what was decided anew and the source no longer holds. A row comes back only with its
     original, and one that stays keeps the original that it has now.
     """
-    stay, back, lost, of = {*known}, set[bytes](), set[bytes](), dict[bytes, bytes]()
+    stay, back, of = {*known}, set[bytes](), dict[bytes, bytes]()
     for piece in pieces.read(bars=False):
         back.update(piece.keys)
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
@@ -293,11 +272,10 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: Set[bytes] = _N
             rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
             there |= {row.key for row in rows if bson_edit.field(row.raw, DOCUMENT) is not None}
             stay |= there
-            lost |= gone - there
     back |= _of_another(target, run, {*of.values()} - back, *target.decided)
     while True:
-        alone = {key for key, own in of.items() if own in stay or own not in back} - lost
-        now = some(majority(target.ledger), [*stay | alone], _ORIGINALS, target.retry)
+        alone = {key for key, own in of.items() if own in stay or own not in back}
+        now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
         more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
         if not more:
@@ -306,13 +284,12 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: Set[bytes] = _N
 
 
 def _original(row: RawDocument) -> bytes:
-    """Return the key of the original that a row names, b"" if that lies elsewhere."""
     key = bson_edit.named_key(row.raw)
-    return b"" if key and bson_edit.place_of(key) else key
+    return b"" if key and bson_edit.place_of(key) else key  # which lies elsewhere
 
 
 def _bring_back(
-    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: Set[bytes]
+    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: _Keys
 ) -> tuple[int, int, int]:
     """Let stand again what left the target or the ledger in this run, but for what stays.
 
@@ -333,15 +310,13 @@ def _bring_back(
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
         deleted = bring_back(target, run, back, session)
-        pieces.shorten(piece.number, Piece(kept, rows, again=True), session)
+        pieces.write(piece.number, [Piece(kept, rows, again=True)], session)
 
     target.commits.commit(writes, {"undo": run}, {"undo": run})
     return len(back.keys), *deleted
 
 
-def _of_another(
-    target: Target, run: int, keys: Set[bytes], *collections: AnyCollection
-) -> set[bytes]:
+def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollection) -> set[bytes]:
     """Return those of some ids that collections hold as decided by another run."""
     found = set[bytes]()
     for collection in collections:
@@ -352,12 +327,7 @@ def _of_another(
 
 
 def _delete(
-    target: Target,
-    collection: AnyCollection,
-    run: int,
-    progress: Progress,
-    done: int,
-    stay: Set[bytes],
+    target: Target, collection: AnyCollection, run: int, progress: Progress, done: int, stay: _Keys
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
@@ -373,8 +343,8 @@ def _delete(
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
         for start in range(0, len(own), WRITE):
             some_own = own[start : start + WRITE]
-            there = target.held_by(target.source, some_own) if holds else {*some_own}
-            keys = [key for key in some_own if key in there - stay]
+            there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
+            keys = [key for key in some_own if key in there]
             left += len(some_own) - len(keys)
             for part in in_commands(keys):
                 take_back(target, run, **{"documents" if is_kept else "ledger": part})
@@ -419,8 +389,7 @@ def _put_rows_back(
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
         progress.advance(back)
 
-    restored = not half and row["status"] == str(Status.RESTORED)
-    left = row["documents"] - read if restored else 0
+    left = row["documents"] - read if row["status"] == str(Status.RESTORED) else 0
 
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:

@@ -18,6 +18,7 @@ from dedup_job.columns import CHANNELS
 from dedup_job.mongo.bson.ledger_rows import stored_value
 from dedup_job.mongo.maintenance.run_counts import REASONS
 from dedup_job.mongo.state.fields import (
+    IS_HEX,
     CheckpointFields,
     Count,
     EntryFields,
@@ -27,7 +28,6 @@ from dedup_job.mongo.state.fields import (
     RunFields,
     StateFields,
     fits,
-    matches,
     misfits,
 )
 from dedup_job.runs.stages import Stage
@@ -156,7 +156,7 @@ RUN = _shape(
     RunFields,
 )
 """The row of a run."""
-ENTRY = _shape({**_ANY_RUN, "given": Annotated[str, matches("[0-9a-f]{32}")]}, _LATER, EntryFields)
+ENTRY = _shape({**_ANY_RUN, "given": Annotated[str, IS_HEX]}, _LATER, EntryFields)
 """The row of what a person did."""
 PIECE_ROW = _shape(
     {

@@ -104,7 +104,7 @@ def _outermost(paths: Sequence[str]) -> list[str]:
     return [*dict.fromkeys(path.partition(".")[0] for path in paths)]
 
 
-def fits(test: Callable[[Any], bool]) -> AfterValidator:
+def fits(test: Callable[[Any], object]) -> AfterValidator:
     """Return what refuses a value of a field that does not pass a test."""
 
     def check(value: Any) -> Any:
@@ -113,14 +113,6 @@ def fits(test: Callable[[Any], bool]) -> AfterValidator:
         return value
 
     return AfterValidator(check)
-
-
-def matches(pattern: str) -> AfterValidator:
-    """Return a validator that refuses what a pattern does not match as a whole.
-
-    A signal that comes while pydantic builds one of its own makes it another pattern for good.
-    """
-    return fits(lambda value: re.fullmatch(pattern, value) is not None)
 
 
 def is_count(value: Any) -> bool:
@@ -162,7 +154,9 @@ def _are_settings(value: Mapping[str, Any]) -> bool:
 
 Count = Annotated[Any, fits(is_count)]
 Number = Annotated[Any, fits(_is_number)]
-_Name = Annotated[str, matches(r"(?s).*\..*")]
+# a signal that comes while pydantic builds a pattern of its own would make it another one
+IS_HEX = fits(re.compile("[0-9a-f]{32}").fullmatch)
+_Name = Annotated[str, fits(lambda name: "." in name)]
 _Counts = Annotated[dict[str, Any], fits(_are_counts)]
 _Settings = Annotated[dict[str, Any], fits(_are_settings)]
 
@@ -196,7 +190,7 @@ class CheckpointFields(_Strict):
 class StateFields(_Strict):
     """What is needed of a state."""
 
-    id: Annotated[str, matches("[0-9a-f]{32}")]  # it names a file
+    id: Annotated[str, IS_HEX]  # it names a file
     generation: Count
     source: _Name
     settings: _Settings

@@ -33,11 +33,6 @@ MOST_ROWS = 1000  # of a piece
 MOST_BYTES = 8 << 20  # of a piece; one row may be larger
 _SPARE = 128 * 1024  # bytes; a row of the ledger leaves 64 KiB to what records its removal
 _APART = 1_000_000  # numbers of pieces that a run or an entry may have
-_WITHOUT_TEXTS = (  # fields of a row, or of a kept document
-    *("_id", "dedup", "decision", "of", "against", "distance", "similarity", "probability"),
-    *("found_by", "reason", "run", "digest", "group", "richer", "left_out", "void", "kept_by"),
-    "detail",
-)
 
 
 def piece_id(number: int, piece: int) -> int:
@@ -86,9 +81,12 @@ class RunPieces:
         return 1 + bson_edit.fields_of(last[0].raw)[PIECE] if last else 0
 
     def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
-        """Write pieces, numbered from `first` on."""
+        """Write pieces, numbered from `first` on; remove one that holds nothing."""
         for piece, part in enumerate(pieces, first):
             number = piece_id(self._run, piece)
+            if not part.keys:
+                self._runs.delete_many({"_id": number}, session=session)
+                continue
             kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
             values = {"_id": number, "of": self._run, PIECE: piece, KEPT: kept}
             more = {ROWS: rows, AGAIN: True} if part.again else {}
@@ -100,13 +98,6 @@ class RunPieces:
         bars: StateMismatch for one that was changed, which is passed over else.
         """
         return (piece for _, piece in _read(self._runs, self._of(first), self._retry, bars=bars))
-
-    def shorten(self, number: int, rest: Piece, session: ClientSession | None) -> None:
-        """Let the rest of a piece take its place, which is none if nothing is left."""
-        if rest.keys:
-            self.write(number, [rest], session)
-        else:
-            self._runs.delete_many({"_id": piece_id(self._run, number)}, session=session)
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -134,19 +125,15 @@ def undecided_again(
 
 
 def purge(runs: AnyCollection, before: int, days: float) -> None:
-    """Take the texts out of what runs before a number recorded more than some days ago.
-
-    The rest stays, by which a check counts.
-    """
+    """Take the texts, but not the counts, out of what runs before one recorded, some days ago."""
     since = {"_id": {"$lt": before}, "started": {"$lt": datetime.now(UTC) - timedelta(days)}}
     numbers = {"$in": runs.distinct("_id", {**since, PIECE: None, "purged": None})}
-    fields = {name: f"$$this.{name}" for name in _WITHOUT_TEXTS}
-    for name in (KEPT, ROWS):
-        change = {"$set": {name: {"$map": {"input": f"${name}", "in": fields}}}}
-        runs.update_many({"of": numbers, name: {"$ne": None}}, [change])
-    runs.update_many(
-        {"_id": numbers, "clusters": {"$ne": None}}, {"$set": {"clusters.$[].sample": ""}}
-    )
+    kept = {"$map": {"input": f"${KEPT}", "in": {"_id": "$$this._id", "dedup": "$$this.dedup"}}}
+    runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
+    texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
+    runs.update_many({"of": numbers, ROWS: {"$ne": None}}, {"$unset": texts})
+    named = {"_id": numbers, "clusters": {"$ne": None}}
+    runs.update_many(named, {"$set": {"clusters.$[].sample": ""}})
     runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
 
 
