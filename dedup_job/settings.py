@@ -100,6 +100,13 @@ class RunSettings(BaseModel):
         le=1e7,
         description="seconds to wait while another run holds the lease",
     )
+    undo_days: float | None = Field(
+        default=None,
+        gt=0,
+        le=1e5,
+        description="days after which a run cannot be undone: of what it took out of target and "
+        "ledger, T.runs then holds no texts any more, from the end of a later run on. Unset: never",
+    )
     report_every: float = Field(
         default=10.0,
         gt=0,

@@ -136,8 +136,8 @@ def main() -> NoReturn:
     open_streams()
     try:
         _run()
-    except KeyboardInterrupt:  # before or after all that has something to say of it
-        _leave(128 + signal.SIGINT)
+    except KeyboardInterrupt as e:  # before or after all that has something to say of it
+        _leave(128 + (e.args or [signal.SIGINT])[0])
     except SystemExit as e:
         _leave(e.code if isinstance(e.code, int) else int(e.code is not None))
     _leave(0)

@@ -139,7 +139,7 @@ def _done(run: Run) -> Message:
 def _end(error: BaseException | None, seconds: float, report: Run | None) -> End:
     if error is None or isinstance(error, typer.Exit):  # a report with an exit code other than 0
         return End(error.exit_code if error else 0, seconds, report)
-    code = 128 + signal.SIGINT if isinstance(error, KeyboardInterrupt) else 1
+    code = 128 + (error.args or [signal.SIGINT])[0] if isinstance(error, KeyboardInterrupt) else 1
     if isinstance(error, DedupError):
         code = error.code
     return End(code, seconds, report, type(error).__name__, str(error))

@@ -173,7 +173,7 @@ def _undone(found: Undone) -> Iterator[Message]:
     if found.left:
         yield Message(
             "Left in {target}, since the source no longer holds them and these may be the only "
-            "copies: {documents}.",
+            "copies, or since they are decided by such ones: {documents}.",
             target=found.target,
             documents=counted(found.left, "document"),
         )

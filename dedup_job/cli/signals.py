@@ -73,8 +73,9 @@ class StopSignals:
         again = self.received is not None
         self.received = self.received or signum
         if again or not self._waits:
-            raise KeyboardInterrupt
-        with suppress(OSError):  # the terminal may be what is gone
+            raise KeyboardInterrupt(self.received)
+        # the terminal may be what is gone, or what this came in the middle of a write to
+        with suppress(OSError, RuntimeError):
             self._say()
 
 

@@ -141,6 +141,7 @@ def run_job(
         writer = None
         if not request.dry_run:
             writer = Target(*places, _finish_undo, retry, settings.run.lease_wait)
+            writer.undo_days = settings.run.undo_days
         reader = writer or TargetReader(*places, retry)
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)

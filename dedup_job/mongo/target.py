@@ -29,7 +29,7 @@ from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.mongo.state.lease import wait_for
-from dedup_job.mongo.state.pieces import RunPieces, undecided_again
+from dedup_job.mongo.state.pieces import RunPieces, purge, undecided_again
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
 from dedup_job.runs.counts import Counts
@@ -71,6 +71,7 @@ class Target(TargetReader):
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
         self.guard = CollectionGuard(self)
         self.commit_by: Commit = self.commit  # another process may do it
+        self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -281,6 +282,8 @@ class Target(TargetReader):
             values["bookmark"] = None
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
+        if (days := self.undo_days) is not None and report.status is Status.DONE:
+            self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
     def abort(self, report: Run) -> None:
         """Record that the run broke off, as far as lease and database let us.

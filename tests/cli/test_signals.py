@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import os
 import signal
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
+from dedup_job.cli import main
 from dedup_job.cli.signals import StopSignals, ending_at_once
 from dedup_job.errors import Interrupted
 
@@ -76,3 +78,42 @@ def test_other_errors_that_python_drops_are_told_as_before(
     with ending_at_once("ended."):
         Broken()
     assert told == [ValueError]
+
+
+class Struck(io.RawIOBase):
+    """A file that is struck by a signal while it is written."""
+
+    def writable(self) -> bool:
+        """Take what is written."""
+        return True
+
+    def write(self, data: object) -> int:
+        """Be struck."""
+        os.kill(os.getpid(), signal.SIGTERM)
+        return len(bytes(data))  # type: ignore[call-overload]
+
+
+def test_a_signal_in_the_middle_of_a_line_waits_for_the_batch(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    stream = io.TextIOWrapper(io.BufferedWriter(Struck()), line_buffering=True)
+    monkeypatch.setattr("sys.stderr", stream)
+    with StopSignals() as stop:
+        stop.wait_for_batch()
+        stream.write("42 documents\n")
+        assert stop.received == signal.SIGTERM
+
+
+def test_a_stop_that_nothing_else_tells_of_has_the_code_of_its_signal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def struck() -> None:
+        with StopSignals():
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(10)
+
+    codes = list[int]()
+    monkeypatch.setattr("os._exit", codes.append)
+    monkeypatch.setattr("dedup_job.cli._run", struck)
+    main()
+    assert codes[0] == 128 + signal.SIGTERM

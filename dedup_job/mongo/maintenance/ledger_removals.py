@@ -272,19 +272,17 @@ def _write_piece(
 
 
 def former_rows(
-    target: TargetReader, row: Mapping[str, Any], half: int | None = None
+    target: TargetReader, row: Mapping[str, Any], half: int | None = None, *, bars: bool = True
 ) -> Iterator[list[RawDocument]]:
     """Yield the rows that an entry took out of the ledger, piece by piece, raw as they were.
 
-    half: a piece that may be half written, or not yet; those before it are left out. Raises
-    StateMismatch where another one is gone.
+    half: a piece that may be half written, or not yet; those before it are left out. bars: raise
+    StateMismatch where one is gone.
     """
     number = row["_id"]
     for piece in range(row["pieces"]) if half is None else (half,):
         rows = rows_of_piece(target, number, piece)
-        if rows is None and piece == half:
-            return
-        if rows is None:
+        if rows is None and bars:
             raise StateMismatch(
                 Message(
                     "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
@@ -296,7 +294,7 @@ def former_rows(
                     id=piece_id(number, piece),
                 )
             )
-        yield rows
+        yield rows or []
 
 
 def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocument] | None:

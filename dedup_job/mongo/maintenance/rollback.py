@@ -44,9 +44,8 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import Checkpoint, Status
 
 log = logging.getLogger("dedup")
+_Keys = Set[bytes]
 _UNDONE = str(Status.UNDONE)
-_NONE: Set[bytes] = frozenset()
-_ORIGINALS = {"run": 1, "of": 1, "against": 1}
 WRITE = 1000  # documents in a transaction
 
 
@@ -84,7 +83,7 @@ def planned(target: TargetReader, run: int) -> Undone:
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
     rows, back, better = counts.scanned - counts.kept, 0, 0
-    for piece in RunPieces(target.runs, run, target.retry).read():
+    for piece in RunPieces(target.runs, run, target.retry).read(bars=not begun):
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
         better += 0 if piece.again else len(kept)
@@ -114,18 +113,8 @@ def finish_undo(target: Target) -> None:
     if (run := state.get("undo")) is not None:
         target.retry(lambda: check_begun(target, state))
         progress, half = target.retry.progress or QUIET, state.get("undo_from")
-        progress.stage(_finishing(run, half))
+        progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
         _take_back(target, run, progress, half)
-
-
-def _finishing(run: int, half: int | None) -> Message:
-    if half is None:
-        return Message("finishing the undo of run {run}, which was cut off", run=run)
-    return Message(
-        "finishing the undo of part {part} of number {run}, which was cut off",
-        part=half + 1,
-        run=run,
-    )
 
 
 def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
@@ -145,15 +134,17 @@ def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
         )
     row = target.run(run)
     if row is not None:
-        _check_own(target, row, state.get("undo_from"))
+        _check_own(target, row, state.get("undo_from"), bars=False)
 
 
-def _check_own(target: TargetReader, row: Mapping[str, Any], half: int | None = None) -> None:
+def _check_own(
+    target: TargetReader, row: Mapping[str, Any], half: int | None = None, *, bars: bool = True
+) -> None:
     """Raise StateMismatch where undoing what a person did would delete what a run kept."""
     number = row["_id"]
     if row["status"] not in BY_HAND or not target.rows.has_runs:
         return
-    for rows in former_rows(target, row, half):
+    for rows in former_rows(target, row, half, bars=bars):
         keys = [one.key for one in rows]
         for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
             if run_of(there.raw, is_kept=True) != number:
@@ -180,6 +171,9 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last["_id"] != run:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
         raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
+    if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
+        purged = Message("what it took out was purged, as run.undo_days says")
+        raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
     _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
@@ -227,22 +221,19 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     total = sum(target.retry(c.estimated_document_count) for c in target.decided)
     progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
-    done, aside = Undone(target.name, run), set[int]()
-    stay = _staying(target, run, pieces, aside)
-    for piece in pieces.read(aside=aside):
+    done, stay = Undone(target.name, run), _staying(target, run, pieces, set())
+    for piece in pieces.read(bars=False):
         try:
             back, documents, rows = _bring_back(target, run, pieces, piece, stay)
         except BulkWriteError as e:  # an index or a rule of the target that somebody made
             if e.has_error_label("TransientTransactionError"):
                 raise
             _warn(target, run, piece.number, str(refused_writes(e)[0].get("errmsg", e)))
-            stay = _staying(target, run, pieces, aside, stay.union(piece.keys))
+            stay = _staying(target, run, pieces, stay.union(piece.keys))
             continue
         done = replace(
             done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
         )
-    for number in aside:
-        _warn(target, run, number, Message("it was changed by something other than dedup"))
     kept, left, seen = _delete(target, target.documents, run, progress, 0, stay)
     ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen, stay)
     left += rows_left
@@ -250,36 +241,29 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
     def writes(session: ClientSession | None) -> None:
         _mark(target, run, session, left=left)
-        pieces.set_aside(aside, session)
 
     target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
     return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
 
 
 def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
+    values = {"runs": target.runs.full_name, "id": piece_id(run, number), "run": run, "why": why}
     said = Message(
-        "the undo of run {run} could not bring back what {runs} holds under _id {id}: {why}. These "
-        "documents stay as they are now in {target}, and so does that row: take from it what is "
-        "missing.",
-        run=run,
-        runs=target.runs.full_name,
-        id=piece_id(run, number),
-        why=why,
-        target=target.name,
+        "{runs} holds under _id {id} what number {run} took out, and it cannot be brought back: "
+        "{why}. What is there now stays, and so does that row.",
+        **values,
     )
     log.warning("%s", said)
 
 
-def _staying(
-    target: Target, run: int, pieces: RunPieces, aside: set[int], known: Set[bytes] = _NONE
-) -> set[bytes]:
+def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
     """Return the keys of what stays as it is now, with those that are known.
 
     That is what was decided anew and the source no longer holds. A row comes back only with its
     original, and one that stays keeps the original that it has now.
     """
-    stay, back, lost, of = {*known}, set[bytes](), set[bytes](), dict[bytes, bytes]()
-    for piece in pieces.read(aside=aside):
+    stay, back, of = {*known}, set[bytes](), dict[bytes, bytes]()
+    for piece in pieces.read(bars=False):
         back.update(piece.keys)
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
         if piece.again:
@@ -288,26 +272,24 @@ def _staying(
             rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
             there |= {row.key for row in rows if bson_edit.field(row.raw, DOCUMENT) is not None}
             stay |= there
-            lost |= gone - there
     back |= _of_another(target, run, {*of.values()} - back, *target.decided)
-    more = {*stay}
-    while more:
-        alone = {key for key, own in of.items() if own in stay or own not in back} - lost
-        now = some(majority(target.ledger), [*stay | alone], _ORIGINALS, target.retry)
+    while True:
+        alone = {key for key, own in of.items() if own in stay or own not in back}
+        now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
         more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
+        if not more:
+            return stay
         stay |= more
-    return stay
 
 
 def _original(row: RawDocument) -> bytes:
-    """Return the key of the original that a row names, b"" if that lies elsewhere."""
     key = bson_edit.named_key(row.raw)
-    return b"" if key and bson_edit.place_of(key) else key
+    return b"" if key and bson_edit.place_of(key) else key  # which lies elsewhere
 
 
 def _bring_back(
-    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: Set[bytes]
+    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: _Keys
 ) -> tuple[int, int, int]:
     """Let stand again what left the target or the ledger in this run, but for what stays.
 
@@ -328,15 +310,13 @@ def _bring_back(
     def writes(session: ClientSession | None) -> None:
         nonlocal deleted
         deleted = bring_back(target, run, back, session)
-        pieces.shorten(piece.number, Piece(kept, rows, again=True), session)
+        pieces.write(piece.number, [Piece(kept, rows, again=True)], session)
 
     target.commits.commit(writes, {"undo": run}, {"undo": run})
     return len(back.keys), *deleted
 
 
-def _of_another(
-    target: Target, run: int, keys: Set[bytes], *collections: AnyCollection
-) -> set[bytes]:
+def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollection) -> set[bytes]:
     """Return those of some ids that collections hold as decided by another run."""
     found = set[bytes]()
     for collection in collections:
@@ -347,12 +327,7 @@ def _of_another(
 
 
 def _delete(
-    target: Target,
-    collection: AnyCollection,
-    run: int,
-    progress: Progress,
-    done: int,
-    stay: Set[bytes],
+    target: Target, collection: AnyCollection, run: int, progress: Progress, done: int, stay: _Keys
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
@@ -368,8 +343,8 @@ def _delete(
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
         for start in range(0, len(own), WRITE):
             some_own = own[start : start + WRITE]
-            there = target.held_by(target.source, some_own) if holds else {*some_own}
-            keys = [key for key in some_own if key in there - stay]
+            there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
+            keys = [key for key in some_own if key in there]
             left += len(some_own) - len(keys)
             for part in in_commands(keys):
                 take_back(target, run, **{"documents" if is_kept else "ledger": part})
@@ -401,19 +376,24 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    stay = list[RawDocument]()
+    stay, read = list[RawDocument](), 0
     done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     doing = Message("undoing number {number}: putting rows back", number=done.run)
     progress.total(row["documents"], doing)
-    for rows in former_rows(target, row, half):
+    for number, rows in enumerate(former_rows(target, row, half, bars=False), half or 0):
+        if not rows and half is None:
+            _warn(target, done.run, number, Message("it was removed or changed"))
+        read += len(rows)
         gone, staying = put_back(target, done.run, rows)
         back = done.ledger + len(rows) - len(staying)
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
         progress.advance(back)
 
+    left = row["documents"] - read if row["status"] == str(Status.RESTORED) else 0
+
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:
-            _mark(target, done.run, session)
+            _mark(target, done.run, session, **({"left": left} if left else {}))
         else:
             shorten(target, row, half or 0, stay, session)
 

@@ -18,6 +18,7 @@ from dedup_job.columns import CHANNELS
 from dedup_job.mongo.bson.ledger_rows import stored_value
 from dedup_job.mongo.maintenance.run_counts import REASONS
 from dedup_job.mongo.state.fields import (
+    IS_HEX,
     CheckpointFields,
     Count,
     EntryFields,
@@ -143,11 +144,11 @@ _ANY_RUN = {  # besides what is needed of it; rates are compared
     "left_out": Count,
     "clusters": _list_of(_CLUSTER),
 }
-_UNDONE = {"undone": datetime}
+_LATER = {"undone": datetime, "purged": datetime}
 RUN = _shape(
     {**_ANY_RUN, "token": Count},
     {
-        **_UNDONE,
+        **_LATER,
         "machines": _list_of(_MACHINE),
         **dict.fromkeys(("resumed", "by_arrival"), Literal[True]),
         "refreshed": dict[Literal["changed", "deleted"], Count],
@@ -155,9 +156,7 @@ RUN = _shape(
     RunFields,
 )
 """The row of a run."""
-ENTRY = _shape(
-    {**_ANY_RUN, "given": Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]}, _UNDONE, EntryFields
-)
+ENTRY = _shape({**_ANY_RUN, "given": Annotated[str, IS_HEX]}, _LATER, EntryFields)
 """The row of what a person did."""
 PIECE_ROW = _shape(
     {

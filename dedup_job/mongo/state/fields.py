@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -103,7 +104,7 @@ def _outermost(paths: Sequence[str]) -> list[str]:
     return [*dict.fromkeys(path.partition(".")[0] for path in paths)]
 
 
-def fits(test: Callable[[Any], bool]) -> AfterValidator:
+def fits(test: Callable[[Any], object]) -> AfterValidator:
     """Return what refuses a value of a field that does not pass a test."""
 
     def check(value: Any) -> Any:
@@ -153,7 +154,9 @@ def _are_settings(value: Mapping[str, Any]) -> bool:
 
 Count = Annotated[Any, fits(is_count)]
 Number = Annotated[Any, fits(_is_number)]
-_Name = Annotated[str, Field(pattern=r"\.")]
+# a signal that comes while pydantic builds a pattern of its own would make it another one
+IS_HEX = fits(re.compile("[0-9a-f]{32}").fullmatch)
+_Name = Annotated[str, fits(lambda name: "." in name)]
 _Counts = Annotated[dict[str, Any], fits(_are_counts)]
 _Settings = Annotated[dict[str, Any], fits(_are_settings)]
 
@@ -187,7 +190,7 @@ class CheckpointFields(_Strict):
 class StateFields(_Strict):
     """What is needed of a state."""
 
-    id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]  # it names a file
+    id: Annotated[str, IS_HEX]  # it names a file
     generation: Count
     source: _Name
     settings: _Settings
@@ -228,7 +231,7 @@ class RunFields(_Strict):
     known: Count = 0
     expected: Count | None = None
     series: Annotated[list[Any], fits(are_points)] = []
-    machines: Sequence[MachineFields] = []
+    machines: list[MachineFields] = []
 
 
 class EntryFields(RunFields):

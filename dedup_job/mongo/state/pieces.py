@@ -6,8 +6,10 @@ same commit as what takes the place of their content.
 
 from __future__ import annotations
 
+import logging
 import struct
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from bson.raw_bson import RawBSONDocument
@@ -24,6 +26,7 @@ from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.fields import PIECE
 
+log = logging.getLogger("dedup")
 KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
 AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
 MOST_ROWS = 1000  # of a piece
@@ -78,33 +81,23 @@ class RunPieces:
         return 1 + bson_edit.fields_of(last[0].raw)[PIECE] if last else 0
 
     def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
-        """Write pieces, numbered from `first` on."""
+        """Write pieces, numbered from `first` on; remove one that holds nothing."""
         for piece, part in enumerate(pieces, first):
             number = piece_id(self._run, piece)
+            if not part.keys:
+                self._runs.delete_many({"_id": number}, session=session)
+                continue
             kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
             values = {"_id": number, "of": self._run, PIECE: piece, KEPT: kept}
             more = {ROWS: rows, AGAIN: True} if part.again else {}
             self._runs.replace_one({"_id": number}, values | more, upsert=True, session=session)
 
-    def read(self, first: int = 0, aside: set[int] | None = None) -> Iterator[Piece]:
+    def read(self, first: int = 0, *, bars: bool = True) -> Iterator[Piece]:
         """Yield the pieces from a number on, the last one first.
 
-        aside: takes the number of each that was changed, which is StateMismatch without it.
+        bars: StateMismatch for one that was changed, which is passed over else.
         """
-        return (piece for _, piece in _read(self._runs, self._of(first), self._retry, aside))
-
-    def shorten(self, number: int, rest: Piece, session: ClientSession | None) -> None:
-        """Let the rest of a piece take its place, which is none if nothing is left."""
-        if rest.keys:
-            self.write(number, [rest], session)
-        else:
-            self._runs.delete_many({"_id": piece_id(self._run, number)}, session=session)
-
-    def set_aside(self, numbers: Set[int], session: ClientSession | None) -> None:
-        """Let pieces be none, whose content nothing but a person can read."""
-        for number in numbers:
-            own = {"_id": piece_id(self._run, number)}
-            self._runs.update_one(own, {"$rename": {KEPT: "aside"}}, session=session)
+        return (piece for _, piece in _read(self._runs, self._of(first), self._retry, bars=bars))
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -131,36 +124,45 @@ def undecided_again(
     return (int(found[0][KEPT]), int(found[0][ROWS])) if found else (0, 0)
 
 
+def purge(runs: AnyCollection, before: int, days: float) -> None:
+    """Take the texts, but not the counts, out of what runs before one recorded, some days ago."""
+    since = {"_id": {"$lt": before}, "started": {"$lt": datetime.now(UTC) - timedelta(days)}}
+    numbers = {"$in": runs.distinct("_id", {**since, PIECE: None, "purged": None})}
+    kept = {"$map": {"input": f"${KEPT}", "in": {"_id": "$$this._id", "dedup": "$$this.dedup"}}}
+    runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
+    texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
+    runs.update_many({"of": numbers, ROWS: {"$ne": None}}, {"$unset": texts})
+    named = {"_id": numbers, "clusters": {"$ne": None}}
+    runs.update_many(named, {"$set": {"clusters.$[].sample": ""}})
+    runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
+
+
 def _read(
-    runs: AnyCollection,
-    those: Mapping[str, object],
-    retry: RetryPolicy,
-    aside: set[int] | None = None,
+    runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy, *, bars: bool = False
 ) -> Iterator[tuple[int, Piece]]:
     """Yield pieces of runs, each with the number of its run; those of an entry by hand hold none.
 
-    Raises StateMismatch for one that something other than dedup changed, or adds it to `aside`.
+    bars: raise StateMismatch for one that something other than dedup changed; else warn of it.
     """
     only = {**those, KEPT: {"$ne": None}}
     for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", 1)]):
         for found in look_up(runs, bson_edit.among([one.key]), None, retry):
-            number = -bson_edit.id_value(found.key) % _APART
             try:
                 again = bson_edit.find(found.raw, AGAIN.encode()) is not None
                 rows = in_piece(found, ROWS) if again else ()
+                number = -bson_edit.id_value(found.key) % _APART
                 piece = Piece(in_piece(found, KEPT), rows, again, number)
             except (KeyError, ValueError, IndexError, struct.error) as e:
-                if aside is not None:
-                    aside.add(number)
-                    continue
-                raise StateMismatch(
-                    Message(
-                        "{name} holds a piece of a run, _id {id}, that was changed by something "
-                        "other than dedup. Restore it from a backup; nothing was written.",
-                        name=runs.full_name,
-                        id=shown(found.key),
-                    )
-                ) from e
+                said = Message(
+                    "{name} holds a piece of a run, _id {id}, that was changed by something "
+                    "other than dedup. Restore it from a backup.",
+                    name=runs.full_name,
+                    id=shown(found.key),
+                )
+                if bars:
+                    raise StateMismatch(said) from e
+                log.warning("%s", said)
+                continue
             yield bson_edit.field(found.raw, "of"), piece
 
 

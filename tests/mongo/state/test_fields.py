@@ -12,9 +12,17 @@ from typing import Any
 import mongomock
 import pytest
 from bson import Int64
+from pydantic import BaseModel
 
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo.state.fields import FORMAT, check_run, check_state
+from dedup_job.mongo.state.fields import (
+    FORMAT,
+    EntryFields,
+    RunFields,
+    StateFields,
+    check_run,
+    check_state,
+)
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Scope, Status
 from dedup_job.settings import load
@@ -127,3 +135,12 @@ def test_a_row_with_another_id_is_named(database, id_):
     database["target.runs"].insert_one({"_id": id_, **RUN})
     with pytest.raises(StateMismatch, match=r" by something other than dedup: _id\. "):
         check_run(database["target.runs"].find_one({"_id": id_}), "target.runs")
+
+
+@pytest.mark.parametrize("model", [StateFields, RunFields, EntryFields])
+def test_a_signal_while_a_model_is_first_built_does_not_change_it(model: type[BaseModel]) -> None:
+    """To print a pattern or to ask for a kind of sequence, the library looks for signals."""
+    model.model_rebuild()
+    built = str(model.__pydantic_core_schema__)
+    assert "'pattern'" not in built
+    assert "'is-instance'" not in built
