@@ -18,6 +18,7 @@ import bson
 import numpy as np
 from bson import Binary
 from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
 
@@ -286,6 +287,8 @@ def fields_of(raw: bytes) -> RawBSONDocument:
 
 def field(raw: bytes, name: str) -> Any:
     """Return the value of one top-level field, whatever the others are; None if there is none."""
+    with suppress(BSONError):  # faster, and nearly always so
+        return fields_of(raw).get(name)
     found = find(raw, name.encode())
     return None if found is None else fields_of(document(raw[found.start : found.end]))[name]
 

@@ -244,3 +244,8 @@ def test_an_id_that_ends_outside_of_its_document_is_an_error(length):
     damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length) + b"12345678"[: length - 2])
     with pytest.raises(ValueError, match="outside of its document"):
         raw.id_element(damaged)
+
+
+def test_a_field_is_read_whatever_the_others_are():
+    broken = b"\x05_id\0\x08\0\0\0\x02\x05\0\0\0abcd"  # binary data that is shorter than it says
+    assert raw.field(raw.document(broken, raw.fields({"run": 4})), "run") == 4
