@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.running import invoke, refusal, uri_of
 
 Db = Database[dict[str, Any]]
 MINE = '{"text": "mine"}\n'

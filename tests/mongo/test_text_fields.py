@@ -269,7 +269,7 @@ def made(request, any_database, tmp_path):
 
 def flags_of(stored: str, folder: Any) -> dict[str, Any]:
     """Return the settings of these targets."""
-    own = {"source__field": "title,body", "ledger__document": "text", "output__text": stored}
+    own = {"source__field": "title,body", "ledger__document": "whole", "output__text": stored}
     return {**own, "index__folder": str(folder / "index")}
 
 
@@ -279,7 +279,7 @@ def test_check_inspect_restore_undo_and_lists_work_on_it(made, tmp_path, request
     assert good(made, tmp_path, "--all") == {}
     row = made["target.ledger"].find_one({"reason": "near"}) or {}
     there = made.source.find_one({"_id": row["_id"]}) or {}
-    assert row["document"] == {"title": there["title"], "body": there["body"]}
+    assert row["document"] == there
     assert "duplicate: near" in command(made, "inspect", row["_id"], **environment)
     before = outcome(made)
     command(made, "restore", row["_id"], **environment)
