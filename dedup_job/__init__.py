@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from dedup_job.commands.check import check_target
-    from dedup_job.commands.export import export_target
     from dedup_job.commands.file import Files, deduplicate_file
     from dedup_job.commands.in_memory import Outcome, deduplicate
     from dedup_job.commands.inspect import Inspected, inspect
@@ -47,7 +46,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 _HOMES = {  # where each public name lives
     "commands.check": ("check_target",),
-    "commands.export": ("export_target",),
     "commands.file": ("Files", "deduplicate_file"),
     "commands.in_memory": ("Outcome", "deduplicate"),
     "commands.inspect": ("Inspected", "inspect"),

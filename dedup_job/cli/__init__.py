@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
     "run": ("run.run", "Copy the unique documents of the source to the target."),
     "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
-    "export": ("export.export", "Write the unique documents of a target to a file."),
     "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
     "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
     "list": (

@@ -52,7 +52,7 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
     return TargetForm(
         settings.source,
         KeptRows(output.document, field, models.sketcher, cleaner, output.text),
-        LedgerRows(settings.ledger.document, field),
+        LedgerRows(settings.ledger.document),
         settings.stamp(),
         as_made,
         Ranking(rules, lambda texts: models.any_judge.richness(texts)) if rules else None,

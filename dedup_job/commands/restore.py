@@ -316,15 +316,5 @@ def _without_text(
 
 def _remark(record: Record) -> str:
     """Say what a person should know of the document that was restored."""
-    gone, changed = record.source is None, record.changed
-    if record.stored is None or not (gone or changed):
-        return ""
-    if record.whole:
-        told = Message("The source document has changed since; this is the one that was dropped.")
-        return told if changed else ""
-    if not changed:
-        return Message("The ledger held _id and text only; other fields are gone.")
-    return Message(
-        "The text in the source has changed since; this is the one that was dropped, with _id "
-        "and text only."
-    )
+    told = Message("The source document has changed since; this is the one that was dropped.")
+    return told if record.changed else ""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from dedup_job.datafiles import delimited, json_lines
 from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter
-from dedup_job.datafiles.formats import CSV, PARQUET, Named, Reader, Rows, Writer, unpacked
+from dedup_job.datafiles.formats import CSV, PARQUET, Named, Reader, Writer, unpacked
 from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
 from dedup_job.datafiles.target import Make
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular
 from dedup_job.messages import Message
-from dedup_job.text_fields import TextFields
 
 
 @contextmanager
@@ -60,28 +58,3 @@ def _opened(
         return records, make
     lines = JsonLinesReader(stream, name, field, size)
     return lines, partial(JsonLinesWriter, bom=lines.bom)
-
-
-def made_rows(
-    file: Named, stream: BinaryIO, columns: Sequence[str]
-) -> tuple[Writer, Callable[[list[Any]], Rows]]:
-    """Return a writer of rows that no file gave, and what makes such rows.
-
-    Of JSON lines a row is the line, else a value for each column, a str or None.
-    """
-    if file.format == PARQUET:
-        from dedup_job.datafiles import parquet
-
-        schema = parquet.of_texts(columns)
-        return parquet.ParquetWriter(stream, schema), lambda rows: parquet.made(schema, rows)
-    if file.format == CSV:
-        writer: Writer = DelimitedWriter(stream, columns, file.suffix)
-        return writer, lambda rows: delimited.Records(
-            range(len(rows)),
-            [["" if value is None else value for value in row] for row in rows],
-            columns,
-            (),
-        )
-    return JsonLinesWriter(stream), lambda rows: json_lines.Lines(
-        range(len(rows)), [row.encode() for row in rows], TextFields(())
-    )

@@ -197,14 +197,3 @@ def _taken(batch: Any, rows: Sequence[int]) -> Any:
         return batch.take(pa.array(rows, pa.int64()))
     except pa.ArrowNotImplementedError:  # of a type that it does not take, slices are
         return pa.concat_batches([batch.slice(0, 0), *(batch.slice(row, 1) for row in rows)])
-
-
-def of_texts(names: Sequence[str]) -> Any:
-    """Return the schema of columns of text."""
-    return pa.schema([(name, pa.large_string()) for name in names])
-
-
-def made(schema: Any, rows: Sequence[Sequence[str | None]]) -> Records:
-    """Return rows that no file gave, a value for each column."""
-    columns = [*map(list, zip(*rows, strict=True))]
-    return Records(range(len(rows)), pa.record_batch(columns, schema=schema), ())

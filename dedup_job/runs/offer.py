@@ -15,11 +15,6 @@ class TextField(NamedTuple):
     characters: float
 
 
-def target_of(source: str) -> str:
-    """Return a name for the collection of a source's unique documents."""
-    return f"{source}_unique"
-
-
 @dataclass(frozen=True, slots=True)
 class Offered:
     """A collection that may be a source; fields: the likeliest one to be the text first."""
@@ -27,11 +22,6 @@ class Offered:
     name: str
     documents: int
     fields: Sequence[TextField]
-
-    @property
-    def target(self) -> str:
-        """A name for the collection of its unique documents."""
-        return target_of(self.name)
 
 
 @dataclass(frozen=True, slots=True)

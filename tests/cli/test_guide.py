@@ -74,7 +74,7 @@ def test_without_a_target_the_command_is_named(school: Db) -> None:
 
 
 def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
-    code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
+    code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
     assert (code, "dry run: 40 read" in said) == (0, True), said
     assert "pairs.html: open it in a browser." in said
     assert (
@@ -85,15 +85,18 @@ def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) 
     assert "questions_unique" not in school.list_collection_names()
 
 
-def test_the_answers_are_what_runs(school: Db, tmp_path: Path) -> None:
-    source = f"{school.name}.small\n"
-    answers = ["9\n", "2\n", "none\n", "stem\n", source, "other\n", "what\n", "n\n", "y\n"]
+def test_the_collection_of_the_number_is_read(school: Db, tmp_path: Path) -> None:
+    answers = ["9\n", "2\n", "what\n", "y\n"]
     code, said = ask(school, "--db", school.name, answers=answers, folder=tmp_path)
-    assert code == 0, said
-    for again in ("There is no 9", "No text in none", "That is the source", "Answer y or n."):
+    assert (code, "dry run: 1 read" in said) == (0, True), said
+    for again in ("There is no 9", "Answer y or n."):
         assert again in said
-    assert f"dedup run --source {school.name}.small --target other --field stem" in said
-    assert school.other.count_documents({}) == 1
+    assert f"dedup run --source {school.name}.small --target {school.name}.small_unique" in said
+
+
+def test_a_no_runs_nothing(school: Db, tmp_path: Path) -> None:
+    code, said = ask(school, "--db", school.name, answers=["\n", "n\n"], folder=tmp_path)
+    assert (code, "not confirmed; nothing was written." in said) == (2, True), said
 
 
 def test_ctrl_c_at_a_question_ends_with_130_and_writes_nothing(school: Db, tmp_path: Path) -> None:
@@ -122,18 +125,18 @@ def test_with_yes_it_asks_nothing(school: Db, tmp_path: Path) -> None:
 
 def test_a_page_that_is_there_is_left_alone(school: Db, tmp_path: Path) -> None:
     (tmp_path / "pairs.html").write_text("mine")
-    code, said = ask(school, "--db", school.name, answers=["\n"] * 4, folder=tmp_path)
-    assert (code, "pairs-2.html: open it" in said) == (0, True), said
+    code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
+    assert (code, "pairs.html exists" in said) == (2, True), said
     assert (tmp_path / "pairs.html").read_text() == "mine"
 
 
 def test_where_metrics_are_wanted_no_dry_run_is_offered(school: Db, tmp_path: Path) -> None:
     metrics = ("--metrics-file", "m.prom")
-    answers = ["1\n", "\n", "unique\n", "n\n"]  # the last one: copy to the new target?
+    answers = ["1\n", "\n", "n\n"]  # the last one: copy to the new target?
     code, said = ask(school, "--db", school.name, *metrics, answers=answers, folder=tmp_path)
     assert code == 2, said
-    assert "Look first" not in said
-    assert "unique" not in school.list_collection_names()
+    assert "--dry-run" not in said
+    assert "questions_unique" not in school.list_collection_names()
 
 
 def test_a_log_in_json_stays_one(school: Db) -> None:

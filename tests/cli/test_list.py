@@ -129,7 +129,7 @@ def test_other_rows_of_the_ledger_are_shown_with_their_reason(
 def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: Db) -> None:
     texts = [STEM.format(12), f"<b>{STEM.format(12)}</b>"]
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
-    run_here(database, ledger__document="text")
+    run_here(database, ledger__document="whole")
     database.source.delete_many({})
     assert f"both: {STEM.format(12)}" in command(database, "list", "--what", "exact")
 

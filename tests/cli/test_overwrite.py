@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.running import invoke, refusal, uri_of
 
 Db = Database[dict[str, Any]]
 MINE = '{"text": "mine"}\n'
@@ -29,7 +29,6 @@ TARGET = ("--target", "d.target")
         ("run", *NS, "--dry-run", "--html", "FILE"),
         ("check", *NS, "--report", "FILE"),
         ("report", *TARGET, "--html", "FILE"),
-        ("export", "FILE", *TARGET),
         ("labels", "export", "FILE", *TARGET),
         ("learn", *TARGET, "--out", "FILE"),
         ("init", "FILE"),
@@ -62,14 +61,12 @@ def test_the_command_of_a_cron_line_goes_on_night_after_night(
         assert invoke("check", *of, "--report", checked, **where).exit_code == 0
 
 
-def test_overwrite_replaces_it(database: Db, tmp_path: Path):
-    database.source.insert_one({"_id": 1, "text": "一道题目"})
-    run_here(database)
-    out = tmp_path / "out.jsonl"
-    out.write_text(MINE)
-    words = ("export", str(out), "--target", f"{database.name}.target", "--overwrite")
-    assert invoke(*words, DEDUP_URI=uri_of(database)).exit_code == 0
-    assert "一道题目" in out.read_text("utf-8")
+def test_overwrite_replaces_it(tmp_path: Path):
+    (tmp_path / "in.jsonl").write_text('{"text": "一道题目"}\n')
+    (tmp_path / "out.jsonl").write_text(MINE)
+    files = (str(tmp_path / name) for name in ("in.jsonl", "out.jsonl"))
+    assert invoke("file", *files, "--overwrite").exit_code == 0
+    assert "一道题目" in (tmp_path / "out.jsonl").read_text("utf-8")
 
 
 @pytest.mark.parametrize(

@@ -252,8 +252,7 @@ def test_other_forms_are_restored_with_the_settings_of_their_last_run(
 @pytest.fixture(params=["whole", "text"])
 def emptied(any_database: Db, request: pytest.FixtureRequest) -> tuple[Db, dict[Any, Any]]:
     """Return a target whose ledger holds documents, the source gone, and the texts there were."""
-    more = {"output__document": "text"} if request.param == "text" else {}
-    fill(any_database, ledger__document=request.param, **more)
+    fill(any_database, ledger__document="whole", output__document=request.param)
     before = {document["_id"]: document for document in any_database.source.find()}
     any_database["before"].insert_many(before.values())
     any_database.source.delete_many({})

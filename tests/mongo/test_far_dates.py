@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -69,11 +68,6 @@ def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
     run_here(any_database, **whole)
     assert "exact" in command(any_database, "list", "--what", "dropped")
     assert "exact" in command(any_database, "inspect", "20")
-    file = tmp_path / "out.jsonl"
-    command(any_database, "export", str(file))
-    assert json.loads(file.read_text().splitlines()[0])["created"] == {
-        "$date": {"$numberLong": str(int(LATE))}
-    }
     before = outcome_of(any_database)
     command(any_database, "restore", "20")
     assert as_in_source(any_database)

@@ -41,7 +41,7 @@ def key_of(id_: Any) -> bytes:
 
 def reader(database: Db, rows: KeptRows) -> TargetReader:
     """Return what reads the target of a database whose documents are such rows."""
-    form = TargetForm(SourceSettings(), rows, LedgerRows(Storing.NONE, "text"), {})
+    form = TargetForm(SourceSettings(), rows, LedgerRows(Storing.NONE), {})
     names = [Namespace(database.name, name) for name in ("target", "source")]
     return TargetReader(database.client, names[0], form, names[1])
 

@@ -121,11 +121,6 @@ def shown_value(value: Any) -> str:
     return _json(Binary(_key(value), bson_edit.KEY_SUBTYPE), _FORMS[0])
 
 
-def as_line(value: Any) -> str:
-    """Return a value in relaxed extended JSON, as mongoimport reads it."""
-    return json_util.dumps(value, json_options=_FORMS[0], ensure_ascii=False)
-
-
 def unmistakable(key: bytes) -> str:
     """Return an `_id` whole, in a form that nobody would give a string: `17` may be one, too."""
     if key[0] == _OBJECT_ID_KIND:

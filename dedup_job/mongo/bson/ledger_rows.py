@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Mapping, Set
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documents
-from dedup_job.documents import Decision, Document, Duplicate, Quarantined, Reason, names_of
+from dedup_job.documents import Document, Quarantined, Reason, names_of
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, original_text, signed
+from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, ids_of, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
-from dedup_job.native.parts import BREAK
-from dedup_job.text_fields import TextFields
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
@@ -52,7 +50,6 @@ class Storing(StrEnum):
     """What the ledger holds of a document that is not kept."""
 
     NONE = "none"
-    TEXT = "text"
     WHOLE = "whole"
 
 
@@ -64,30 +61,16 @@ class LedgerSettings(BaseModel):
     document: Storing = Field(
         default=Storing.NONE,
         description="what the ledger stores of a document that is not kept. none: only the "
-        "decision; text: for duplicates, the text as in the source; whole: the "
-        "source document, so that dedup restore works without the source",
+        "decision; whole: the source document, so that dedup restore works without the source",
     )
-
-
-class Stored(NamedTuple):
-    """What a row holds of its document: raw BSON, and whether that is the whole source document."""
-
-    raw: bytes
-    whole: bool
 
 
 class LedgerRows:
     """Writes the rows of the ledger."""
 
-    def __init__(self, storing: Storing, field: str) -> None:
-        """Take what is stored of a document, and the fields of its text."""
-        self._storing = storing
-        self._fields = TextFields.of(field)
-
-    @property
-    def stores(self) -> bool:
-        """Tell whether rows hold anything of their documents."""
-        return self._storing is not Storing.NONE
+    def __init__(self, storing: Storing) -> None:
+        """Take what is stored of a document."""
+        self.stores = storing is Storing.WHOLE
 
     def encode(
         self,
@@ -113,51 +96,37 @@ class LedgerRows:
         if not (self.stores or alone):
             return assembly.documents(*own)
         sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
-        left = zip(rows.tolist(), (MAX_DOCUMENT_BYTES - sizes).tolist(), strict=True)
-        stored = [
-            self._stored(documents[row], decisions[row], room, whole=row in alone)
-            for row, room in left
-            if self.stores or row in alone
-        ]
+        left = (MAX_DOCUMENT_BYTES - sizes).tolist()
         held = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
+        stored = [_stored(documents[int(rows[at])], left[at]) for at in held]
         return assembly.documents(*own, strings_of(stored).spread(held, len(rows)))
 
-    def _stored(self, document: Document, decision: Decision, room: int, *, whole: bool) -> bytes:
-        """Return the field that holds the document; null where it takes more bytes than `room`."""
-        if self._storing is Storing.TEXT and not whole:
-            if not isinstance(decision, Duplicate):
-                return b""
-            text, one = original_text(document, self._fields), self._fields.one
-            if document.text_at and one:
-                field = bson_edit.string_field([DOCUMENT, *one], text)
-            else:
-                texts, found = iter(text.split(BREAK)), bson_edit.decoded(document.raw)
-                alone = self._fields.alone(found, texts, self._fields)
-                field = bson_edit.fields({DOCUMENT: alone})
-            return field if len(field) <= room else _NOT_STORED
-        plain = document.text_at > 0  # else it may be too deep, or not well-formed
-        if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
-            return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
-        field = bson_edit.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
-        return field if len(field) <= room else _NOT_STORED
+
+def _stored(document: Document, room: int) -> bytes:
+    """Return the field that holds a document; null where it takes more bytes than `room`."""
+    plain = document.text_at > 0  # else it may be too deep, or not well-formed
+    if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
+        return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
+    field = bson_edit.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
+    return field if len(field) <= room else _NOT_STORED
 
 
-def stored_in(row: bytes) -> Stored | None:
-    """Return what a ledger row holds of its document, None where it holds nothing."""
+def stored_in(row: bytes) -> bytes | None:
+    """Return the document that a ledger row holds, raw BSON; None if it holds none."""
     element = bson_edit.find(row, DOCUMENT.encode())
     if element is None:
         return None
     value = row[element.value : element.end]
     if element.kind == bson_edit.DOCUMENT:
-        return Stored(value, whole=bson_edit.find(value, b"_id") is not None)
+        return value
     if element.kind == bson_edit.BINARY:
         return stored_value(Binary(value[5:], value[4]))
     return None
 
 
-def stored_value(value: Binary) -> Stored | None:
-    """Return what binary data holds of a document; zlib.error where it was changed."""
-    return Stored(zlib.decompress(value), whole=True) if value.subtype == _PACKED else None
+def stored_value(value: Binary) -> bytes | None:
+    """Return the document that binary data holds; zlib.error where it was changed."""
+    return zlib.decompress(value) if value.subtype == _PACKED else None
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

@@ -40,8 +40,7 @@ class KeptRecord:
 class Record:
     """What is known of an `_id`: its ledger row, the kept document, the source document.
 
-    stored: the document as it was when it was dropped, where the ledger holds it, or `_id` and text
-    of it where `whole` is False.
+    stored: the document as it was when it was dropped, where the ledger holds it.
     """
 
     key: bytes
@@ -49,20 +48,17 @@ class Record:
     kept: KeptRecord | None
     source: Document | None
     stored: Document | None = None
-    whole: bool = True
 
     @property
     def changed(self) -> bool:
         """Tell whether the source document is another than the one that was dropped."""
         if self.stored is None or self.source is None:
             return False
-        if self.whole:
-            return self.source.raw != self.stored.raw
-        return self.source.content != self.stored.content
+        return self.source.raw != self.stored.raw
 
     @property
     def dropped(self) -> Document | None:
-        """The document as it was when it was dropped, as far as that is known, else as it is."""
+        """The document as it was when it was dropped, if that is known, else as it is."""
         if self.stored is None or (self.source is not None and not self.changed):
             return self.source
         return self.stored
@@ -127,7 +123,7 @@ class Records:
         held = stored_document(row, self._source)
         decoded = bson.decode(row.raw, bson_edit.LENIENT)
         decoded.pop(DOCUMENT, None)  # it is read from the bytes above
-        return row, Record(row.key, decoded, None, source, *(held or ()))
+        return row, Record(row.key, decoded, None, source, *held)
 
     def of(self, key: bytes) -> Record:
         """Return what is known of one `_id`."""
@@ -154,16 +150,10 @@ class Records:
         return None
 
 
-def stored_document(row: RawDocument, source: Source) -> tuple[Document, bool] | None:
-    """Return the document that a row of the ledger holds, and whether it is whole; None for none.
-
-    Else it has `_id` and text only.
-    """
+def stored_document(row: RawDocument, source: Source) -> tuple[Document, ...]:
+    """Return the one document that a row of the ledger holds, or nothing."""
     held = stored_in(row.raw)
-    if held is None:
-        return None
-    whole = held.raw if held.whole else bson_edit.document(row.key, held.raw[4:-1])
-    return source.read(RawDocument(row.key, whole)), held.whole
+    return () if held is None else (source.read(RawDocument(row.key, held)),)
 
 
 def _key(collection: AnyCollection, value: Any) -> bytes | None:
@@ -182,9 +172,9 @@ def texts_of_dropped(
     found = source.texts(keys)
     gone = [key for key in keys if key not in found]
     for row in some(majority(target.ledger), gone, {}, target.retry):
-        held = stored_document(row, source)
-        if held is not None and isinstance(held[0].content, str):
-            found[row.key] = held[0].content
+        for held in stored_document(row, source):
+            if isinstance(held.content, str):
+                found[row.key] = held.content
     return dict(zip(found, clean_all([*found.values()]), strict=True))
 
 

@@ -7,8 +7,6 @@ from typing import Any
 
 import bson
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from pymongo.database import Database
 
 from dedup_job.columns import Documents
@@ -51,35 +49,21 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_any_document_that_a_source_holds_fits_into_a_row(any_database, name):
     raw = bson.encode(ODD[name])
-    row = row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), DUPLICATE, 1)
+    row = row_of(LedgerRows(Storing.WHOLE), document(raw), DUPLICATE, 1)
     any_database["ledger"].insert_one(bson.raw_bson.RawBSONDocument(row))
     found = any_database["ledger"].with_options(
         codec_options=bson.CodecOptions(document_class=bson.raw_bson.RawBSONDocument)
     )
-    stored = stored_in(bytes(found.find_one().raw))
-    assert stored is not None
-    assert stored.raw == raw
-    assert stored.whole
+    assert stored_in(bytes(found.find_one().raw)) == raw
 
 
 def test_what_cannot_be_stored_is_null():
     noise = bytes(range(256)) * 16
     rng = random.Random(1)
     raw = bson.encode({"_id": 7, "noise": rng.randbytes(MAX_DOCUMENT_BYTES - len(noise))})
-    row = row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), DUPLICATE, 1)
+    row = row_of(LedgerRows(Storing.WHOLE), document(raw), DUPLICATE, 1)
     assert bson.decode(row)["document"] is None
     assert stored_in(row) is None
-
-
-@given(text=st.text(), more=st.dictionaries(st.text("abc", min_size=1), st.integers(-9, 9)))
-def test_the_text_is_stored_as_the_source_has_it(text, more):
-    text = text.encode("utf-8", "ignore").decode()
-    raw = bson.encode({"_id": 7, **{f"_{k}": v for k, v in more.items()}, "a": {"b": text}})
-    row = row_of(LedgerRows(Storing.TEXT, "a.b"), document(raw, "cleaned"), DUPLICATE, 1)
-    assert bson.decode(row)["document"] == {"a": {"b": text}}
-    stored = stored_in(row)
-    assert stored is not None
-    assert not stored.whole
 
 
 @pytest.mark.parametrize(
@@ -87,9 +71,6 @@ def test_the_text_is_stored_as_the_source_has_it(text, more):
 )
 def test_what_has_no_text_is_stored_whole_or_not_at_all(decision):
     raw = bson.encode({"_id": 7, "text": 5})
-    whole = stored_in(row_of(LedgerRows(Storing.WHOLE, "text"), document(raw), decision, 1))
-    assert whole is not None
-    assert whole.raw == raw
-    for storing in (Storing.TEXT, Storing.NONE):
-        row = row_of(LedgerRows(storing, "text"), document(raw), decision, 1)
-        assert "document" not in bson.decode(row)
+    assert stored_in(row_of(LedgerRows(Storing.WHOLE), document(raw), decision, 1)) == raw
+    row = row_of(LedgerRows(Storing.NONE), document(raw), decision, 1)
+    assert "document" not in bson.decode(row)

@@ -274,7 +274,5 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
     if is_text:
         row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
     decided = decisions_of([decision])
-    (written,) = (
-        LedgerRows(Storing.NONE, "text").encode(Documents.of([document]), decided, run).list()
-    )
+    (written,) = LedgerRows(Storing.NONE).encode(Documents.of([document]), decided, run).list()
     assert written == bson.encode(row)
