@@ -53,24 +53,14 @@ class Leaving:
 
     def exchange(self, kept: BytesColumn, rows: BytesColumn, session: ClientSession | None) -> None:
         """Write documents and rows of the ledger, and let leave what has another place now."""
-        if self.intent:
-            self.target.state.check()
-            needed = [*self.earlier, *(self.own if session is None else ())]
-            self._pieces.write(self.piece, needed, session)
         target, pieces = self.target, [*self.earlier, *self.own]
-        left = [
-            (target.documents, kept, [row.key for piece in pieces for row in piece.kept]),
-            (target.ledger, rows, [row.key for piece in pieces for row in piece.rows]),
-        ]
-        for collection, new, former in left:
+        if pieces:
             target.state.check()
-            put(collection, new, former, session)
-        for collection, new, former in left:
-            there = {*map(comparable, map(bson_edit.id_element, new.list() if former else ()))}
-            gone = [key for key in former if comparable(key) not in there]
-            for part in in_commands(gone):
-                target.state.check()
-                collection.delete_many(bson_edit.among(part), session=session)
+            self._pieces.write(self.piece, pieces if session is None else self.earlier, session)
+        left_target = [row.key for piece in pieces for row in piece.kept]
+        left_ledger = [row.key for piece in pieces for row in piece.rows]
+        parts = (target.documents, kept, left_target), (target.ledger, rows, left_ledger)
+        _exchange(target, parts, session)
 
     def committed(self) -> None:
         """Remove what only a commit that was cut off would have needed."""
@@ -83,27 +73,52 @@ class Leaving:
         return RunPieces(self.target.runs, self.run)
 
 
-def put(
-    collection: AnyCollection,
-    rows: BytesColumn,
-    former: Sequence[bytes],
+def _exchange(
+    target: TargetReader,
+    parts: Sequence[tuple[AnyCollection, BytesColumn, Sequence[bytes]]],
     session: ClientSession | None,
 ) -> None:
-    """Insert raw documents once, some of them in place of those with the same `_id`."""
-    if not former:
+    """Write raw documents once, in place of former ones, given by key.
+
+    Without a transaction, which nobody sees half done, one that is there is replaced, and what has
+    another place now leaves last.
+    """
+    gone = [(collection, former) for collection, _, former in parts]
+    if session is not None:
+        _delete(target, gone, session)
+    for place, (collection, rows, former) in enumerate(parts):
+        target.state.check()
+        if former and session is None:
+            there, raws = {*map(comparable, former)}, rows.list()
+            keys = [comparable(bson_edit.id_element(raw)) for raw in raws]
+            others = [raw for key, raw in zip(keys, raws, strict=True) if key in there]
+            _replace(collection, others)
+            new = [raw for key, raw in zip(keys, raws, strict=True) if key not in there]
+            rows = strings_of(new)
+            gone[place] = collection, [key for key in former if comparable(key) not in {*keys}]
         insert_once(collection, rows, session)
-        return
-    there = {*map(comparable, former)}
-    keyed = [(bson_edit.id_element(raw), raw) for raw in rows.list()]
-    new = [raw for key, raw in keyed if comparable(key) not in there]
-    insert_once(collection, strings_of(new), session)
-    others: list[Any] = [
-        ReplaceOne(bson_edit.equal_to(key), RawBSONDocument(raw), upsert=True)
-        for key, raw in keyed
-        if comparable(key) in there
-    ]
-    if others:
-        collection.bulk_write(others, ordered=False, session=session)
+    if session is None:
+        _delete(target, gone, session)
+
+
+def _replace(collection: AnyCollection, raws: Sequence[bytes]) -> None:
+    writes: list[ReplaceOne[Any]] = []
+    for raw in raws:
+        same = bson_edit.equal_to(bson_edit.id_element(raw))
+        writes.append(ReplaceOne(same, RawBSONDocument(raw, bson_edit.RAW), upsert=True))
+    if writes:
+        collection.bulk_write(writes, ordered=False)
+
+
+def _delete(
+    target: TargetReader,
+    gone: Sequence[tuple[AnyCollection, Sequence[bytes]]],
+    session: ClientSession | None,
+) -> None:
+    for collection, keys in gone:
+        for part in in_commands(keys):
+            target.state.check()
+            collection.delete_many(bson_edit.among(part), session=session)
 
 
 def leaving(
@@ -189,14 +204,10 @@ def bring_back(
     """
     by_run: Mapping[str, Any] = {"dedup.run": run} if target.rows.has_runs else {}
     back = (target.documents, by_run, piece.kept), (target.ledger, {"run": run}, piece.rows)
-    counts = []
+    parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for collection, mine, rows in back:
         own = {"$and": [bson_edit.among(piece.keys), mine]}
         there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
-        put(collection, strings_of([row.raw for row in rows]), there, session)
-        counts.append(len(there))
-    for (collection, mine, _), others in zip(back, (piece.rows, piece.kept), strict=True):
-        for part in in_commands([row.key for row in others]):
-            own = {"$and": [bson_edit.among(part), mine]}
-            collection.delete_many(own, session=session)
-    return counts[0], counts[1]
+        parts.append((collection, strings_of([row.raw for row in rows]), there))
+    _exchange(target, parts, session)
+    return len(parts[0][2]), len(parts[1][2])
