@@ -76,6 +76,8 @@ class Decider:
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
         self.texts: dict[bytes, str] = {}
         self.ranks: dict[bytes, bytes] = {}
+        self._source: dict[bytes, str] = {}
+        self._near: dict[bytes, int] = {}  # groups of near duplicates in the ledger
         self.asked: list[bytes] = []
         self.forget()
 
@@ -83,7 +85,11 @@ class Decider:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
         self.greedy = GreedyDeduplicator.fetching(
-            self.index, self._decision, by_key(self._fetch), self._judge, self._ranks_of
+            self.index,
+            self._decision,
+            by_key(self._fetch),
+            self._judge,
+            self,
         )
 
     def remember(self, pages: Iterable[KeptPage], texts: Mapping[bytes, str]) -> None:
@@ -94,17 +100,30 @@ class Decider:
 
     def decide(self, batch: Batch) -> Decisions:
         """Return the decisions; what is kept is in the target afterwards."""
+        documents = [*batch.documents]
+        self._source |= {one.key: str(one.content) for one in documents}
         decisions = self.greedy.decide(batch)
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
-        for key in [one.key for one in decisions.replaced.values()]:
-            del self.texts[key]
+        for row in np.flatnonzero(decisions.outcomes == NEAR).tolist():
+            self._near[documents[row].key] = int(decisions.groups[row])
+        for one in decisions.replaced.values():
+            del self.texts[one.key]
+            if not one.is_exact:
+                self._near[one.key] = one.group
         self.greedy.arrived()
         return decisions
 
-    def _ranks_of(self, keys: BytesColumn) -> list[bytes]:
+    def ranks_of(self, keys: BytesColumn) -> list[bytes]:
+        """Return the ranks of what the target holds."""
         return [self.ranks[key] if key in self.texts else b"" for key in keys.list()]
+
+    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+        """Return what the ledger would know."""
+        stored = {group: [k for k, own in self._near.items() if own == group] for group in groups}
+        keys = {group: [*stored[group], *given][: most + 1] for group, given in groups.items()}
+        return {group: [self._source[key] for key in own] for group, own in keys.items()}
 
     def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         self.asked += keys

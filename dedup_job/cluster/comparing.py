@@ -20,6 +20,7 @@ from dedup_job.decision.compared import Rows
 from dedup_job.decision.rounds import PairVerdicts
 from dedup_job.decision.weighing import PairDetails
 from dedup_job.documents import Difference
+from dedup_job.native.code_points import TextColumn
 
 
 @dataclass(slots=True)
@@ -108,9 +109,9 @@ class RemotePairs:
         said: NDArray[np.uint8] = self._ask("equal", rows, numbers)
         return said
 
-    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
+    def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
         """Judge pairs."""
-        verdicts: PairVerdicts = self._ask("verdicts", rows, numbers)
+        verdicts: PairVerdicts = self._ask("verdicts", rows, numbers, others)
         return verdicts
 
     def details(self, rows: Rows, numbers: Rows) -> PairDetails:
@@ -123,7 +124,7 @@ class RemotePairs:
         named: list[tuple[Difference, ...]] = self._ask("differences", rows, numbers)
         return named
 
-    def _ask(self, method: str, rows: Rows, numbers: Rows) -> Any:
+    def _ask(self, method: str, rows: Rows, numbers: Rows, *more: Any) -> Any:
         """Ask the worker that holds the batch.
 
         Nowhere else is the worker replaced: another thread may notice the loss first.
@@ -137,7 +138,7 @@ class RemotePairs:
                     self._worker.ask("compare", self._number, self._part, self.held)
                 wanted = np.setdiff1d(kept, self._has) if method != "equal" else kept
                 places = self._texts.places(wanted) if len(wanted) else None
-                said = self._worker.ask("say", self._number, places, method, rows, numbers)
+                said = self._worker.ask("say", self._number, places, method, rows, numbers, *more)
             except Lost:
                 self._worker = None
                 continue

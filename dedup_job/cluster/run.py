@@ -175,9 +175,7 @@ def _spread(wired: Wired) -> pipeline.Job:
         source=_Ids(wired.source, settings.run.page_documents),
         preparing=force,
         index=index,
-        decider=GreedyDeduplicator(
-            index, settings.decision, RemoteTexts(force, index), target.ranks_of
-        ),
+        decider=GreedyDeduplicator(index, settings.decision, RemoteTexts(force, index), target),
         snapshots=NoSnapshots(),
         threads=_AHEAD * size,
     )

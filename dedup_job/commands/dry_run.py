@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -74,6 +74,10 @@ class DryTarget:
         documents = Documents.of(found[key].with_content(text) for key, text in texts.items())
         more = dict(zip(documents.keys.list(), ranking.ranks(documents), strict=True))
         return [rank or more.get(key, b"") for key, rank in zip(asked, ranks, strict=True)]
+
+    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+        """Return texts of near duplicates as the target knows them."""
+        return self._reader.near_of(groups, most)
 
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the same by key; those that are gone are left out."""

@@ -209,7 +209,7 @@ def _job(
         ),
         index=index,
         decider=GreedyDeduplicator.fetching(
-            index, settings.decision, target.texts_of, models.judge, target.ranks_of, threads
+            index, settings.decision, target.texts_of, models.judge, target, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
         snapshots=snapshots,

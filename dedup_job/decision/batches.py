@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import CHANNELS, EXACT, KEPT, NEAR, Decisions, Fingerprints, Replaced
 from dedup_job.decision import rounds
 from dedup_job.decision.compared import PairTexts
+from dedup_job.decision.groups import Groups
 from dedup_job.decision.ranks import PartRanks
 from dedup_job.decision.rounds import (
     JOINED,
@@ -218,17 +219,24 @@ def _decided(
         np.full(n, -1, dtype=np.int64),
         np.zeros(len(numbers), dtype=np.bool_),
     )
+    order = ranks.places()
     beats, pair_beats = (np.zeros(ranked * size, dtype=np.bool_) for size in (n, len(numbers)))
     if ranked:
         same = np.flatnonzero(texts.twins >= 0)
         beats[same] = ranks.beats(same, texts.twins[same])
-    better = Better(ranks.places(), beats, pair_beats)
-    while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
-        verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
-        if ranked:
-            some = places[verdicts.joined[places] & (numbers[places] < found.held)]
-            pair_beats[some] = ranks.beats(rows[some], numbers[some])
-    return outcome
+        here = np.flatnonzero(numbers >= found.held)
+        pair_beats[here] = order[rows[here]] > order[numbers[here] - found.held]
+    better, groups = Better(order, beats, pair_beats), Groups(found, pairs, ranks.kept, rules.most)
+    while True:
+        while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
+            verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
+            if ranked:
+                some = places[verdicts.joined[places] & (numbers[places] < found.held)]
+                pair_beats[some] = ranks.beats(rows[some], numbers[some])
+        unlike = groups.first_unlike(outcome) if ranked else -1
+        if unlike < 0:
+            return outcome
+        pair_beats[unlike] = False
 
 
 def _enter_pairs(

@@ -38,8 +38,8 @@ class PairTexts(Protocol):
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
         """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
 
-    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
-        """Judge pairs."""
+    def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
+        """Judge pairs; others: texts in the place of those of the batch, of numbers from `held`."""
 
     def details(self, rows: Rows, numbers: Rows) -> PairDetails:
         """Return all that is known of pairs, to be recorded."""
@@ -209,10 +209,10 @@ class LocalPairs:
             said[which] = np.where(same, JOINED, REFUSED)
         return said
 
-    def verdicts(self, rows: Rows, numbers: Rows) -> PairVerdicts:
+    def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
         """Judge pairs; a text that was read before is not read again."""
         verdicts = PairVerdicts.all(VOID, len(rows))
-        for which, pairs in self._in_parts(rows, numbers):
+        for which, pairs in self._in_parts(rows, numbers, others):
             verdicts.put(which, self._scorer.verdicts(pairs))
         return verdicts
 
@@ -232,7 +232,9 @@ class LocalPairs:
                 named[place] = differences
         return named
 
-    def _in_parts(self, rows: Rows, numbers: Rows) -> Iterator[tuple[Rows, TextPairs]]:
+    def _in_parts(
+        self, rows: Rows, numbers: Rows, others: TextColumn | None = None
+    ) -> Iterator[tuple[Rows, TextPairs]]:
         """Yield which pairs are judged together, and their texts, fetched where they are not here.
 
         Those with a text that is gone are left out.
@@ -240,9 +242,10 @@ class LocalPairs:
         if self._own is None:
             self._own = self._scorer.read(self._texts)
         before, here = self._sides(numbers)
-        for some, others, places in self._kept.places(numbers[before]):
-            yield before[some], (self._own, rows[before[some]], others, places)
-        yield here, (self._own, rows[here], self._own, numbers[here] - self.held)
+        for some, kept, places in self._kept.places(numbers[before]):
+            yield before[some], (self._own, rows[before[some]], kept, places)
+        later = self._own if others is None else self._scorer.read(others)
+        yield here, (self._own, rows[here], later, numbers[here] - self.held)
 
     def _sides(self, numbers: Rows) -> tuple[Rows, Rows]:
         """Return which numbers are of kept texts, and which are of the batch."""

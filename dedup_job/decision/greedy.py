@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import NEAR, Batch, Decisions, Replaced
 from dedup_job.decision.batches import Taken, choose
 from dedup_job.decision.compared import LocalTexts, Texts
-from dedup_job.decision.ranks import FetchRanks, KeptRanks, PartRanks, no_ranks
+from dedup_job.decision.ranks import Copies, KeptRanks, PartRanks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch
@@ -41,18 +41,18 @@ class GreedyDeduplicator:
         kept: KeptIndex,
         settings: DecisionSettings,
         texts: Texts,
-        fetch_ranks: FetchRanks = no_ranks,
+        copies: Copies | None = None,
     ) -> None:
         """Take what is remembered of the kept documents, and the texts of all documents.
 
-        fetch_ranks: of kept documents; asked where batches have ranks.
+        copies: asked where batches have ranks.
         """
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
         self._compares, self._judges = settings.compares, settings.judges
         self._texts = texts
-        self._ranks = KeptRanks(fetch_ranks, kept.packed_keys)
+        self._ranks = KeptRanks(copies, kept)
         self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
 
     @classmethod
@@ -62,11 +62,11 @@ class GreedyDeduplicator:
         settings: DecisionSettings,
         fetch: Fetch,
         judge: Judge | None = None,
-        fetch_ranks: FetchRanks = no_ranks,
+        copies: Copies | None = None,
         threads: int = 1,
     ) -> Self:
         """Return what decides in this process; see LocalTexts."""
-        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, threads), fetch_ranks)
+        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, threads), copies)
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""
@@ -122,6 +122,7 @@ class GreedyDeduplicator:
                 self._ranks.add(base, [ranks.own[row] for row in rows.tolist()])
             self._kept.add(keys.take(part).take(rows), some[rows], choices.stored[rows])
             self._kept.unindexed_texts += choices.unindexed
+            self._kept.found_groups(base + np.arange(len(rows)), keys.take(start + rows))
             numbers[part] = choices.of
             differences |= {start + row: found for row, found in choices.differences.items()}
             for row, gone in choices.missing.items():
@@ -131,10 +132,21 @@ class GreedyDeduplicator:
                 if not (self._compares or pair.is_exact):
                     pair = pair._replace(similarity=np.nan)
                 self._kept.forget_one(found.number)
+                heir = begun + bisect_left(arrivals, start + row)
                 if pair.is_exact:
-                    heir = begun + bisect_left(arrivals, start + row)
                     self._kept.replace(found.number, heir)
+                former = self._kept.packed_keys(np.array([found.number]))
+                (group,) = self._kept.groups(np.array([found.number]), former).tolist()
+                self._kept.join_group(heir, group)
+                pair = pair._replace(key=former.at(0), of=keys.at(start + row), group=group)
                 replaced.append((start + row, found._replace(pair=pair)))
+                if found.row < 0 and not pair.is_exact:
+                    self._ranks.add_near([group], [pair.key])
+            if ranks.own:
+                near = np.flatnonzero(told.outcomes == NEAR)
+                kept = choices.of[near]
+                groups = self._kept.groups(kept, self._kept.packed_keys(kept)).tolist()
+                self._ranks.add_near(groups, keys.take(start + near).list())
         decisions.cut[:] = np.maximum(decisions.candidates - self._rules.most, 0)
         if not self._compares:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
@@ -143,16 +155,10 @@ class GreedyDeduplicator:
         self._clusters.grow(len(self._kept))
         added = np.array(arrivals, dtype=np.int64)
         places = begun + np.arange(len(added))
-        self._kept.found_groups(places, keys.take(added))
         heads, taken = numbers.copy(), dict[int, Replaced]()
-        pairs = dict[int, Replaced]()
         heirs = dict[int, int]()  # rows, by the numbers of what they took the place of
         for row, one in replaced:
             heir, heirs[one.number] = begun + bisect_left(arrivals, row), row
-            former = self._kept.packed_keys(np.array([one.number]))
-            (group,) = self._kept.groups(np.array([one.number]), former).tolist()
-            self._kept.join_group(heir, group)
-            pairs[row] = one.pair._replace(key=former.at(0), of=keys.at(row), group=group)
             if one.number >= begun and one.row < 0:  # it was kept in an earlier part of this batch
                 at = arrivals[one.number - begun]
                 one.pair.enter(decisions, at)
@@ -167,7 +173,7 @@ class GreedyDeduplicator:
             while (number := begun + bisect_left(arrivals, last)) in heirs:
                 last = heirs[number]
             if one.number < begun:
-                taken[last] = pairs[row]
+                taken[last] = one.pair
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
         decisions.clusters[duplicates] = self._counted(heads[duplicates])
         of = self._kept.packed_keys(numbers[paired])

@@ -30,7 +30,7 @@ class Better(NamedTuple):
     """Which of two copies is the better one; without elements where the first one stays.
 
     places: int64 (n,), of each text among all, the better copy last; beats: bool (n,), whether a
-    text is a better copy than its twin; pair_beats: bool (c,), than the kept document of a pair.
+    text is a better copy than its twin; pair_beats: bool (c,), than the other one of a pair.
     """
 
     places: NDArray[np.int64]

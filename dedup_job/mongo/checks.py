@@ -22,7 +22,11 @@ _TO_RUN = {  # by what is added to the target's name
     ".runs": ("find", "insert", "update", "createCollection"),
     ".state": ("find", "insert", "update"),
 }
-RIGHTS_TO_REPLACE = {".runs": ("remove",), ".changed": ("find", "insert", "remove")}
+RIGHTS_TO_REPLACE = {
+    ".ledger": ("createIndex",),
+    ".runs": ("remove",),
+    ".changed": ("find", "insert", "remove"),
+}
 """What a run needs besides where kept documents give way, or are decided anew."""
 RIGHTS_TO_LABEL = {LABELS: ("find", "insert", "update")}
 

@@ -94,6 +94,8 @@ class Target(TargetReader):
             except OperationFailure as e:
                 if e.code != _NAMESPACE_EXISTS:
                     raise
+        if self.form.ranking is not None:  # a better copy is compared with its group
+            self.ledger.create_index("group", partialFilterExpression={"reason": "near"})
         if is_new:
             self.state.seed(self.source.full_name, self.stamp)
 

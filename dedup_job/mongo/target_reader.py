@@ -10,6 +10,7 @@ from typing import Any
 
 import bson
 import numpy as np
+from bson import Int64
 from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
@@ -20,9 +21,9 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import LENIENT
+from dedup_job.mongo.bson.edit import LENIENT, RawDocument
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import LedgerRows
+from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
 from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows, groups_in
 from dedup_job.mongo.changes import ChangeStore
@@ -33,6 +34,7 @@ from dedup_job.mongo.reading import (
     are_empty,
     found_texts,
     held,
+    look_up,
     majority,
     pages,
     some,
@@ -46,6 +48,7 @@ from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand
 from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
 
@@ -345,6 +348,32 @@ class TargetReader:
                 ranks[key] = _BEST
         missing = [b"" if is_own else _BEST for is_own in own.tolist()]
         return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
+
+    def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
+        """Return texts of near duplicates by group; `most`, keys: as in Copies.
+
+        None that the source deleted, or changed since its row was written.
+        """
+        group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
+        digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
+
+        def rows(numbers: Sequence[int]) -> list[RawDocument]:
+            only = {"group": {"$in": [*map(Int64, numbers)]}, "reason": "near"}
+            limit = (most + 1) * len(numbers)
+            found = look_up(self.ledger, only, fields, self.retry, limit=limit)
+            cut = len(found) == limit and len(numbers) > 1  # some may have been left out for others
+            return [row for one in numbers for row in rows([one])] if cut else found
+
+        for row in rows([*groups]):
+            said = bson_edit.fields_of(row.raw)
+            group_of[row.key], digests[row.key] = said["group"], said["digest"]
+        found = Source(self.source, self.form.source, self.retry).texts([*group_of])
+        cleaned = self.rows.cleaned(pack([*found.values()])).texts()
+        texts: dict[int, list[str]] = {group: [] for group in groups}
+        for key, text in zip(found, cleaned, strict=True):
+            if digests.get(key) in (None, dropped_digest(text)):
+                texts[group_of[key]].append(text)
+        return texts
 
     def _texts_in_all(self, keys: BytesColumn, own: NDArray[np.bool_]) -> NumberedTexts:
         """Return the texts of documents of this target, bool (n,), and of other collections."""

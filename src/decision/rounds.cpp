@@ -169,9 +169,8 @@ std::vector<std::int64_t> decide(const CandidateView& candidates, std::int64_t h
                 keep(row);
                 continue;
             }
-            const std::int64_t pair = outcome.chosen[row], number = candidates.numbers[pair];
-            const bool beats = number < held ? !pairs.beats.empty() && pairs.beats[pair] : is_better(row, number - held);
-            if (beats) replace(row, number, pair);
+            const std::int64_t pair = outcome.chosen[row];
+            if (!pairs.beats.empty() && pairs.beats[pair]) replace(row, candidates.numbers[pair], pair);
         }
     }
     return std::move(turns.needed);

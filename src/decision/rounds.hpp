@@ -22,8 +22,8 @@ struct OpenTexts {
     std::span<const std::uint8_t> beats;
 };
 
-// What is known of each pair. Of the joined ones the least cost is chosen. beats: whether the text is a better copy
-// than a kept document.
+// What is known of each pair. Of the joined ones the least cost is chosen. beats: whether the text takes the place of
+// the other one.
 struct PairVerdicts {
     std::span<const Verdict> verdicts;
     std::span<const double> cost;

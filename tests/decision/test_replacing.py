@@ -18,27 +18,45 @@ from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_
 small_pool = agreement.small_pool
 
 
+@pytest.fixture(scope="module")
+def drifting_pool():
+    """Versions of a text that differ a little, each from the one before it."""
+    text, other = ("".join(map(chr, range(start, start + 60))) for start in (0x4E00, 0x6E00))
+    made = [other[: 2 * step] + text[2 * step :] for step in range(8)]
+    made += [text + "".join(map(chr, range(0x5E00, 0x5E00 + 4 * step))) for step in range(1, 5)]
+    return agreement.Pool(made * (agreement.TEXTS // len(made)))
+
+
+def number_of(key):
+    return int(key.removeprefix(b"key "))
+
+
 def as_final(decision):
     """Return a decision without what is said of candidates: it may have been replaced since."""
     return replace(decision, candidates=0, cut=0, void=frozenset())
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(agreement.runs(), OPTIONS, st.sampled_from([1, 2, 7, 1024]), st.integers(0, 5), st.randoms())
 def test_the_kept_copies_are_those_of_the_naive_version(
-    small_pool, run, options, at_once, most, rng
+    small_pool, drifting_pool, run, options, at_once, most, rng
 ):
+    pool = rng.choice([small_pool, drifting_pool])
     rows, cuts, _ = run
-    ranks = {n: rng.randint(0, most) for n in range(len(rows))}
+    rising = rng.choice([0, 1])
+    ranks = {n: rising * n + rng.randint(0, most) for n in range(len(rows))}
     naive = naive_of(options, ranks=ranks)
     decider = decider_of(options)
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
     found, expected, groups, counts = {}, {}, {}, Counts()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "_AT_ONCE", at_once)
+        patch.setattr(greedy, "_CROWDED", at_once)
         patch.setattr(texts, "_MOST_BYTES", 0)
         for start, stop in pairwise([0, *cuts, len(rows)]):
-            batch = small_pool.batch(rows[start:stop], start, channels_of(options))
+            batch = pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
             found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
@@ -54,7 +72,7 @@ def test_the_kept_copies_are_those_of_the_naive_version(
                 found[number] = as_final(told(decision))
             for n in range(start, stop):
                 groups[key_of(n)] = int(decisions.groups[n - start])
-                expected[n] = as_final(naive.decide(n, small_pool.naive[rows[n]]))
+                expected[n] = as_final(naive.decide(n, pool.naive[rows[n]]))
             expected |= naive.replaced
             assert found == expected
             counts += Counts.of(decisions)
@@ -68,10 +86,44 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     assert {*decider.texts} == {key_of(n) for n, one in expected.items() if one.of is None}
 
 
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.permutations(range(12)),
+    st.permutations(range(12)),
+    st.lists(st.integers(0, 12), max_size=4),
+    st.sampled_from([1, 3, 1024]),
+    st.sampled_from([agreement.DEFAULT, agreement.FULL]),
+)
+def test_no_text_is_dropped_in_a_group_whose_kept_one_it_is_unlike(
+    drifting_pool, rows, ranks, cuts, at_once, options
+):
+    naive, decider = naive_of(options, ranks=dict(enumerate(ranks))), decider_of(options)
+    decider.ranks = {key_of(n): bytes([rank]) for n, rank in enumerate(ranks)}
+    groups = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(greedy, "_AT_ONCE", at_once)
+        patch.setattr(greedy, "_CROWDED", at_once)
+        for start, stop in pairwise(sorted([0, *cuts, 12])):
+            batch = drifting_pool.batch(rows[start:stop], start, channels_of(options))
+            own = [decider.ranks[key_of(n)] for n in range(start, stop)]
+            decisions = decider.decide(replace(batch, ranks=own))
+            groups |= {n: int(decisions.groups[n - start]) for n in range(start, stop)}
+    kept = {groups[number_of(key)]: number_of(key) for key in decider.texts}
+    texts = [drifting_pool.naive[row] for row in rows]
+    for n, text in enumerate(texts):
+        head = texts[kept[groups[n]]]
+        assert text.text == head.text or naive.joins(head, text)
+    for n, text in enumerate(texts):
+        naive.decide(n, text)
+    assert {*kept.values()} == {one.number for one in naive.kept} - {*naive.replaced}
+
+
 def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
     decider, asked = decider_of(agreement.DEFAULT), []
-    given_ = decider._ranks_of
-    decider._ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
+    given_ = decider.ranks_of
+    decider.ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
     decider.forget()
     for start in range(0, agreement.TEXTS, 20):
         rows = [*range(start, min(start + 20, agreement.TEXTS))]

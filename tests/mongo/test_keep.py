@@ -16,6 +16,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load
 from tests.cut_off import Cut, cut_off
+from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
 from tests.running import run_here, uri_of
 
@@ -49,6 +50,63 @@ def test_the_newest_of_equal_texts_stays_in_a_run_and_over_nights(any_database: 
         report = run_here(any_database, run__batch_documents=batch, **KEEP)
     assert report.counts.replaced > 0
     expect_best_kept(any_database, documents)
+
+
+def drifting(count: int) -> list[str]:
+    """Return versions of a text that differ by two characters, each from the one before."""
+    text, other = ("".join(map(chr, range(start, start + 60))) for start in (0x4E00, 0x6E00))
+    return [other[: 2 * n] + text[2 * n :] for n in range(count)]
+
+
+def expect_alike(database: Db) -> None:
+    """Each dropped text is like the one that is kept in its group now."""
+    text = {row["_id"]: naive_grams(row["text"]) for row in database.source.find()}
+    for row in database["target.ledger"].find():
+        one, of = row["_id"], row["of"]
+        while (next_ := database["target.ledger"].find_one({"_id": of})) is not None:
+            of = next_["of"]
+        assert len(text[one] & text[of]) >= 0.8 * len(text[one] | text[of]), (one, of)
+
+
+def naive_grams(text: str) -> set[str]:
+    return {text[at : at + 3] for at in range(len(text) - 2)}
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize("order", ["rising", "shuffled"])
+@pytest.mark.parametrize(("limit", "most"), [(None, 64), (4, 64), (4, 2)])
+def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
+    any_database: Db, tmp_path: Path, order: str, limit: int | None, most: int
+):
+    texts = drifting(25)
+    if order == "shuffled":
+        random.Random(18).shuffle(texts)
+    any_database.source.insert_many(
+        {"_id": n, "text": text, "updated": n} for n, text in enumerate(texts)
+    )
+    flags = {**KEEP, **BY_SIMILARITY, "run__batch_documents": 3 if limit else 1000}
+    flags["decision__most_candidates"] = most
+    while sum(map(len, stored(any_database).values())) < len(texts):
+        run_here(any_database, limit=limit, **flags)
+        expect_alike(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
+    kept = {row["text"] for row in any_database.target.find()}
+    assert len(kept) > 2
+    whole = {**flags, "run__batch_documents": 1000}
+    run_here(any_database, target="twin", **whole)
+    assert {row["text"] for row in any_database.twin.find()} == kept
+
+
+def test_the_best_of_versions_that_are_all_alike_stays_whatever_the_order(any_database: Db):
+    text = drifting(1)[0]
+    texts = [text[:at] + text[at + 1 :] for at in range(0, 60, 6)]
+    for start in range(0, len(texts), 3):
+        rows = enumerate(texts[start : start + 3], start)
+        any_database.source.insert_many(
+            {"_id": n, "text": t, "updated": -abs(n - 6)} for n, t in rows
+        )
+        run_here(any_database, run__batch_documents=2, **KEEP, **BY_SIMILARITY)
+    assert [row["_id"] for row in any_database.target.find()] == [6]
 
 
 def expect_best_kept(database: Db, documents: list[dict[str, Any]]) -> None:

@@ -85,6 +85,8 @@ class NaiveFirstWins:
     most_same: int = 0  # of one simhash; 0: 1 with minhash, else 16
     ranks: dict[int, int] = field(default_factory=dict)
     replaced: dict[int, NaiveDecision] = field(default_factory=dict)
+    others: dict[int, list[NaiveText]] = field(default_factory=dict)  # of the group of each kept
+    texts: dict[int, NaiveText] = field(default_factory=dict)
     gone: set[int] = field(default_factory=set)
     kept: list[NaiveKept] = field(default_factory=list)
     simhashes: list[tuple[int, NaiveKept]] = field(default_factory=list)
@@ -140,16 +142,29 @@ class NaiveFirstWins:
             if self._takes_place(number, text, of):
                 self.replaced[of] = NaiveDecision(number, apart, told, likely, by, "near")
                 return NaiveDecision(**tried)
+            self.others.setdefault(of, []).append(text)
             return NaiveDecision(of, apart, told, likely, by, "near", **tried)
         self.keep(number, text)
         return NaiveDecision(refused=refused[0] if refused else None, **tried)
 
     def _takes_place(self, number: int, text: NaiveText, of: int) -> bool:
-        """Keep a text in place of another one where it is the better copy."""
+        """Keep a text in place of another one where it is the better copy, and like its group."""
         if not self.ranks or self.ranks[number] <= self.ranks[of]:
             return False
+        former, others = self.texts[of], self.others.get(of, [])
+        if text.text != former.text:
+            if len(others) > self.most_candidates or not all(self.joins(text, o) for o in others):
+                return False
+            others = [*others, former]
+        self.others[number] = others
         self.keep(number, text)
         return True
+
+    def joins(self, text: NaiveText, other: NaiveText) -> bool:
+        """Tell whether two texts are duplicates."""
+        if self.judge is not None:
+            return self.judge(text.text, other.text)[0]
+        return self.compared(text, other)[1]
 
     @property
     def sketched(self) -> bool:
@@ -165,6 +180,7 @@ class NaiveFirstWins:
         """Keep a text; of those with an equal key later texts find the first so many."""
         one = NaiveKept(number, text)
         self.kept.append(one)
+        self.texts[number] = text
         self.equal.setdefault(("text", text.text), []).append(one)
         if not text.short and self._has_room("simhash", text.value, one):
             self.simhashes.append((text.value, one))
