@@ -21,7 +21,7 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import LENIENT
+from dedup_job.mongo.bson.edit import LENIENT, RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
 from dedup_job.mongo.bson.ranking import Ranking
@@ -355,11 +355,18 @@ class TargetReader:
         None that the source deleted, or changed since its row was written.
         """
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
-        digests = dict[bytes, int]()
-        for group in groups:
-            only = {"group": Int64(group), "reason": "near"}
-            for row in look_up(self.ledger, only, {"digest": 1}, self.retry, limit=most + 1):
-                group_of[row.key], digests[row.key] = group, bson_edit.fields_of(row.raw)["digest"]
+        digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
+
+        def rows(numbers: Sequence[int]) -> list[RawDocument]:
+            only = {"group": {"$in": [*map(Int64, numbers)]}, "reason": "near"}
+            limit = (most + 1) * len(numbers)
+            found = look_up(self.ledger, only, fields, self.retry, limit=limit)
+            cut = len(found) == limit and len(numbers) > 1  # some may have been left out for others
+            return [row for one in numbers for row in rows([one])] if cut else found
+
+        for row in rows([*groups]):
+            said = bson_edit.fields_of(row.raw)
+            group_of[row.key], digests[row.key] = said["group"], said["digest"]
         found = Source(self.source, self.form.source, self.retry).texts([*group_of])
         cleaned = self.rows.cleaned(pack([*found.values()])).texts()
         texts: dict[int, list[str]] = {group: [] for group in groups}

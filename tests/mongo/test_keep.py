@@ -74,17 +74,18 @@ def naive_grams(text: str) -> set[str]:
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("order", ["rising", "shuffled"])
-@pytest.mark.parametrize("limit", [None, 4])
+@pytest.mark.parametrize(("limit", "most"), [(None, 64), (4, 64), (4, 2)])
 def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
-    any_database: Db, tmp_path: Path, order: str, limit: int | None
+    any_database: Db, tmp_path: Path, order: str, limit: int | None, most: int
 ):
     texts = drifting(25)
     if order == "shuffled":
-        random.Random(2).shuffle(texts)
+        random.Random(18).shuffle(texts)
     any_database.source.insert_many(
         {"_id": n, "text": text, "updated": n} for n, text in enumerate(texts)
     )
     flags = {**KEEP, **BY_SIMILARITY, "run__batch_documents": 3 if limit else 1000}
+    flags["decision__most_candidates"] = most
     while sum(map(len, stored(any_database).values())) < len(texts):
         run_here(any_database, limit=limit, **flags)
         expect_alike(any_database)
