@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dedup_job.demo.corpus import SHARES, Kind, due, make_corpus
-from dedup_job.demo.deviations import Compared, Deviation, deviations
 from dedup_job.demo.score import Row, Score, score
 
 __all__ = [
     "SHARES",
-    "Compared",
-    "Deviation",
     "Kind",
     "Row",
     "Score",
-    "deviations",
     "due",
     "make_corpus",
     "score",

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from pymongo import MongoClient
 
-from dedup_job.demo import Compared
 from dedup_job.mongo.errors import translated
 
 DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
@@ -16,13 +15,11 @@ DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
 class Outcome(NamedTuple):
     """Target and ledger of the demonstration.
 
-    kept: ids; dropped: for each id the kept document that it duplicates, None where it was skipped;
-    compared: for each id, what a document was compared with.
+    kept: ids; dropped: for each id the kept document that it duplicates, None where it was skipped.
     """
 
     kept: list[int]
     dropped: dict[int, int | None]
-    compared: dict[int, Compared]
 
 
 def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
@@ -34,15 +31,7 @@ def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
 
 def outcome(uri: str) -> Outcome:
     """Return what the run made of the documents."""
-    kept: list[int] = []
-    dropped: dict[int, int | None] = {}
-    compared: dict[int, Compared] = {}
     with translated(), MongoClient[dict[str, Any]](uri) as client:
-        for row in client[DATABASE][TARGET].find({}, {"dedup.refused": 1}):
-            kept.append(row["_id"])
-            if refused := row.get("dedup", {}).get("refused"):
-                compared[row["_id"]] = Compared(refused["of"], refused["class"])
-        for row in client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1, "reason": 1}):
-            dropped[row["_id"]] = row["of"]
-            compared[row["_id"]] = Compared(row["of"], row["reason"])
-    return Outcome(kept, dropped, compared)
+        kept = [row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})]
+        rows = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
+        return Outcome(kept, {row["_id"]: row["of"] for row in rows})
