@@ -25,7 +25,7 @@ from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import Client, Namespace, retry_policy
+from dedup_job.mongo.connection import Client, Namespace, has_transactions, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -281,10 +281,12 @@ def _check(
     checks.check_target_collections(client, source_name, target_name)
     checks.check_others(client, others, source_name, target_name)
     if not request.dry_run:
-        checks.check_takes_writes(client.admin.command("hello"))
+        hello, ranks = client.admin.command("hello"), target.form.ranking is not None
+        checks.check_takes_writes(hello)
         checks.check_rights(client, target_name)
-        if target.form.source.refreshes or target.form.ranking is not None:
-            checks.check_rights(client, target_name, checks.RIGHTS_TO_REPLACE)
+        if target.form.source.refreshes or ranks:
+            more = checks.rights_to_replace(ranks=ranks, whole=has_transactions(hello))
+            checks.check_rights(client, target_name, more)
     target.check()
     guard.check()
     source.check_query()

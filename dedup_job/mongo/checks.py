@@ -22,12 +22,6 @@ _TO_RUN = {  # by what is added to the target's name
     ".runs": ("find", "insert", "update", "createCollection"),
     ".state": ("find", "insert", "update"),
 }
-RIGHTS_TO_REPLACE = {
-    ".ledger": ("createIndex",),
-    ".runs": ("remove",),
-    ".changed": ("find", "insert", "remove"),
-}
-"""What a run needs besides where kept documents give way, or are decided anew."""
 RIGHTS_TO_LABEL = {LABELS: ("find", "insert", "update")}
 
 
@@ -248,6 +242,17 @@ def check_rights(
     if missing:
         lines = joined([Message("the database user lacks rights:"), *missing], "\n  ")
         raise UsageError(joined([lines, HOW_TO_GRANT], "\n"))
+
+
+def rights_to_replace(*, ranks: bool, whole: bool) -> Mapping[str, Sequence[str]]:
+    """Return what a run needs besides where kept documents give way, or are decided again.
+
+    ranks: a better copy stays; whole: the server has transactions, else some are replaced in place.
+    """
+    replaces = [] if whole else ["update"]
+    index = ["createIndex"] if ranks else []
+    more = {".runs": ["remove"], ".changed": ["find", "insert", "remove"]}
+    return {"": replaces, ".ledger": [*index, *replaces], **more}
 
 
 def _held(privileges: list[Mapping[str, Any]], database: str, collection: str) -> set[str]:
