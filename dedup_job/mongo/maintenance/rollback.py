@@ -389,7 +389,8 @@ def _put_rows_back(
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
         progress.advance(back)
 
-    left = row["documents"] - read if row["status"] == str(Status.RESTORED) else 0
+    restored = half is None and row["status"] == str(Status.RESTORED)
+    left = row["documents"] - read if restored else 0
 
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:
