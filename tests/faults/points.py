@@ -16,7 +16,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 
 from dedup_job.index import snapshot
-from dedup_job.mongo import target
+from dedup_job.mongo import replacing
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import State
@@ -51,7 +51,7 @@ def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> 
         case Point.BEFORE:
             _around(Commits, "commit", here, before=True)
         case Point.INSIDE:  # what a standalone server has by then is a part of the batch
-            _around(target, "insert_once", here)
+            _around(replacing, "insert_once", here)
         case Point.WRITTEN:
             _around(ClientSession, "commit_transaction", here, before=True)
         case Point.COMMITTED:
