@@ -54,7 +54,7 @@ def test_a_decided_document_is_never_in_neither(
     pytestconfig: pytest.Config,
     change: str,
 ) -> None:
-    count = 3000 if pytestconfig.getoption("--thorough") else 300
+    count = 3000 if pytestconfig.getoption("--thorough") else 150
     documents = versions(count // 2)[:count]
     any_database.source.insert_many(documents)
     run_here(any_database)

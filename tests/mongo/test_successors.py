@@ -77,13 +77,12 @@ LOST: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("count", [40, 1100])
 @pytest.mark.parametrize("what", LOST)
-def test_a_source_that_loses_its_texts_takes_nothing_out(any_database: Db, what: str, count: int):
-    before = decided(any_database, questions(count))
+def test_a_source_that_loses_its_texts_takes_nothing_out(any_database: Db, what: str):
+    before = decided(any_database, questions(40))
     any_database.source.update_many({"_id": {"$gte": 5}}, LOST[what])
     error = refused(any_database, "run", "--source", "source", "--on-change", "refresh", "--yes")
-    assert f"of the {count:,} documents that were decided would leave" in str(error)
+    assert "of the 40 documents that were decided would leave" in str(error)
     assert error.exit_code == StateMismatch.exit_code
     assert stored(any_database) == before
     run_here(
