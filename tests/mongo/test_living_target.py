@@ -364,7 +364,8 @@ class Living:
         found = check_target(side.settings, f"{side.db.name}.source", side.name, None)
         wrong = [one for one in found.findings if one.found and one.check not in NOTES]
         assert not wrong, (wrong, self.steps)
-        if not len(self.steps) % 4:
+        half = any(one.found for one in found.findings if one.check is Check.HALF)
+        if not half and not len(self.steps) % 4:
             assert survey_target(side.settings, side.name).adds_up, self.steps
         kept = {d["_id"]: d for d in side.db.target.find()}
         groups = dict[int, list[Any]]()
