@@ -251,7 +251,7 @@ def _refresher(
     models: Models,
     watch: Watch,
 ) -> Refresher | None:
-    """Return the refresher; None where what was decided stays."""
+    """Return the refresher, or None."""
     source_settings = settings.source
     if target is None or not source_settings.refreshes:
         return None

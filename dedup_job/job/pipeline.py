@@ -64,7 +64,7 @@ class Follow:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """All that a run needs; refresher: None where what was decided stays."""
+    """The parts of a run; refresher: None if decisions stay."""
 
     about: About
     scope: Scope
@@ -178,7 +178,7 @@ class RunProgress:
         self.watch = Stopwatch()
         self._expected: int | None = None
         self._series = Series()
-        self._left = set[bytes]()  # keys of what is decided again, or gone, so far
+        self._left = set[bytes]()  # keys of documents decided again, or gone, so far
         self._again = 0  # documents that were decided before, and are again
         self._leaving: Mapping[bytes, bytes] = {}  # kept documents that are decided again, or gone
         self._first = Checkpoint(0, job.scope, datetime.now(UTC), Counts())
