@@ -116,8 +116,8 @@ class Refresher:
         source.look()
         self._changes = source.changed if source.tells and not unseen else self._scanned()
         plan.asked = once(target.changes.all().union(*self._changes.values()))
-        runs, query = target.checked_runs(), target.form.source.query
-        self._ours = {run["_id"] for run in runs if run["query"] == query}
+        if query := target.form.source.query:
+            self._ours = {run["_id"] for run in target.checked_runs() if run["query"] == query}
         for keys in _in_turn(plan.asked):
             self._look_at(keys, plan)
         self._make_units(plan)
@@ -195,11 +195,8 @@ class Refresher:
 
     def _make_units(self, plan: Plan) -> None:
         """Make units of what leaves, with the copies of each group."""
-        removes, grouped, copies = (
-            self.on_delete is OnDelete.REMOVE,
-            set[bytes](),
-            self._copies(plan),
-        )
+        removes, copies = self.on_delete is OnDelete.REMOVE, self._copies(plan)
+        grouped = set[bytes]()
         for head, group in [*plan.heads.items()]:
             is_gone = head in plan.gone
             there = [copy for copy in copies[group] if copy.is_there]

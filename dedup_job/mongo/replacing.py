@@ -89,13 +89,11 @@ def _exchange(
     for place, (collection, rows, former) in enumerate(parts):
         target.state.check()
         if former and session is None:
-            there, raws = {*map(comparable, former)}, rows.list()
-            keys = [comparable(bson_edit.id_element(raw)) for raw in raws]
-            others = [raw for key, raw in zip(keys, raws, strict=True) if key in there]
-            _replace(collection, others)
-            new = [raw for key, raw in zip(keys, raws, strict=True) if key not in there]
-            rows = strings_of(new)
-            gone[place] = collection, [key for key in former if comparable(key) not in {*keys}]
+            there = {comparable(key): key for key in former}
+            new = {comparable(bson_edit.id_element(raw)): raw for raw in rows.list()}
+            _replace(collection, [new[same] for same in new if same in there])
+            rows = strings_of([raw for same, raw in new.items() if same not in there])
+            gone[place] = collection, [key for same, key in there.items() if same not in new]
         insert_once(collection, rows, session)
     if session is None:
         _delete(target, gone, session)

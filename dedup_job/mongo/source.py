@@ -216,15 +216,16 @@ class Source(PendingIds):
     def _again(self, limit: int | None) -> Iterator[Documents]:
         """Yield units, page by page; those that the limit has no room for are left as they are."""
         room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
-        page, most = list[Unit](), min(self._page.documents, _UNITS)
+        page, size, most = list[Unit](), 0, min(self._page.documents, _UNITS)
         for unit in units:
-            if len(unit.keys) > room:
+            count = len(unit.keys)
+            if count > room:
                 continue
-            if page and sum(len(one.keys) for one in [*page, unit]) > most:
+            if page and size + count > most:
                 yield from self._read_units(page)
-                page = []
+                page, size = [], 0
             page.append(unit)
-            room -= len(unit.keys)
+            room, size = room - count, size + count
         if page:
             yield from self._read_units(page)
 
