@@ -200,14 +200,13 @@ class Refresher:
         for head, group in [*plan.heads.items()]:
             is_gone = head in plan.gone
             there = [copy for copy in copies[group] if copy.is_there]
-            if is_gone and not removes:  # only for a copy of what it said
-                there = [copy for copy in there if copy.is_same]
+            is_succeeded = not is_gone or removes or any(copy.is_same for copy in there)
             others = [copy for copy in copies[group] if not copy.is_there and removes]
             keys = _ordered([copy.key for copy in there] + ([] if is_gone else [head]))
             is_whole = all(copy.is_ours for copy in [*there, *others])
             if len(keys) > _MOST:
                 log.warning("%s", _too_many(head, len(keys)))
-            if not is_whole or len(keys) > _MOST or (is_gone and not removes and not there):
+            if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue
             plan.gone |= {copy.key for copy in others}

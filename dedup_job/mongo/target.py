@@ -273,10 +273,12 @@ class Target(TargetReader):
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
-            before = report.known or self._resumed  # else nothing was decided that could change
+            decided = self._count_decided()
+            # where nothing was decided before, nothing could change
+            before = self._resumed or decided > report.counts.scanned
             if (unseen and before) or not fits:
                 values["unseen"] = True
-            own = {"run": report.checkpoint.run, "decided": self._count_decided()}
+            own = {"run": report.checkpoint.run, "decided": decided}
             values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
         elif self._discards:
             values["bookmark"] = None

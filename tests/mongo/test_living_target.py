@@ -102,6 +102,8 @@ class Side:
             except UsageError:  # only copies of what was restored
                 return False
         assert left or before is None or stored(self.db) == before
+        if left:  # what the source no longer holds stays
+            self.deeds = [(number, None) for number, _ in self.deeds]
         return True
 
     def restore(self, id_: Any, *, requeue: bool) -> None:
@@ -114,6 +116,10 @@ class Side:
     def texts(self) -> dict[Any, Any]:
         """Return the texts of the source."""
         return {d["_id"]: d.get("text") for d in self.db.source.find()}
+
+    def kept_texts(self) -> set[str]:
+        """Return the texts of the target."""
+        return {d["text"] for d in self.db.target.find()}
 
     def decided(self) -> set[Any]:
         """Return the ids that are decided, each once."""
@@ -277,7 +283,7 @@ class Living:
         dotted = {k.replace("__", "."): v for k, v in {**side.flags, **more}.items()}
         settings = load({"connection.uri": uri_of(side.db), **dotted}).settings
         ended = False
-        with suppress(Cut, StateMismatch):
+        with suppress(Cut, StateMismatch, KeyboardInterrupt):
             names = Request(f"{side.db.name}.source", side.name)
             ended = run_job(settings, names, watch).status is Status.DONE
         self.patch.undo()
@@ -288,6 +294,11 @@ class Living:
             side.deeds[len(side.deeds) - (goes_on and ran) :] = [(last, before)]
         if self.twin:
             assert self.twin.run(**more) == ran
+            if (
+                flags == PROMOTE and goes_on and ran
+            ):  # copies decided before the cut may be promoted
+                assert side.kept_texts() == self.twin.kept_texts(), self.steps
+                self._go_on_alike()
         if ran:
             self._expect_decided(flags)
         return flags
@@ -317,18 +328,22 @@ class Living:
                 eventually(lambda: run.error or self._all_decided())
             if not isinstance(run.error, StateMismatch):
                 assert run.end().status in (Status.DONE, Status.STOPPED)
-        if twin:  # it depends on the clock what comes first
+        if twin:
             self.sides = [side, twin]
-            for name in ("source", *PARTS):
-                twin.db.drop_collection(name)
-                if rows := [*side.db[name].find()]:
-                    twin.db[name].insert_many(rows)
-            for name in ("target.state", "target.runs"):
-                other = {"$set": {"source": f"{twin.db.name}.source"}}
-                twin.db[name].update_many({"source": {"$exists": True}}, other)
+        self._go_on_alike()  # it depends on the clock what comes first
+        return REFRESH
+
+    def _go_on_alike(self) -> None:
+        """Let the twin be what the side is; neither can go back behind that."""
+        for name in ("source", *PARTS, "target.changed") if self.twin else ():
+            self.twin.db.drop_collection(name)
+            if rows := [*self.side.db[name].find()]:
+                self.twin.db[name].insert_many(rows)
+        for name in ("target.state", "target.runs") if self.twin else ():
+            other = {"$set": {"source": f"{self.twin.db.name}.source"}}
+            self.twin.db[name].update_many({"source": {"$exists": True}}, other)
         for one in self.sides:
             one.deeds.clear()
-        return REFRESH
 
     def _all_decided(self) -> bool:
         found = {d["_id"] for rows in stored(self.side.db).values() for d in rows}
@@ -412,5 +427,4 @@ def live(db: Db, keep: list[str], seed: int, steps: int, patch: Any, folder: Pat
             living.step(number)
         if living.side.run(**REFRESH):
             run_here(db, target="fresh", **flags)
-            found = [{d["text"] for d in db[name].find()} for name in ("target", "fresh")]
-            assert found[0] == found[1]
+            assert living.side.kept_texts() == {d["text"] for d in db["fresh"].find()}

@@ -397,10 +397,10 @@ def run_of(raw: bytes, *, is_kept: bool) -> Any:
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
-    """Return the groups of raw kept documents by key."""
+    """Return the groups of raw kept documents by key, which may be a number of another type."""
     marks = [bson_edit.field(raw, MARK) for raw in raws]
     named = [mark.get("group") if isinstance(mark, Mapping) else None for mark in marks]
-    own = own_groups(strings_of(keys)).tolist()
+    own = own_groups(strings_of([bson_edit.id_element(raw) for raw in raws])).tolist()
     given = zip(keys, named, own, strict=True)
     return {key: group if _is_int(group) else first for key, group, first in given}
 

@@ -184,7 +184,8 @@ class Checker:
         self.on.tally.add(Check.FOREIGN, len(rows) + len(pieces) + 1, strange)
         if strange:
             return  # what they say cannot be compared
-        lines = [*self._differences(pieces)]
+        # what a batch that was cut off takes out is not known yet
+        lines = [] if self._half else [*self._differences(pieces)]
         halfway = bool(self._half) or self.on.undoing is not None
         if not lines and not halfway:  # else something was removed, which was told
             gone = [named(shown(key), ["dedup.refused.of"]) for key in self._kept.gone]

@@ -259,12 +259,11 @@ def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
 def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
     """Return the keys of what stays as it is now, with those that are known.
 
-    That is what was decided anew and the source no longer holds. A row comes back only with its
-    original, and one that stays keeps the original that it has now.
+    That is what was decided again and the source no longer holds. A row stays where its original
+    does not come back, and one that stays keeps the original that it has now.
     """
-    stay, back, of = {*known}, set[bytes](), dict[bytes, bytes]()
+    stay, of = {*known}, dict[bytes, bytes]()
     for piece in pieces.read(bars=False):
-        back.update(piece.keys)
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
         if piece.again:
             gone = {*piece.keys} - target.held_by(target.source, piece.keys)
@@ -272,9 +271,8 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
             rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
             there |= {row.key for row in rows if bson_edit.field(row.raw, DOCUMENT) is not None}
             stay |= there
-    back |= _of_another(target, run, {*of.values()} - back, *target.decided)
     while True:
-        alone = {key for key, own in of.items() if own in stay or own not in back}
+        alone = {key for key, own in of.items() if own in stay}
         now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
         own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
         more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
@@ -284,8 +282,11 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
 
 
 def _original(row: RawDocument) -> bytes:
+    """Return the key of a row's original in the target, b"" where there is none."""
+    if bson_edit.field(row.raw, "of") is None:
+        return b""
     key = bson_edit.named_key(row.raw)
-    return b"" if key and bson_edit.place_of(key) else key  # which lies elsewhere
+    return b"" if bson_edit.place_of(key) else key
 
 
 def _bring_back(
