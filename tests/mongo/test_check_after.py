@@ -61,6 +61,13 @@ def stored_whole(database: Db) -> None:
     run_here(database, **REFRESH, ledger__document="whole")
 
 
+def promoted_beside_a_change(database: Db) -> None:
+    fill(database)
+    database.source.delete_one({"_id": 1})
+    edit(database, 3)
+    run_here(database, source__on_delete="promote")
+
+
 def ids_of_two_types(database: Db) -> None:
     fill(database)
     database.source.insert_one({"_id": "a", "text": OTHER[::-1]})
@@ -134,6 +141,7 @@ def in_another_form(database: Db) -> None:
 AFTER = [
     *(refreshed, updated, restored_and_refreshed, stored_whole, ids_of_two_types, promoted),
     *(removed, requeued, undone, undone_for_good, in_another_form, resumed, deleted_and_undone),
+    promoted_beside_a_change,
 ]
 
 

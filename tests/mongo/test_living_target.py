@@ -87,7 +87,8 @@ class Side:
         except StateMismatch:
             assert stored(self.db) == before
             return False
-        self.deeds.append((last, before))
+        if self.last() > last:  # else it went on with one that was stopped
+            self.deeds.append((last, before))
         return True
 
     def undo(self) -> bool:
@@ -279,7 +280,7 @@ class Living:
 
     def _interrupted(self, flags: Flags, watch: Watch) -> Flags:
         side, more = self.side, {"run__batch_documents": 3, **flags}
-        before, last = stored(side.db), side.last()
+        before, last, deeds = stored(side.db), side.last(), len(side.deeds)
         dotted = {k.replace("__", "."): v for k, v in {**side.flags, **more}.items()}
         settings = load({"connection.uri": uri_of(side.db), **dotted}).settings
         ended = False
@@ -291,7 +292,7 @@ class Living:
         goes_on = not ended and (self.twin is not None or self.rng.random() < 0.5)
         ran = side.run(**more) if goes_on else ended
         if side.last() > last:
-            side.deeds[len(side.deeds) - (goes_on and ran) :] = [(last, before)]
+            side.deeds[deeds:] = [(last, before)]
         if self.twin:
             assert self.twin.run(**more) == ran
             if (

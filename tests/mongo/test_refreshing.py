@@ -81,8 +81,11 @@ def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_an
 @pytest.mark.standalone
 def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Path):
     any_database.source.insert_many(versions(40))
+    any_database.source.insert_many([{"_id": "filled", "text": ""}, {"_id": "deleted", "text": ""}])
     run_here(any_database)
     change(any_database)
+    any_database.source.replace_one({"_id": "filled"}, {"text": OTHER * 2})
+    any_database.source.delete_one({"_id": "deleted"})
     before = stored(any_database)
     report = run_here(any_database, **REFRESH)
     assert stored(any_database) != before
@@ -207,6 +210,27 @@ def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: P
     assert good(database, tmp_path, "--all") == {}
     assert database.target.count_documents({"_id": 6}) == 1
     assert database["target.ledger"].count_documents({}) == 0
+
+
+def test_what_left_while_nothing_else_was_there_is_seen_later(database: Db):
+    database.source.insert_one({"_id": "gone", "text": OTHER})
+    run_here(database)
+    database.source.delete_one({"_id": "gone"})
+    database.source.insert_many(versions(3, copies=1))
+    database["target.state"].update_one({}, {"$set": {"bookmark": None}})  # as an undo leaves it
+    run_here(database)
+    run_here(database, **REFRESH)
+    assert database.target.find_one({"_id": "gone"}) is None
+
+
+@pytest.mark.standalone
+def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database: Db):
+    any_database.source.insert_many({"_id": i, "text": OTHER} for i in (1, 2))
+    run_here(any_database)
+    any_database.source.delete_one({"_id": 1})
+    any_database.source.insert_one({"_id": Int64(1), "text": OTHER[::-1]})
+    run_here(any_database, source__on_change="refresh")
+    assert {d["text"] for d in any_database.target.find()} == {OTHER, OTHER[::-1]}
 
 
 def test_what_changed_while_a_run_was_stopped_is_seen_later(database: Db):

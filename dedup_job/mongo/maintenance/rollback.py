@@ -274,8 +274,8 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
     while True:
         alone = {key for key, own in of.items() if own in stay}
         now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
-        own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run}
-        more = (alone | own - {b""} - _of_another(target, run, own, *target.decided)) - stay
+        own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
+        more = (alone | own - _of_another(target, run, own, *target.decided)) - stay
         if not more:
             return stay
         stay |= more
