@@ -111,7 +111,6 @@ class Cleaner:
         *,
         html: bool,
     ) -> tuple[_Points, _Ints, _Bytes]: ...
-    def escaped(self, points: _Points, *, brace: bool) -> _Points: ...
 
 # index
 _Numbers = NDArray[np.uint32]
