@@ -11,8 +11,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.memory_plan import index_memory
+from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
