@@ -87,13 +87,6 @@ class RunSettings(BaseModel):
         le=1e6,
         description="seconds to keep retrying when the database stops answering; 0: never",
     )
-    shards: int | None = Field(
-        default=None,
-        ge=1,
-        le=1024,
-        description="parts of the index of a run on a cluster, each in a process of its own; "
-        "unset: one for each machine",
-    )
     lease_wait: float = Field(
         default=0.0,
         ge=0,

@@ -84,7 +84,7 @@ class Decider:
     def forget(self) -> None:
         """Begin anew; what the target holds stays."""
         self.index = KeptIndex(self.settings)
-        self.greedy = GreedyDeduplicator.fetching(
+        self.greedy = GreedyDeduplicator(
             self.index,
             self._decision,
             by_key(self._fetch),

@@ -39,7 +39,7 @@ _COMMANDS = {  # name: module and function, how its own help begins: it is not l
     "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
     "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
     "undo": ("restore.undo", "Take the last run back."),
-    "index": ("index.index", "Show the snapshot of a target's index, or what an index needs."),
+    "index": ("index.index", "Show the snapshot of a target's index."),
     "lease": ("lease.app", "Show or break the lease of a target."),
     "init": ("config.init", "Write a settings file with comments."),
     "config": ("config.app", "Show or check settings."),

@@ -32,9 +32,8 @@ from dedup_job.runs.run import Run, Status
 if TYPE_CHECKING:
     from dedup_job.cli.guide import Chosen
     from dedup_job.cli.monitored import Monitored
-    from dedup_job.cluster.driver import Driver
     from dedup_job.commands.dry_survey import SurveyCollector
-    from dedup_job.commands.run import Request, Watch
+    from dedup_job.commands.run import Request, Spread, Watch
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -168,13 +167,11 @@ def _run(
         if file is not None and not is_quiet:
             _write_report(outcome, file)
 
-    on_cluster = nullcontext() if cluster is None else _driver(settings, request, cluster)
-    with on_cluster as driver, told.progress() as progress:
+    spread = None if cluster is None else _on_cluster(cluster)
+    with told.progress() as progress:
         watch = replace(watch, progress=progress, told=goes_on)
         try:
-            if driver is not None:
-                return driver.attend(watch)
-            return commands.run.run_job(settings, request, watch)
+            return commands.run.run_job(settings, request, watch, spread)
         except KeyboardInterrupt:
             raise Interrupted(
                 Message(
@@ -184,13 +181,12 @@ def _run(
             ) from None
 
 
-def _driver(settings: Settings, request: Request, address: str) -> Driver:
-    """Start a run on a cluster; UsageError where Ray is not installed."""
+def _on_cluster(address: str) -> Spread:
     if find_spec("ray") is None:
         raise UsageError(Message("--cluster needs Ray: pip install 'dedup-job[ray]'"))
-    from dedup_job.cluster.driver import Driver  # here: few runs need it
+    from dedup_job.cluster.preprocessor import on_cluster  # here: few runs need it
 
-    return Driver(settings, request, address)
+    return on_cluster(address)
 
 
 def _server(folder: Path | None) -> AbstractContextManager[str | None]:

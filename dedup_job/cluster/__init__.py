@@ -1,6 +1,6 @@
-"""A run on many machines, by Ray; no other room knows it.
+"""Pages cleaned and fingerprinted on many machines, by Ray; no other room knows it.
 
-Workers read, clean and fingerprint documents, compare their texts and write them: a document stays
-in the worker that read it. Shards hold the index, each a part of the kept documents. The driver
-decides in order, from keys, fingerprints and what is said of pairs, and says what is written next.
+Reading, deciding and writing stay in the command. A child process of the command is Ray's client:
+Ray ends its client at once when it loses this machine's part of the cluster, and the command then
+still says so.
 """

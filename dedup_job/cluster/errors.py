@@ -19,8 +19,8 @@ def cannot_go_on(why: str) -> DatabaseUnreachable:
     )
 
 
-def portable(error: BaseException) -> BaseException:
-    """Return an error as another process can raise it."""
+def portable(error: Exception) -> Exception:
+    """Return an error that another process can raise."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # noqa: BLE001  # whatever cannot be pickled

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import ipaddress
+import logging
 from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
+from dedup_job.documents import Channel
+from dedup_job.errors import UsageError
+from dedup_job.index.layout import layout_of, room_for
+from dedup_job.messages import Message
+from dedup_job.settings import Settings
+
+log = logging.getLogger("dedup")
+
 _CGROUP = Path("/sys/fs/cgroup")  # of a container, cgroups v2
 _OURS, _DATABASE = 1, 4  # cores of the other stages; of so many one is left to a local database
 _LEAST, _MOST = 2, 16  # one alone leaves a core idle; more would wait for the one that decides
+
+PROCESS = 500e6  # bytes without the index: dictionary, native code, batches under way
+_LEAST_GROWING = 100e6  # bytes of the part of the index that grows
+_PACKING = 1.1  # times as much memory as it takes while it is packed
+_ID_AND_EQUAL = 13 + 17  # bytes a document: an ObjectId; what finds equal texts
+_KEYS = {Channel.MINHASH: 130, Channel.SENTENCES: 7, Channel.FORM: 7}
 
 
 def preparing_threads(hosts: Iterable[str]) -> int:
@@ -51,3 +66,48 @@ def _is_local(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def needed_memory(settings: Settings, documents: int) -> float:
+    """Return the bytes that a process with an index of n documents takes, with ObjectIds."""
+    index = settings.index
+    channels = {*index.candidate_generators, *[Channel.FORM] * settings.decision.judges}
+    room = room_for(documents)
+    # the most: a new layout is half full
+    near = layout_of(index.distance, room, index.blocks).bytes_each(room // 2)
+    keys = sum(_KEYS.get(channel, 0) for channel in channels)
+    return PROCESS + documents * (_ID_AND_EQUAL + near + keys)
+
+
+def index_memory(settings: Settings, documents: int = 0) -> float:
+    """Return how many bytes the part of an index that grows may take; what is more goes into files.
+
+    Warns if an index of n documents needs more. Raises UsageError if the memory allowed is too
+    little for any index.
+    """
+    allowed = settings.run.max_memory
+    limit = available_memory() if allowed is None else allowed
+    if allowed is not None and allowed < PROCESS + _LEAST_GROWING:
+        raise UsageError(
+            Message(
+                "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "
+                "however small its index. Raise --max-memory.",
+                allowed=allowed / 1e9,
+                least=(PROCESS + _LEAST_GROWING) / 1e9,
+            )
+        )
+    needed = needed_memory(settings, documents)
+    if documents and needed > limit:
+        log.warning(
+            "%s",
+            Message(
+                "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it "
+                "has {limit:,.1f} GB (--max-memory, or what this machine has). What does not fit "
+                "is put into files in the folder of the index and read from there, which is "
+                "slower.",
+                needed=needed / 1e9,
+                documents=documents,
+                limit=limit / 1e9,
+            ),
+        )
+    return max((limit - PROCESS) / _PACKING, _LEAST_GROWING)

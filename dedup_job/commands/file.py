@@ -81,7 +81,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                     target=target,
                     preparing=prepared,
                     index=index,
-                    decider=GreedyDeduplicator.fetching(
+                    decider=GreedyDeduplicator(
                         index, settings.decision, target.texts_of, models.judge
                     ),
                     abort_if=AbortConditions(settings.abort_if, warn=watch.warn),

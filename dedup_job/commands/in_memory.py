@@ -127,7 +127,7 @@ class _Texts:
         self._models: Models = settings.models()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
-        self._engine = GreedyDeduplicator.fetching(
+        self._engine = GreedyDeduplicator(
             KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._models.judge
         )
 

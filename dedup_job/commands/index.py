@@ -1,4 +1,4 @@
-"""What an index needs; the snapshot of a target's index: described, compared and made anew."""
+"""The snapshot of a target's index: described, compared and made anew."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from dedup_job.commands.memory_plan import PROCESS, index_memory, index_needs
 from dedup_job.commands.opened import Opened, opened, refusal_of
 from dedup_job.decision import Comparison
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.files import make_private
 from dedup_job.index import KeptIndex
-from dedup_job.index.hamming import MOST as MOST
-from dedup_job.index.layout import Layout, layout_of
+from dedup_job.index.layout import layout_of
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
 from dedup_job.job.index_loading import read_index
 from dedup_job.messages import Message, said_by
@@ -34,47 +32,8 @@ class Rebuilt(NamedTuple):
     seconds: float
 
 
-def describe_needs(settings: Settings, documents: int) -> Rows:
-    """Return what an index of so many documents takes, with these settings, by name.
-
-    Warns where it does not fit into the memory that a run may take.
-    """
-    needs = index_needs(settings, documents)
-    index_memory(settings, documents)
-    disk = sum(needs.disk.values())
-    return [
-        (Message("kept documents"), f"{documents:,}"),
-        (Message("index layout"), _told(needs.layout)),
-        *((name, _each(each)) for name, each in needs.memory.items()),
-        (Message("in memory"), _all_and_each(needs.bytes, needs.each)),
-        (Message("besides"), Message("{size:,.1f} GB for the rest of a run", size=PROCESS / 1e9)),
-        (Message("on disk"), _all_and_each(disk * documents, disk)),
-    ]
-
-
-def _told(layout: Layout) -> Message:
-    return Message("distance {distance}: {layout}", distance=layout.distance, layout=layout.told)
-
-
-def _each(size: float) -> Message:
-    return Message("{each:,.0f} bytes each", each=size)
-
-
-def _all_and_each(size: float, each: float) -> Message:
-    return Message("{size:,.2f} GB, {each}", size=size / 1e9, each=_each(each))
-
-
-def describe_snapshot(
-    settings: Settings,
-    name: str,
-    progress: Progress = QUIET,
-    *,
-    documents: int | None = None,
-) -> Rows:
-    """Return what there is to say of a target's snapshot, whether there is one or not.
-
-    documents: say also what an index of so many would take.
-    """
+def describe_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> Rows:
+    """Return the properties of a target's snapshot, also if there is none."""
     with opened(settings, name, progress, as_made=False) as on:
         on.progress.stage(Message("reading the snapshot"))
         why_not = _why_not(on)
@@ -88,7 +47,6 @@ def describe_snapshot(
             *_facts(on),
             (Message("used by the next run"), used),
             *([(Message("settings"), theirs)] if on.settings_of else []),
-            *([] if documents is None else describe_needs(on.settings, documents)),
         ]
 
 
@@ -172,7 +130,10 @@ def _facts(on: Opened) -> Iterator[tuple[str, str]]:
     if indexes:
         yield Message("documents"), f"{sum(index['ids']['size'] for index in indexes):,}"
         index, planned = on.settings.index, indexes[0]["near"]["planned"]
-        yield Message("index layout"), _told(layout_of(index.distance, planned, index.blocks))
+        layout = layout_of(index.distance, planned, index.blocks).told
+        distance = index.distance
+        told = Message("distance {distance}: {layout}", distance=distance, layout=layout)
+        yield Message("index layout"), told
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:

@@ -348,7 +348,7 @@ class _Inspector:
         content = content_of(item.text or "", self._settings.source.max_chars)
         documents = Documents.of([Document(None, _KEY, b"", content)])
         on = self._on
-        engine = GreedyDeduplicator.fetching(
+        engine = GreedyDeduplicator(
             index, self._settings.decision, on.target.texts_of, on.models.judge
         )
         prints = self._fingerprinter.fingerprint(documents.texts)

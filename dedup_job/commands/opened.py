@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.memory_plan import index_memory
+from dedup_job.commands.cores import index_memory
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError

@@ -287,7 +287,7 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
     if why_not := _without_text(on.settings, name, record.dropped, text):
         raise UsageError(joined([why_not, _REPAIR]))
     document = record.dropped.with_content(text or "")
-    if not on.target.fits(Documents.of([document])).all():
+    if not on.target.rows.fits(Documents.of([document])).all():
         raise UsageError(
             Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
         )

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
 from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.memory_plan import index_memory
+from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.opened import connected, form_of
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
@@ -83,19 +82,8 @@ class Watch:
 _NOBODY = Watch()
 
 
-@dataclass(frozen=True, slots=True)
-class Wired:
-    """A job that is ready, and what it was made of; documents: kept in the end at most, about."""
-
-    settings: Settings
-    source: Source
-    target: Target
-    documents: int
-    job: pipeline.Job
-
-
-Spread = Callable[[Wired], AbstractContextManager[pipeline.Job]]
-"""Spreads the parts of a job over other processes."""
+Spread = Callable[[Settings, pipeline.Job], AbstractContextManager[pipeline.Job]]
+"""Returns the job with its pages prepared by other processes."""
 
 
 def run_job(
@@ -103,26 +91,12 @@ def run_job(
 ) -> Run:
     """Connect, check everything that can be checked before the first write, and run."""
     progress = watch.progress
-    if spread and request.dry_run:
-        raise UsageError(
-            Message(
-                "--dry-run and --cluster cannot be combined: dry runs are single-machine. Leave "
-                "--cluster out, and give --limit where the source is large."
-            )
-        )
-    if spread and settings.source.against:
-        raise UsageError(
-            Message(
-                "--against and --cluster cannot be combined: other collections are read by one "
-                "machine. Leave one of them out."
-            )
-        )
-    not_these = ("--limit", request.limit), ("--dry-run", request.dry_run), ("--cluster", spread)
+    not_these = ("--limit", request.limit), ("--dry-run", request.dry_run)
     if request.follow and (given := [name for name, value in not_these if value]):
         raise UsageError(
             Message(
                 "--follow and {option} cannot be combined: a run that follows decides all that "
-                "arrives, on this machine. Leave one of them out.",
+                "arrives. Leave one of them out.",
                 option=given[0],
             )
         )
@@ -150,7 +124,7 @@ def run_job(
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         retry(lambda: _check(client, names, others, source, reader, guard, request))
         documents = _kept_at_most(request.limit, source, reader)
-        memory = index_memory(settings, 0 if spread else documents)
+        memory = index_memory(settings, documents)
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
@@ -160,10 +134,8 @@ def run_job(
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)
         watch.begun()
-        if spread is None or writer is None:
-            return pipeline.run(job)
-        with spread(Wired(settings, source, writer, documents, job)) as spread_job:
-            return pipeline.run(spread_job)
+        with nullcontext(job) if spread is None else spread(settings, job) as ready:
+            return pipeline.run(ready)
 
 
 def _finish_undo(target: Target) -> None:
@@ -206,12 +178,12 @@ def _job(
         preparing=Preparation(
             cleaner,
             models.fingerprinter,
-            reader.fits,
+            reader.rows.fits,
             settings.source.max_chars,
             reader.form.ranks,
         ),
         index=index,
-        decider=GreedyDeduplicator.fetching(
+        decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, target, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,49 +26,8 @@ _PARTS, _MOST_POINTS = 4, 1 << 22  # of batches for which kept texts stay read; 
 _LARGE = 1 << 23  # bytes of texts that are copied, so that their memory is used again
 
 
-class PairTexts(Protocol):
-    """Compares texts of a batch in pairs: a row of the batch, and a number.
-
-    Numbers below `held` are those of kept documents, with texts that are fetched when they are
-    needed; others are `held` and a row of the batch; all are int64 (c,).
-    """
-
-    held: int
-
-    def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
-        """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
-
-    def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
-        """Judge pairs; others: texts in the place of those of the batch, of numbers from `held`."""
-
-    def details(self, rows: Rows, numbers: Rows) -> PairDetails:
-        """Return all that is known of pairs, to be recorded."""
-
-    def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
-        """Name the differences of duplicates from the kept texts."""
-
-
-class Texts(Protocol):
-    """The texts that documents are decided by, a batch after the other."""
-
-    def begin_batch(self, batch: Batch) -> None:
-        """Begin the next batch."""
-
-    def pairs(self, part: slice, held: int) -> PairTexts:
-        """Return what compares some texts of the batch; held: of as many kept documents."""
-
-    def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
-        """Remember which texts of a part were kept, numbered from `first` on."""
-
-    def end(self) -> None:
-        """Hold no text any more: all batches are decided."""
-
-    def arrived(self) -> None:
-        """Count the earliest batch under way as stored in the target; called from one thread."""
-
-
-class LocalTexts:
-    """Texts in the memory of this process, those of former batches fetched from the target.
+class BatchTexts:
+    """The texts that documents are decided by, those of former batches fetched from the target.
 
     The texts of a batch are held until it has arrived.
     """
@@ -96,14 +55,14 @@ class LocalTexts:
         self._known.begin_batch()
         self._batch = batch
 
-    def pairs(self, part: slice, held: int) -> LocalPairs:
-        """Return what compares some texts of the batch."""
+    def pairs(self, part: slice, held: int) -> PairTexts:
+        """Return the pairs of some texts of the batch; held: the number of kept documents."""
         assert self._batch is not None
         self._kept.begin_part()
-        return LocalPairs(self._scorer, self._kept, self._batch, part, held)
+        return PairTexts(self._scorer, self._kept, self._batch, part, held)
 
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
-        """Hold the texts of a part that were kept."""
+        """Hold the texts of a part that were kept, numbered from `first` on."""
         assert self._batch is not None
         texts, rows = _part_of(self._batch, part), np.flatnonzero(kept)
         if 2 * len(rows) < len(kept) or texts.points.nbytes > _LARGE:
@@ -111,7 +70,7 @@ class LocalTexts:
         self._known.add(first, texts, rows)
 
     def end(self) -> None:
-        """Hold no text any more."""
+        """Hold no text any more: all batches are decided."""
         self._batch = None
         self._kept.forget()
         self._known.end()
@@ -181,8 +140,12 @@ class ReadLately:
         self._blocks.clear()
 
 
-class LocalPairs:
-    """Compares texts of a batch with one another and with those of kept documents."""
+class PairTexts:
+    """Compares texts of a batch in pairs: a row of the batch, and a number.
+
+    Numbers below `held` are those of kept documents, with texts that are fetched when they are
+    needed; others are `held` and a row of the batch; all are int64 (c,).
+    """
 
     def __init__(
         self, scorer: PairScorer, kept: ReadLately, batch: Batch, part: slice, held: int
@@ -195,7 +158,7 @@ class LocalPairs:
         self._own: Judged | None = sketches.read if sketches else None
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
-        """Tell which pairs are the same text."""
+        """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
         said = np.full(len(rows), VOID, dtype=np.uint8)
         before, here = self._sides(numbers)
         kept = self._kept.fetch(distinct(numbers[before]))
@@ -210,14 +173,14 @@ class LocalPairs:
         return said
 
     def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
-        """Judge pairs; a text that was read before is not read again."""
+        """Judge pairs; others: texts in the place of those of the batch, of numbers from `held`."""
         verdicts = PairVerdicts.all(VOID, len(rows))
         for which, pairs in self._in_parts(rows, numbers, others):
             verdicts.put(which, self._scorer.verdicts(pairs))
         return verdicts
 
     def details(self, rows: Rows, numbers: Rows) -> PairDetails:
-        """Return all that is known of pairs."""
+        """Return all that is known of pairs, to be recorded."""
         details = PairDetails.none(len(rows))
         for which, pairs in self._in_parts(rows, numbers):
             details.put(which, self._scorer.details(pairs))

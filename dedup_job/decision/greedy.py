@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import NEAR, Batch, Decisions, Replaced
 from dedup_job.decision.batches import Taken, choose
-from dedup_job.decision.compared import LocalTexts, Texts
+from dedup_job.decision.compared import BatchTexts
 from dedup_job.decision.ranks import Copies, KeptRanks, PartRanks
 from dedup_job.decision.rounds import Rules
 from dedup_job.decision.settings import DecisionSettings
@@ -40,33 +40,22 @@ class GreedyDeduplicator:
         self,
         kept: KeptIndex,
         settings: DecisionSettings,
-        texts: Texts,
+        fetch: Fetch,
+        judge: Judge | None = None,
         copies: Copies | None = None,
+        threads: int = 1,
     ) -> None:
-        """Take what is remembered of the kept documents, and the texts of all documents.
+        """Take the index of the kept documents, and the function that fetches their texts.
 
-        copies: asked where batches have ranks.
+        judge, threads: see BatchTexts; copies: asked where batches have ranks.
         """
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
         self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
         self._compares, self._judges = settings.compares, settings.judges
-        self._texts = texts
+        self._texts = BatchTexts(kept, settings, fetch, judge, threads)
         self._ranks = KeptRanks(copies, kept)
         self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
-
-    @classmethod
-    def fetching(
-        cls,
-        kept: KeptIndex,
-        settings: DecisionSettings,
-        fetch: Fetch,
-        judge: Judge | None = None,
-        copies: Copies | None = None,
-        threads: int = 1,
-    ) -> Self:
-        """Return what decides in this process; see LocalTexts."""
-        return cls(kept, settings, LocalTexts(kept, settings, fetch, judge, threads), copies)
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""

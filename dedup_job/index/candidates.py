@@ -78,8 +78,3 @@ def found_together(
     `most_same` with a fingerprint count. least: int64 (n,), as many bits have to be equal.
     """
     return Found.of(*_core.limit(parts, least, most_equal, most_same))
-
-
-def joined(parts: Sequence[Candidates]) -> Candidates:
-    """Return what n texts find in several places, of each text one behind the other."""
-    return Candidates(*_core.join(parts))

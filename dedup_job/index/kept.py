@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Fingerprints, KeptPage, own_groups
-from dedup_job.index.candidates import Candidates, Found
-from dedup_job.index.candidates import joined as joined_candidates
+from dedup_job.index.candidates import Found
 from dedup_job.index.held_ids import HeldIds
 from dedup_job.index.look_up import (
     Limits,
@@ -444,10 +443,6 @@ class KeptIndex:
     def _held(self) -> list[Segment]:
         """The segments that hold something, one at least."""
         return [one for one in self._segments if len(one)] or self._segments[-1:]
-
-    def find(self, texts: Fingerprints) -> Candidates:
-        """Return what n texts find, however few bits are equal; see `found_together`."""
-        return joined_candidates(find_in_each(self._held, texts, bits_of(self._segments, texts)))
 
     def near(self, text: Fingerprints, distance: int) -> list[bytes]:
         """Return the keys of all kept documents within the distance of one text, the nearest first.

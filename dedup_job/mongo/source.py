@@ -37,7 +37,6 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
 from dedup_job.mongo.pending_ids import PendingIds, Unit
 from dedup_job.mongo.reading import (
-    ID_PAGE,
     PageSize,
     are_empty,
     fetch,
@@ -280,14 +279,6 @@ class Source(PendingIds):
             return
         for keys, query in self.pending():
             yield from self._fetched(keys, query)
-
-    def ids(self) -> Iterator[list[bytes]]:
-        """Yield the ids of undecided documents, in `_id` order; their documents are not read."""
-        if self._retry(lambda: are_empty(self.decided)):
-            for page in pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry):
-                yield page.keys.list()
-            return
-        yield from (keys for keys, _ in self.pending())
 
     def read_by_id(self, keys: Sequence[bytes]) -> Iterator[Documents]:
         """Yield some documents, given in `_id` order, page by page; those that are gone not."""

@@ -40,9 +40,6 @@ RUN_ROW_SECONDS = 5.0
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
-Commit = Callable[[Batch, Decisions, Checkpoint], None]
-
-
 class Target(TargetReader):
     """Implements the job's target on MongoDB."""
 
@@ -70,7 +67,6 @@ class Target(TargetReader):
         self._discards = False  # a bookmark that no run can have written
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
         self.guard = CollectionGuard(self)
-        self.commit_by: Commit = self.commit  # another process may do it
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
@@ -180,7 +176,7 @@ class Target(TargetReader):
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
         nothing of the batch is written.
         """
-        self.commit_by(batch, decisions, report.checkpoint)
+        self.commit(batch, decisions, report.checkpoint)
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 

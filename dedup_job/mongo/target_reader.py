@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pymongo import ReadPreference, WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.columns import Decisions, Documents, KeptPage, NumberedTexts
+from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
@@ -25,7 +25,7 @@ from dedup_job.mongo.bson.edit import LENIENT, RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
 from dedup_job.mongo.bson.ranking import Ranking
-from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES, KeptRows, groups_in
+from dedup_job.mongo.bson.rows import KeptRows, groups_in
 from dedup_job.mongo.changes import ChangeStore
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.reading import (
@@ -54,10 +54,7 @@ from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
-_MAX_CHARACTER_BYTES = 4
 _LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs together do without
-_OWN_BYTES = 4096  # more than dedup adds to a document
-_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # as a rank
 
@@ -400,17 +397,6 @@ class TargetReader:
     def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
         """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
         return named(keys, self.texts(keys))
-
-    def fits(self, documents: Documents) -> NDArray[np.bool_]:
-        """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
-        # as if the old text stayed: nearly always fits
-        sizes = documents.raw.lengths + _OWN_BYTES
-        sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
-        fit: NDArray[np.bool_] = sizes <= MAX_DOCUMENT_BYTES
-        for row in np.flatnonzero(~fit).tolist():
-            one = Documents.of([documents[row]])
-            fit[row] = self.rows.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
-        return fit
 
     def _checked(self, row: bytes) -> Mapping[str, Any]:
         decoded: dict[str, Any] = bson.decode(row, codec_options=LENIENT)

@@ -175,7 +175,7 @@ def measure(replies: list[NDArray[np.uint8]], documents: int, threads: int) -> d
             settings.source.max_chars,
         ),
         index=index,
-        decider=GreedyDeduplicator.fetching(
+        decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, threads=threads
         ),
         abort_if=AbortConditions(settings.abort_if),

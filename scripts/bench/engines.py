@@ -30,7 +30,7 @@ class Engine:
         """Forget all documents; text: returns that of a number, the same each time."""
         self._text = text
         self.index = KeptIndex(self._settings.index)
-        self.decider = GreedyDeduplicator.fetching(
+        self.decider = GreedyDeduplicator(
             self.index,
             self._settings.decision,
             by_key(lambda keys: {k: text(number_of(k)) for k in keys}),

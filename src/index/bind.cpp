@@ -74,18 +74,6 @@ std::vector<CandidateView> views(const std::vector<CandidateArrays>& parts, std:
     return seen;
 }
 
-CandidateOut join(const std::vector<CandidateArrays>& parts) {
-    const std::size_t offsets = parts.empty() ? 1 : std::get<0>(parts[0]).size();
-    if (offsets == 0) refuse("offsets is empty: n texts have n + 1 offsets");
-    const auto seen = views(parts, offsets - 1);
-    Candidates all;
-    {
-        Unlocked unlocked;
-        all = joined(seen);
-    }
-    return give(std::move(all));
-}
-
 std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vector<CandidateArrays>& parts,
                                                                 In<std::int64_t> least, std::int64_t most_equal,
                                                                 std::int64_t most_same) {
@@ -173,7 +161,6 @@ void bind_index(nb::module_& m) {
           "bits"_a.noconvert(), "least"_a.noconvert(), "most_same"_a,
           "Look n texts up in all channels; return candidates, whatever shares a key, and how many have the same "
           "fingerprint.");
-    m.def("join", &join, "parts"_a.noconvert(), "Return what n texts find in several places, one behind the other.");
     m.def("limit", &limit, "parts"_a.noconvert(), "least"_a.noconvert(), "most_equal"_a, "most_same"_a,
           "Return as `find` what one index would find, of what several find that hold a part of the texts each.");
     m.def("look_up_in_batch", &look_up_in_batch, "found"_a.noconvert(), "held"_a.noconvert(), "twins"_a.noconvert(),

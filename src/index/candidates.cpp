@@ -67,18 +67,6 @@ void unite(const CandidateView& one, const CandidateView& other, const Measures&
     }
 }
 
-Candidates joined(std::span<const CandidateView> parts) {
-    Candidates all;
-    for (std::size_t row = 0; row < parts[0].texts(); row++) {
-        for (const CandidateView& part : parts) {
-            for (std::size_t i = part.offsets[row]; i < static_cast<std::size_t>(part.offsets[row + 1]); i++)
-                all.add(part, i, part.columns[i]);
-        }
-        all.end_text();
-    }
-    return all;
-}
-
 Found found_together(std::span<const CandidateView> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
                      std::int64_t most_same) {
     struct Place {

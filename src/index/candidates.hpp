@@ -69,9 +69,6 @@ struct Found {
 void unite(const CandidateView& one, const CandidateView& other, const Measures& earlier, const Measures& own,
            std::size_t row, std::int64_t least, std::int64_t first, Candidates& to);
 
-// What n texts find in several places, all measured, one behind the other.
-Candidates joined(std::span<const CandidateView> parts);
-
 // What one index would find, of what several find that hold a part of the texts each, whatever bits are equal.
 // Each holds the first texts under a key and finds the first with a fingerprint: of all, the first `most_equal` of
 // a key and the first `most_same` with a fingerprint count. least: of equal bits, for each text.

@@ -89,50 +89,6 @@ def kept(database: Db, tmp_path: Path) -> Kept:
     return Kept(database, tmp_path / "snapshots")
 
 
-def needs(*more: str, **environment: str) -> dict[str, str]:
-    """Return what `dedup index --documents` prints, by name."""
-    return rows_of(invoke("index", "--documents", *more, **environment).stdout)
-
-
-def test_what_an_index_of_a_size_needs_is_told_by_its_parts() -> None:
-    told = needs("50e6", DEDUP_INDEX__DISTANCE="2")
-    for way in ("50000000", "50_000_000", "5e7"):
-        assert needs(way, DEDUP_INDEX__DISTANCE="2") == told
-    assert told["kept documents"] == "50,000,000"
-    assert told["index layout"] == "distance 2: 2 blocks of 23 bits, radius 1, 0"
-    assert told["ids"] == "13 bytes each"
-    assert told["minhash"] == "130 bytes each"
-    assert told["in memory"] == "9.93 GB, 199 bytes each"
-    assert told["on disk"] == "8.88 GB, 178 bytes each"
-
-
-def test_what_does_not_fit_is_told_as_a_run_tells_it(caplog: pytest.LogCaptureFixture) -> None:
-    needs("50e6", "--max-memory", "4GB")
-    assert "the index may need 10.4 GB for 50,000,000 documents" in caplog.text
-
-
-@pytest.mark.parametrize(
-    ("size", "expected"),
-    [
-        ("many", "'many' is not a number of documents"),
-        ("nan", "'nan' is not a number of documents"),
-        ("inf", "'inf' is not a number of documents"),
-        ("1.5", "'1.5' is not a number of documents"),
-        ("0", "--documents is 0, expected 1 to 4,294,967,294."),
-        ("5e9", "--documents is 5,000,000,000"),
-    ],
-)
-def test_a_size_that_is_none_is_refused(size: str, expected: str) -> None:
-    error = refusal("index", "--documents", size)
-    assert isinstance(error, UsageError)
-    assert expected in str(error)
-
-
-@pytest.mark.parametrize("words", [[], ["--rebuild"], ["--rebuild", "--documents", "5"]])
-def test_without_a_target_there_is_nothing_to_show_or_to_rebuild(words: list[str]) -> None:
-    assert "no target is given: --target NS shows" in str(refusal("index", *words))
-
-
 def test_info_says_that_there_is_no_snapshot_and_where_it_would_be(kept: Kept) -> None:
     kept.run(keeping=False)
     told = kept.info()
@@ -159,12 +115,6 @@ def test_info_tells_of_a_snapshot_to_which_the_next_run_adds_what_came_since(kep
     told = kept.info()
     assert (told["documents"], told["its documents"]) == ("30", "35")
     assert told["used by the next run"] == "yes"
-
-
-def test_a_target_and_a_size_are_told_in_one(kept: Kept) -> None:
-    kept.run()
-    told = kept.info("--documents", "1000000")
-    assert (told["its documents"], told["kept documents"]) == ("30", "1,000,000")
 
 
 def test_info_says_why_a_snapshot_would_not_be_used(kept: Kept) -> None:

@@ -23,7 +23,7 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
     texts = {key: text for key, text in texts.items() if text}
     documents = tuple(Document(key, key, b"", text) for key, text in texts.items())
     fetch = by_key(lambda keys: {k: texts[k] for k in keys})
-    engine = GreedyDeduplicator.fetching(KeptIndex(index), decision, fetch, models.judge)
+    engine = GreedyDeduplicator(KeptIndex(index), decision, fetch, models.judge)
     prints = models.fingerprinter.fingerprint([*texts.values()])
     decided = dict(zip(texts, engine.decide(Batch(Documents.of(documents), prints)), strict=True))
     found = {key: one for key, one in decided.items() if isinstance(one, Duplicate)}
@@ -56,7 +56,7 @@ def test_what_was_read_of_the_texts_before_changes_no_decision() -> None:
 
     def decided(*, read: bool) -> list[Decision]:
         fetch = by_key(lambda keys: {k: held[k] for k in keys})
-        engine = GreedyDeduplicator.fetching(KeptIndex(index), decision, fetch, models.judge)
+        engine = GreedyDeduplicator(KeptIndex(index), decision, fetch, models.judge)
         found: list[Decision] = []
         for start in range(0, len(documents), 150):
             part = documents[start : start + 150]

@@ -72,7 +72,7 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
 @pytest.mark.parametrize("judge", ["differences", "similarity"])
 def test_texts_are_not_compared_without_a_judge(judge):
     with pytest.raises(ValueError, match="judge"):
-        GreedyDeduplicator.fetching(
+        GreedyDeduplicator(
             KeptIndex(IndexSettings()), DecisionSettings(judge=judge), lambda _: {}, None
         )
 

@@ -13,13 +13,16 @@ from tests.running import Forked
 _STORE = 100_000_000  # bytes of an object store
 
 
-def processes_of(process: Forked, name: str) -> list[psutil.Process]:
-    """Return the processes of a run whose command lines name something."""
+WORKER = "ray::prepare", "ray::IDLE"
+
+
+def processes_of(process: Forked, *names: str) -> list[psutil.Process]:
+    """Return the processes of a run whose command lines hold one of the names."""
     found = []
     with suppress(psutil.NoSuchProcess):
         for one in psutil.Process(process.pid).children(recursive=True):
             with suppress(psutil.NoSuchProcess):
-                if name in " ".join(one.cmdline()):
+                if any(name in " ".join(one.cmdline()) for name in names):
                     found.append(one)
     return found
 

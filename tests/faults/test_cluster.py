@@ -16,21 +16,20 @@ from contextlib import suppress
 import psutil
 import pytest
 
-from tests.faults.cluster import processes_of, simulated_nodes
+from tests.faults.cluster import WORKER, processes_of, simulated_nodes
 from tests.faults.subject import ENDED_WELL, Subject
 
 pytest.importorskip("ray")
 pytestmark = pytest.mark.faults
-SHARDS = {"DEDUP_RUN__SHARDS": "2", "DEDUP_RUN__RETRY_FOR": "60"}
+RETRY = {"DEDUP_RUN__RETRY_FOR": "60"}
 _SLOW = {"DEDUP_RUN__MAX_RATE": "300"}  # else a run is over before it notices
 _USAGE, _UNREACHABLE = 2, 5
 _VICTIMS = {  # what a command line names
-    "a worker": "ray::Workbench",
-    "a shard": "ray::Shard",
-    "the raylet": "raylet/raylet",
-    "the GCS": "gcs_server",
-    "the driver": "",
-    "the command": "",
+    "a worker": WORKER,
+    "the raylet": ("raylet/raylet",),
+    "the GCS": ("gcs_server",),
+    "the client": (),
+    "the command": (),
 }
 
 
@@ -49,14 +48,14 @@ def assert_it_ends_as_one_left_alone(subject, code) -> None:
     assert code in (*ENDED_WELL, _UNREACHABLE, -signal.SIGKILL), subject.said()
     if code not in ENDED_WELL:
         on = ["--cluster", "local:1"] if next(_turns) % 2 else []
-        assert subject.run("target", *on, **SHARDS) in ENDED_WELL, subject.said()
+        assert subject.run("target", *on, **RETRY) in ENDED_WELL, subject.said()
     assert subject.differences() == []
     subject.drop()
 
 
 def started(subject, chance, address):
     """Return a run on a cluster that decided something."""
-    process = subject.start("target", "--cluster", address, **SHARDS, **_SLOW)
+    process = subject.start("target", "--cluster", address, **RETRY, **_SLOW)
     subject.wait_for_batches(process, more=1 + chance.randrange(subject.documents // 2))
     return process
 
@@ -66,7 +65,6 @@ def started(subject, chance, address):
     [
         *((victim, signal.SIGKILL, 12) for victim in _VICTIMS),
         ("a worker", signal.SIGSTOP, 5),
-        ("a shard", signal.SIGSTOP, 5),
     ],
 )
 def test_a_process_of_a_cluster_is_struck(subject, times, victim, signum, full):
@@ -93,10 +91,10 @@ def strike(process, victim, signum, chance) -> bool:
             os.kill(process.pid, signum)
         return True
     with suppress(psutil.NoSuchProcess):
-        if victim == "the driver":
+        if victim == "the client":
             found = psutil.Process(process.pid).children()[:1]
         else:
-            found = processes_of(process, _VICTIMS[victim])
+            found = processes_of(process, *_VICTIMS[victim])
         if found:
             chance.choice(found).send_signal(signum)
         return bool(found)
@@ -123,7 +121,7 @@ def test_the_gcs_of_a_cluster_is_started_again_and_knows_nothing(subject, times)
 
 
 def test_large_batches_go_through_an_object_store_of_100_mb(subject):
-    more = {**SHARDS, "DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
+    more = {**RETRY, "DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
     with simulated_nodes() as (cluster, _):
         code = subject.run("target", "--cluster", cluster.address, **more)
     assert_it_ends_as_one_left_alone(subject, code)
@@ -134,6 +132,6 @@ def test_a_node_with_another_version_of_a_package_is_refused_by_name(subject, tm
     about.parent.mkdir()
     about.write_text("Metadata-Version: 2.1\nName: xxhash\nVersion: 0.1\n")
     with simulated_nodes(env_vars={"PYTHONPATH": str(tmp_path)}) as (cluster, _):
-        assert subject.run("target", "--cluster", cluster.address, **SHARDS) == _USAGE
+        assert subject.run("target", "--cluster", cluster.address, **RETRY) == _USAGE
     assert "xxhash 0.1" in subject.said()
     subject.drop()

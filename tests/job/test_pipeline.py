@@ -260,7 +260,7 @@ def job(target, *, contents=TEXTS, source=None, limit=None, decides=GreedyDedupl
             changes.pop("cleaner", Strip()), fingerprinter, target.fits, most_chars=10_000
         ),
         "index": index,
-        "decider": decides.fetching(index, DecisionSettings(judge="none"), by_key(target.texts)),
+        "decider": decides(index, DecisionSettings(judge="none"), by_key(target.texts)),
         "max_rate": None,
         "abort_if": AbortConditions(AbortSettings(**limits)),
         "snapshots": Nothing(),

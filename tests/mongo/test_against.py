@@ -350,12 +350,6 @@ def test_the_servers_own_records_and_odd_names_are_refused(database):
         run_here(database, source__against="other")
 
 
-def test_a_run_on_a_cluster_is_refused(database):
-    settings = settings_of(database, source__against="a.b")
-    with pytest.raises(UsageError, match="--cluster"):
-        run_job(settings, Request("d.s", "d.t"), spread=lambda _: pytest.fail("it began"))
-
-
 @pytest.fixture
 def ran(database: Db) -> Db:
     """Return a database with a run against another collection: two duplicates, one kept apart."""

@@ -408,7 +408,6 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     ),
     "is_equal_table": plain(_core.is_equal_table, full_table),
     "find": plain(_core.find, search),
-    "join": plain(_core.join, lambda: {"parts": [part(), part()]}),
     "limit": plain(
         _core.limit,
         lambda: {
@@ -581,7 +580,6 @@ def bad_values(name: str, field: str, good: Any) -> Iterator[tuple[str, Any]]:
     if (name, field) in {
         ("look_up_in_batch", "found"),
         ("look_up_in_batch", "held"),
-        ("join", "parts"),
         ("limit", "parts"),
     }:
         one = good[0] if isinstance(good, list) else good
@@ -919,14 +917,13 @@ LIES: list[tuple[str, Arguments, str]] = [
     ("find", {"fingerprints": shorter}, "fewer fingerprints than kept"),
     ("find", {"kept_bits": shorter}, "no such sketches"),
     ("find", {"kept_bits": lambda one: one[:, :1].copy()}, "no such sketches"),
-    ("join", {"parts": []}, "there are no parts"),
     ("limit", {"parts": []}, "there are no parts"),
     ("limit", {"least": shorter}, "offsets has 3 elements, not 2"),
     ("limit", {"most_equal": -1}, "below 0"),
     ("limit", {"most_same": -1}, "below 0"),
     *(
         (name, {field: parts_with(place, change)}, "offsets|has [0-9]+ elements")
-        for name, field in [("join", "parts"), ("limit", "parts"), ("look_up_in_batch", "found")]
+        for name, field in [("limit", "parts"), ("look_up_in_batch", "found")]
         for place, change in [
             (0, none_left),
             (0, lambda one: one - 1),

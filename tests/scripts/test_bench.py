@@ -73,8 +73,7 @@ LINES = [
 LONG = [  # these start a server, or run for a minute
     ("job --documents 300 --recipe-documents 50", "dedup / recipe"),
     ("scale --documents 2000 --more 100", "following changes: seconds for 100"),
-    ("check_equal --documents 100 --kind mixed --naive --shards 1", "equal"),
-    ("cluster speed --documents 300 --shards 2 --workers 1", "the result is the same"),
+    ("check_equal --documents 100 --kind mixed --naive", "equal"),
     ("fingerprint --parts --start --data DATA", "warm, median of 5"),
 ]
 

@@ -31,6 +31,9 @@ from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
 _MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
+_MAX_CHARACTER_BYTES = 4
+_OWN_BYTES = 4096  # more than dedup adds to a document
+_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
 MARK = "dedup"  # the field that is added to a kept document
 _RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
 _FIRST_OF_MARK = [(b"fingerprint", 0x12), (b"run", 0x10)]  # names and BSON types
@@ -162,6 +165,17 @@ class KeptRows:
             return assembly.documents(*self._whole(documents, rows), *own)
         keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
         return assembly.documents(keys, *text, *own)
+
+    def fits(self, documents: Documents) -> NDArray[np.bool_]:
+        """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
+        # as if the old text stayed: nearly always fits
+        sizes = documents.raw.lengths + _OWN_BYTES
+        sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
+        fit: NDArray[np.bool_] = sizes <= MAX_DOCUMENT_BYTES
+        for row in np.flatnonzero(~fit).tolist():
+            one = Documents.of([documents[row]])
+            fit[row] = self.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
+        return fit
 
     def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
         """Return the fields of the source documents with the cleaned texts, without `dedup`.

@@ -176,8 +176,7 @@ _LEASE = _shape(
         "since": datetime,
         "expires": datetime,
     },
-    {"workers": list[dict[str, Any]]},
-    LeaseFields,
+    base=LeaseFields,
 )
 STATE = _shape(
     {

@@ -7,10 +7,9 @@ a holder that slept through its lease finds another token and writes nothing mor
 
 from __future__ import annotations
 
-import math
 import threading
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from typing import Any, NoReturn, cast
@@ -58,10 +57,6 @@ class State:
     def token(self) -> int | None:
         """The fencing token, None while the lease is not held."""
         return self._token
-
-    def adopt(self, token: int) -> None:
-        """Write under the lease of another process, which renews it and ends this one's work."""
-        self._token, self._renewed = token, math.inf
 
     def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
         """Return the state document, None where no run ever began.
@@ -231,14 +226,11 @@ class State:
         raise Unsettled(Unsettled.why)
 
     def _end_transaction(self, lease: Mapping[str, Any]) -> None:
-        """End what the holder of a lease left open, itself or in processes that write for it."""
+        """End the transaction that the holder of a lease left open."""
         if "session" in lease:  # else it is somebody else's writing
-            self.end_transactions([lease["session"], *lease.get("workers", ())])
-
-    def end_transactions(self, sessions: Sequence[Mapping[str, Any]]) -> None:
-        """End what was left open in some sessions."""
-        with suppress(OperationFailure):  # without the right to it, it ends by itself in a minute
-            self._collection.database.client.admin.command("killSessions", [*sessions])
+            # without the right to it, it ends by itself in a minute
+            with suppress(OperationFailure):
+                self._collection.database.client.admin.command("killSessions", [lease["session"]])
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
         lease = {**leases.owner(), "session": dict(self.session_id)}

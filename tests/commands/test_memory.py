@@ -11,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.commands import cores
-from dedup_job.commands.memory_plan import index_memory, index_needs
+from dedup_job.commands.cores import index_memory, needed_memory
 from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load_settings
 from tests.running import dedup, refusal, uri_of
@@ -25,25 +25,11 @@ def allowing(memory: int | None = None, **values: Any) -> Settings:
     return load_settings(None, {**dotted, "run.max_memory": memory} if memory else dotted)
 
 
-def test_an_index_takes_its_parts_and_those_of_the_channels() -> None:
-    needs = index_needs(allowing(), 50_000_000)
-    assert {name: round(each) for name, each in needs.memory.items()} == {
-        "ids": 13, "equal texts": 17, "fingerprints": 32, "minhash": 130, "canonical form": 7,
-    }  # fmt: skip
-    assert needs.bytes == pytest.approx(50e6 * 198.5, rel=0.002)
-    assert sum(needs.disk.values()) == pytest.approx(178, abs=1)
-    assert str(needs) == (
-        "10.4 GB for 50,000,000 documents (199 bytes each and 0.5 GB for the rest)"
-    )
+def test_an_index_needs_what_its_channels_need() -> None:
+    assert needed_memory(allowing(), 50_000_000) == pytest.approx(0.5e9 + 50e6 * 198.5, rel=0.002)
     simhash = allowing(index__candidate_generators=["simhash"], decision__judge="similarity")
-    assert sum(index_needs(simhash, 50_000_000).memory.values()) == pytest.approx(62, abs=1)
-
-
-@pytest.mark.parametrize("documents", [0, 1, 10**4, 10**9])
-def test_an_index_of_any_size_has_needs(documents: int) -> None:
-    needs = index_needs(allowing(index__blocks=4), documents)
-    assert len(needs.layout.blocks) == 4
-    assert needs.bytes == documents * needs.each
+    assert needed_memory(simhash, 50_000_000) == pytest.approx(0.5e9 + 50e6 * 62, rel=0.02)
+    assert needed_memory(allowing(index__blocks=4), 0) == 0.5e9
 
 
 def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
@@ -54,26 +40,9 @@ def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(
     assert not caplog.messages
 
 
-def test_one_that_does_not_fit_is_told_with_the_figures_and_what_to_do(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+def test_one_that_does_not_fit_is_told_with_the_figures(caplog: pytest.LogCaptureFixture) -> None:
     index_memory(allowing(4_000_000_000), 50_000_000)
-    for words in (
-        "may need 10.4 GB for 50,000,000 documents (199 bytes each",
-        "run.max_memory allows 4.0 GB",
-        "put into files",
-        "raise --max-memory",
-        "69 bytes each",
-    ):
-        assert words in caplog.text, caplog.text
-
-
-def test_no_other_channels_are_proposed_where_there_are_none_to_leave_out(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    index_memory(allowing(1_000_000_000, index__candidate_generators=["simhash"]), 10_000_000)
-    assert "raise --max-memory" in caplog.text
-    assert "candidate_generators" not in caplog.text
+    assert "may need 10.4 GB for an index of 50,000,000 documents, and it has 4.0 GB" in caplog.text
 
 
 def test_too_little_memory_for_any_index_is_refused() -> None:
@@ -107,7 +76,7 @@ def test_without_a_limit_of_its_own_a_run_has_what_the_machine_has(
         (tmp_path / "memory.current").write_text("1000000000\n")
     with caplog.at_level(logging.WARNING, "dedup"):
         index_memory(allowing(), documents)
-    assert ("this machine has 2.0 GB available" in caplog.text) is warned
+    assert ("it has 2.0 GB" in caplog.text) is warned
 
 
 def test_a_run_that_cannot_fit_ends_with_2_and_writes_nothing(database: Db) -> None:

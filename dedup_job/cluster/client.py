@@ -1,0 +1,118 @@
+"""The child process of a run on a cluster: it hands pages to Ray and batches back."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+import threading
+from concurrent.futures import Future
+from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any
+
+import ray
+from ray.exceptions import RayError
+
+from dedup_job.cluster.errors import cannot_go_on, portable
+from dedup_job.cluster.worker import prepare
+from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.messages import Message
+
+_LOCAL, _MOST = "local:", 256
+_REACH_SECONDS = 10.0
+_TRIES = 5  # to have a page prepared whose worker was lost
+
+
+def serve(pipe: Connection) -> None:
+    """Connect to the cluster, then answer pages, until the command says None or is gone."""
+    number, (address, given) = pipe.recv()
+    try:
+        connect(address)
+        cores = max(int(ray.cluster_resources().get("CPU", 1)), 1)
+    except Exception as e:  # noqa: BLE001  # raised again by the command
+        pipe.send((number, portable(e)))
+        return
+    pipe.send((number, cores))
+    lock, settings = threading.Lock(), [ray.put(given)]
+    task: Any = ray.remote(num_cpus=1, max_retries=_TRIES, scheduling_strategy="SPREAD")(prepare)
+    while (asked := pipe.recv()) is not None:
+        number, page = asked
+        done: Future[Any] = task.remote(settings, page).future()
+        done.add_done_callback(partial(_answer, pipe, lock, number))
+
+
+def _answer(pipe: Connection, lock: threading.Lock, number: int, done: Future[Any]) -> None:
+    value: Any
+    try:
+        value = done.result()
+    except RayError as e:
+        value = cannot_go_on(" ".join(str(e).split())[:300])
+    with lock, suppress(OSError):  # the command is gone, which `serve` hears
+        pipe.send((number, value))
+
+
+def connect(address: str) -> None:
+    """Connect to a cluster. Raises DatabaseUnreachable or UsageError."""
+    told: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # who runs dedup is nobody's business
+    try:
+        if address.startswith(_LOCAL):
+            ray.init(address="local", num_cpus=_count(address), include_dashboard=False, **told)
+        else:
+            _reach(address)
+            ray.init(address=address, **told)
+    except (ConnectionError, TimeoutError) as e:
+        raise DatabaseUnreachable(
+            Message(
+                "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
+                "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
+                "too. local:2 starts one here.",
+                address=address,
+            )
+        ) from e
+    except RuntimeError as e:  # other versions of Ray or Python
+        why = " ".join(str(e).split())[:300]
+        raise UsageError(
+            Message("the cluster at {address!r}: {why}", address=address, why=why)
+        ) from e
+
+
+def _reach(address: str) -> None:
+    """Raise ConnectionError or TimeoutError soon where nothing listens; Ray waits for minutes."""
+    host, colon, port = address.rpartition(":")
+    if not colon or not port.isdecimal():
+        if address != "auto":
+            raise UsageError(
+                Message(
+                    "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
+                )
+            )
+        return
+    try:
+        socket.create_connection((host, int(port)), _REACH_SECONDS).close()
+    except (OSError, OverflowError) as e:
+        raise ConnectionError(str(e)) from e
+
+
+def _count(address: str) -> int:
+    text = address.removeprefix(_LOCAL)
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST:
+        raise UsageError(
+            Message(
+                "--cluster {address!r}: expected local:N with N from 1 to {most}",
+                address=address,
+                most=_MOST,
+            )
+        )
+    return int(text)
+
+
+if __name__ == "__main__":
+    with suppress(EOFError, OSError):
+        serve(Connection(int(sys.argv[1])))
+    ray.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
