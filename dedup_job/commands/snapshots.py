@@ -1,0 +1,145 @@
+"""The index files of a target: described, compared with it, and made again."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from platformdirs import user_state_path
+
+from dedup_job.commands.opened import Opened, opened
+from dedup_job.decision import Comparison
+from dedup_job.errors import LeaseLost, StateMismatch, UsageError
+from dedup_job.files import make_private
+from dedup_job.index import KeptIndex
+from dedup_job.index.snapshot import NoSnapshotError, SnapshotError, facts_of
+from dedup_job.job.index_loading import read_index
+from dedup_job.messages import Message, said_by
+from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.status import IndexFiles
+from dedup_job.settings import Settings
+
+
+def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
+    """Return a description of a target's index files, by their headers; None if there are none.
+
+    state: the state document of the target.
+    """
+    folder, found, size, why_not = folder or user_state_path("dedup"), list[Any](), 0, ""
+    try:
+        for number in itertools.count():
+            file = folder / f"{state['id']}{f'.{number}' if number else ''}.index"
+            facts = facts_of(file)
+            if found and facts["after"] != found[-1]["generation"]:
+                break
+            size += file.stat().st_size
+            found.append(facts)
+    except NoSnapshotError:
+        if not found:
+            return None
+    except SnapshotError as e:
+        why_not = said_by(e)
+    behind = state["generation"] - found[-1]["generation"] if found else 0
+    if any(facts["stamp"] != state["settings"] for facts in found):
+        why_not = Message("it was made with other settings")
+    elif behind and found[-1]["run"] is None:
+        why_not = Message("it is {batches:,} batches behind the target", batches=behind)
+    documents = sum(facts["index"]["ids"]["size"] for facts in found)
+    return IndexFiles(documents, size, behind, why_not)
+
+
+def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
+    """Compare the snapshot that the next run would use with the target, document by document.
+
+    Returns how many documents were compared, 0 where there is no such snapshot, and what differs.
+    """
+    version, file = on.target.version(), on.snapshots.file
+    if version is None or file is None:
+        return 0, []
+    index = KeptIndex(on.settings.index)
+    try:
+        if on.snapshots.read(index)[-1]["generation"] != version.generation:
+            return 0, []  # a run does not use it
+    except NoSnapshotError:
+        return 0, []
+    except SnapshotError as e:
+        return 0, [Message("{file}: {why}", file=file, why=said_by(e))]
+    comparison = Comparison(index)
+    expected = on.target.documents.estimated_document_count()
+    on.progress.total(expected, Message("comparing the snapshot of"))
+    done = 0
+    try:
+        for page in on.target.kept():
+            comparison.add(page)
+            done += len(page.keys)
+            on.progress.advance(done)
+    except StateMismatch:
+        return done, []  # the target is not as runs wrote it; what else is wrong cannot be told
+    return done, list(_differences(comparison))
+
+
+def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
+    """Read the target under its lease and save a snapshot of it, however small it is."""
+    with opened(settings, name, progress, as_made=False) as on:
+        file = on.snapshots.file
+        assert file is not None  # some run wrote to the target
+        _check_folder(file)
+        on.progress.stage(Message("taking the lease"))
+        with on.target.hold():
+            version = on.target.version()
+            on.progress.stage(Message("loading the index"))
+            index = KeptIndex(on.settings.index)
+            read_index(on.target, on.snapshots, index, on.progress)
+            if version is None or on.target.version() != version:
+                # this process slept through its lease
+                raise LeaseLost(
+                    Message(
+                        "another run wrote to {target} while it was read; nothing was saved. Wait "
+                        "until it is done; then the same command.",
+                        target=on.target.name,
+                    )
+                )
+            on.progress.stage(Message("writing the snapshot"))
+            try:
+                on.snapshots.write(index, version)
+            except OSError as e:
+                raise UsageError(_not_written(file, e)) from e
+
+
+def _differences(comparison: Comparison) -> Iterator[str]:
+    for difference, what in (
+        (comparison.missing, Message("in the target, not in the snapshot")),
+        (comparison.surplus(), Message("in the snapshot, not in the target")),
+        (comparison.changed, Message("with another fingerprint or text")),
+    ):
+        if difference.count:
+            more = ["..."] if difference.count > len(difference.keys) else []
+            yield Message(
+                "{number:,} documents {what}: _id {ids}",
+                number=difference.count,
+                what=what,
+                ids=", ".join([*map(shown, difference.keys), *more]),
+            )
+
+
+def _check_folder(file: Path) -> None:
+    """Refuse a folder that could not be written to, before the work rather than after it."""
+    try:
+        make_private(file.parent)
+        if not os.access(file.parent, os.W_OK):
+            raise PermissionError(13, Message("permission denied"))
+    except OSError as e:
+        raise UsageError(_not_written(file, e)) from e
+
+
+def _not_written(file: Path, e: OSError) -> Message:
+    return Message(
+        "the snapshot {file} cannot be written: {why}. Make room, or name another folder with "
+        "index.folder.",
+        file=file,
+        why=e.strerror or e,
+    )

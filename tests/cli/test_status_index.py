@@ -1,0 +1,214 @@
+"""The index files of a target in `dedup status`, `--rebuild-index` and `dedup check --all`."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bson import Int64
+from pymongo.database import Database
+
+from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from tests.running import invoke, refusal, run_here, uri_of
+from tests.tampering import hold_lease, one
+
+Db = Database[dict[str, Any]]
+
+
+def texts(n: int, first: int = 0) -> list[dict[str, Any]]:
+    """Return n documents with short texts of their own."""
+    return [
+        {"_id": i, "text": f"第{i}号文件只有这一句话，编号是{i * 7919}。"}
+        for i in range(first, first + n)
+    ]
+
+
+class Kept:
+    """A target of 30 documents, and the folder of its index files."""
+
+    def __init__(self, database: Db, folder: Path) -> None:
+        self.database, self.folder = database, folder
+        self.environment = {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder)}
+        self.arguments = ("--db", database.name, "--target", "target")
+        database.source.insert_many(texts(30))
+
+    @property
+    def file(self) -> Path:
+        """The one file."""
+        (file,) = self.folder.iterdir()
+        return file
+
+    def run(self, keeping: bool = True) -> None:
+        """Decide what is new; keeping: with an index that is kept."""
+        run_here(self.database, **({"index__folder": str(self.folder)} if keeping else {}))
+
+    def status(self, *more: str, **environment: str) -> dict[str, Any] | None:
+        """Return what `dedup status` says of the index."""
+        given = {**self.environment, **environment}
+        said = invoke("status", *self.arguments, *more, "--json", **given)
+        found: dict[str, Any] | None = json.loads(said.stdout)["index"]
+        return found
+
+    def compared(self) -> tuple[int, list[str]]:
+        """Return how many documents `dedup check --all` compared, and in what they differ."""
+        report = self.folder.with_name("check.json")
+        words = ["check", *self.arguments, "--source", "source", "--all", "--report", str(report)]
+        with suppress(StateMismatch):
+            invoke(*words, **self.environment)
+        checks = json.loads(report.read_text(encoding="utf-8"))["checks"]
+        (row,) = [row for row in checks if row["check"] == "snapshot not of the target"]
+        return row["examined"], row["first"]
+
+    def refused(self, *more: str) -> Any:
+        """Return the error of a rebuild that is refused."""
+        return refusal("status", "--rebuild-index", *self.arguments, *more, **self.environment)
+
+
+@pytest.fixture
+def kept(database: Db, tmp_path: Path) -> Kept:
+    """Return a source of 30 documents that no run has read yet."""
+    return Kept(database, tmp_path / "snapshots")
+
+
+def test_a_target_without_files_says_so(kept: Kept) -> None:
+    kept.run(keeping=False)
+    assert kept.status() is None
+    said = invoke("status", *kept.arguments, **kept.environment).stdout
+    assert "no file on this machine; the next run reads the target" in said
+
+
+def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
+    kept.run()
+    size = kept.file.stat().st_size
+    found = {"documents": 30, "bytes": size, "used": True, "why_not": None}
+    assert kept.status() == found
+    kept.database.source.insert_many(texts(5, 30))
+    kept.run(keeping=False)
+    assert kept.status() == found
+    said = invoke("status", *kept.arguments, **kept.environment).stdout
+    assert "30 documents, 0.6 MB; the next run reads what came since" in said
+
+
+def test_files_that_are_not_used_say_why(kept: Kept) -> None:
+    kept.run()
+    content = kept.file.read_bytes()
+    kept.file.write_bytes(content[: len(content) // 2])
+    assert (kept.status() or {})["why_not"] == "it is damaged"
+    kept.file.write_bytes(content)
+    kept.database["target.state"].update_one({}, {"$set": {"settings.source.field": "body"}})
+    assert (kept.status() or {})["why_not"] == "it was made with other settings"
+
+
+def test_a_rebuild_takes_the_settings_of_the_last_run(kept: Kept) -> None:
+    kept.run()
+    kept.file.unlink()
+    assert (kept.status("--rebuild-index", DEDUP_INDEX__DISTANCE="2") or {})["used"]
+    other = kept.folder.with_name("other.toml")
+    other.write_text("index.distance = 2\n", encoding="utf-8")
+    error = kept.refused("--config", str(other))
+    assert isinstance(error, StateMismatch)
+    assert "index.distance = 3 then, 2 now" in str(error)
+
+
+def test_a_check_names_in_what_the_snapshot_differs(kept: Kept) -> None:
+    kept.run()
+    target = kept.database.target
+    held = target.find_one({"_id": 1})
+    assert held is not None
+    target.delete_one({"_id": 4})
+    target.update_one({"_id": 7}, {"$set": {"dedup.fingerprint": Int64(1)}})
+    target.update_many({"_id": {"$gt": 10, "$lt": 18}}, {"$set": {"text": "另一段正文"}})
+    target.insert_one({**held, "_id": "an id of another type"})
+    assert kept.compared() == (
+        30,
+        [
+            '1 documents in the target, not in the snapshot: _id "an id of another type"',
+            "1 documents in the snapshot, not in the target: _id 4",
+            "8 documents with another fingerprint or text: _id 7, 11, 12, 13, 14, ...",
+        ],
+    )
+
+
+@pytest.mark.parametrize("keeping", [True, False])
+def test_a_snapshot_that_no_run_uses_is_not_compared(kept: Kept, keeping: bool) -> None:
+    kept.run(keeping)
+    kept.database.source.insert_many(texts(5, 30))
+    kept.run(keeping=False)
+    assert kept.compared() == (0, [])
+
+
+def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
+    any_database: Db, tmp_path: Path
+) -> None:
+    kept = Kept(any_database, tmp_path / "snapshots")
+    kept.run(keeping=False)
+    before = one(kept.database, "target.state")
+    assert (kept.status("--rebuild-index") or {})["documents"] == 30
+    assert kept.compared() == (30, [])
+    after = one(kept.database, "target.state")
+    assert after.pop("token") == before.pop("token") + 1
+    assert after == before  # the lease is given back, and nothing else changed
+
+
+def test_a_damaged_file_is_found_by_a_check_and_repaired_by_a_rebuild(kept: Kept) -> None:
+    kept.run()
+    kept.file.write_bytes(kept.file.read_bytes()[:-1])
+    ((line,),) = kept.compared()[1:]
+    assert "it is damaged" in line
+    kept.status("--rebuild-index")
+    assert kept.compared() == (30, [])
+
+
+def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
+    kept.run(keeping=False)
+    hold_lease(kept.database)
+    error = kept.refused()
+    assert isinstance(error, LeaseHeld)
+    assert "process 1 on elsewhere" in str(error)
+    assert not list(kept.folder.iterdir())
+
+
+def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: Kept) -> None:
+    kept.run(keeping=False)
+    before = one(kept.database, "target.state")
+    kept.folder.write_text("a file")
+    error = kept.refused()
+    assert isinstance(error, UsageError)
+    assert f"{kept.folder}" in str(error)
+    assert "cannot be written" in str(error)
+    assert one(kept.database, "target.state") == before
+
+
+def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.run()
+    before = kept.file.read_bytes()
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
+    assert "No space left on device" in str(kept.refused())
+    assert kept.file.read_bytes() == before
+    assert one(kept.database, "target.state")["lease"] is None
+
+
+def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from dedup_job.commands import snapshots
+
+    kept.run(keeping=False)
+    read = snapshots.read_index
+
+    def slow(*arguments: Any) -> None:
+        read(*arguments)
+        kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
+
+    monkeypatch.setattr(snapshots, "read_index", slow)
+    assert "another run wrote" in str(kept.refused())
+    assert not list(kept.folder.iterdir())
