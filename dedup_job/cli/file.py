@@ -24,7 +24,7 @@ from dedup_job.runs.run import Status
 _NOTHING = Message("ended; nothing was written.")
 
 
-@with_options("threads", "max_rate", "field", "config")
+@with_options("field", "config")
 def file(
     source: Annotated[Path, typer.Argument(metavar="IN", help="File to read.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="File for the rows that are kept.")],

@@ -35,8 +35,8 @@ def learn(
             "--pairs",
             metavar="FILE",
             help="More labelled pairs, JSON lines with a, b and label (S same, D different, U "
-            "unsure), as dedup labels export writes them; - for standard input; several times for "
-            "several files.",
+            "unsure), as dedup review --export writes them; - for standard input; several times "
+            "for several files.",
             show_default=False,
         ),
     ] = None,

@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
 from dedup_job.commands.run import package_versions
+from dedup_job.commands.snapshots import snapshot_differences
 from dedup_job.decision import PairRecheck
 from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import shown

@@ -13,8 +13,8 @@ import numpy as np
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.labels import exported_lines, object_of, problem_list
 from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.review import exported_lines, object_of, problem_list
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
@@ -272,7 +272,7 @@ def _said_of(line: str, where: str, file: str) -> Said | None:
     a, b = texts
     bank, when, name = (str(values.get(key) or "") for key in ("bank", "when", "name"))
     if not where:
-        ids = {"id": values.get("id_b"), "other": values.get("id_a")}
+        ids = {"id": json.dumps(values.get("id_b")), "other": json.dumps(values.get("id_a"))}
         where = Message("{name} of _id {id} and {other}", name=name, **ids)
     if a is None or b is None:
         return None

@@ -101,7 +101,8 @@ def refused(name: str, wrong: str) -> StateMismatch:
         Message(
             "the bookmark in {name}, _id 'state', was changed by something other "
             "than dedup: {wrong}. A run that follows it may miss documents. Run once with "
-            "--full-scan: it compares all ids and discards this bookmark. Nothing was written.",
+            "DEDUP_SOURCE__FULL_SCAN_EVERY=1: it compares all ids and discards this bookmark. "
+            "Nothing was written.",
             name=name,
             wrong=wrong,
         )

@@ -376,4 +376,4 @@ def _work(report: Run) -> Iterator[Message]:
     stage, share = profile.bottleneck
     yield Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
     if (ceiling := profile.ceiling) and profile.seconds >= _TELLING:
-        yield Message("with more cores and --threads at most {speed:,.0f} docs/s", speed=ceiling)
+        yield Message("with more cores and threads at most {speed:,.0f} docs/s", speed=ceiling)

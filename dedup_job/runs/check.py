@@ -118,7 +118,7 @@ class Finding:
             inspect=command_line("inspect", "ID", *of),
             restore=command_line("restore", "ID", *of),
             requeue=command_line("restore", "ID", "--requeue", *of),
-            rebuild=command_line("index", "--rebuild", *of),
+            rebuild=command_line("status", "--rebuild-index", *of),
         )
 
 

@@ -327,7 +327,6 @@ def test_a_report_is_refused_where_the_working_folder_is_gone(
     gone.rmdir()
     for words in (
         ("run", "--source", "d.a", "--target", "d.b", "--report", "r.json"),
-        ("run", "--source", "d.a", "--target", "d.b", "--embedded", "data"),
         ("config", "validate", "c.toml"),
     ):
         error = refusal(*words)
@@ -349,7 +348,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
     [
         (("run", "--limit", "0"), "--limit: input should be greater than or equal to 1, not '0'"),
         (("run", "--limit", "５"), "unable to parse string as an integer, not '５'"),
-        (("run", "--max-rate", ""), "unable to parse string as a number, not ''"),
+        (("run", "--limit", ""), "unable to parse string as an integer, not ''"),
         (("inspect", "text", "--max-distance", "9" * 5000), "exceeded maximum size, not '999"),
         (("list", "--what", "all"), "--what is 'all', expected one of: dropped, near, "),
         (("undo", "0"), "RUN: input should be greater than or equal to 1, not '0'"),

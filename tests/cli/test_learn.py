@@ -119,7 +119,7 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
         for label, a, b in (("S", 0, 1), ("D", "n0", "n1"), ("U", "n2", "n3"))
     ]
     stdin = "\n".join(map(json.dumps, lines))
-    invoke("labels", "import", "-", *where(decided), stdin=stdin)
+    invoke("review", "--import", "-", *where(decided), stdin=stdin)
     output = said(decided)
     assert "2 labelled pairs" in output
     assert "left out: 1 unsure" in output

@@ -11,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands import inspect, labels, review, survey
+from dedup_job.commands import inspect, review, survey
 from dedup_job.commands.check import check_target
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
@@ -424,9 +424,9 @@ def test_labels_of_such_pairs_come_back(ran):
             asked.answer(key, Label.SAME)
         asked.refresh()
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
-        lines = [*asked.export()]
+    lines = [*review.export_labels(settings, target)]
     ran["target.labels"].drop()
-    assert labels.import_labels(settings, target, lines) == 2
+    assert review.import_labels(settings, target, lines) == 2
     with review.open_review(settings, review.Assignment(target, "me")) as asked:
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 

@@ -1,4 +1,4 @@
-"""A bookmark that dedup did not write is not followed: the run ends, and `--full-scan` heals it."""
+"""A bookmark that dedup did not write is not followed: the run ends, and a full scan heals it."""
 
 from __future__ import annotations
 
@@ -67,13 +67,14 @@ def refused(database: Data) -> str:
     assert after == before
     said = str(error)
     assert f"the bookmark in {database.name}.target.state, _id 'state', was changed by" in said
-    assert "--full-scan" in said
+    assert "DEDUP_SOURCE__FULL_SCAN_EVERY=1" in said
     return said
 
 
 def assert_is_healed_by_comparing(database: Data) -> None:
     """Let a run compare all ids; the one after it follows the changes again."""
-    invoke(*names(database, *RUN), "--yes", "--full-scan", DEDUP_URI=uri_of(database))
+    full = {"DEDUP_SOURCE__FULL_SCAN_EVERY": "1"}
+    invoke(*names(database, *RUN), "--yes", DEDUP_URI=uri_of(database), **full)
     assert_each_source_id_is_in_one_place(database)
     database.source.insert_many(documents(6))
     report = run_here(database)
@@ -190,7 +191,8 @@ def test_brought_to_another_deployment_ids_are_compared(followed):
 @pytest.mark.parametrize("words", [("--limit", "1"), ("--query", '{"$expr": true}')], ids=str)
 def test_a_run_that_leaves_no_bookmark_of_its_own_discards_it_as_well(followed, words):
     change(followed, token="zz")
-    invoke(*names(followed, *RUN), "--yes", "--full-scan", *words, DEDUP_URI=uri_of(followed))
+    full = {"DEDUP_SOURCE__FULL_SCAN_EVERY": "1"}
+    invoke(*names(followed, *RUN), "--yes", *words, DEDUP_URI=uri_of(followed), **full)
     assert bookmark_of(followed) is None
     run_here(followed)
     assert_each_source_id_is_in_one_place(followed)
@@ -211,10 +213,9 @@ def test_a_check_finds_a_bookmark_that_dedup_did_not_write(followed):
 
 def test_other_commands_do_not_need_it(followed):
     change(followed, token="zz")
-    for words in (("list", "--what", "kept"), ("lease", "show"), ("undo", "1", "--yes")):
+    for words in (("list", "--what", "kept"), ("status",), ("undo", "1", "--yes")):
         head, *more = words
-        group = [head, more.pop(0)] if head == "lease" else [head]
         options = ["--target", "target", "--db", followed.name]
-        invoke(*group, *options, *more, DEDUP_URI=uri_of(followed))
+        invoke(head, *options, *more, DEDUP_URI=uri_of(followed))
     run_here(followed)  # what was undone is decided again, without a bookmark
     assert_each_source_id_is_in_one_place(followed)
