@@ -10,6 +10,7 @@ from dedup_job import commands
 from dedup_job.cli.console import console, working
 from dedup_job.cli.options import CONNECTION, Given, Target, with_options
 from dedup_job.printing import as_json
+from dedup_job.report.terminal import details
 
 
 @with_options(*CONNECTION, "config")
@@ -19,7 +20,7 @@ def status(
     *,
     options: Given,
 ) -> None:
-    """Show how a target stands: run at work, progress, last success.
+    """Show how a target stands: run at work, progress, last success, what the last run found.
 
     Exit code 0 in every state, also while a run is at work.
     """
@@ -28,4 +29,5 @@ def status(
     if json:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
-        console().rows(found.rows())
+        more = details(found.line) if found.line and found.line.counts.scanned else ()
+        console().rows([*found.rows(), *more])
