@@ -33,7 +33,7 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
         "report": ("report.report", "Write a page of what was kept and dropped, with samples."),
         "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
-        "status": ("status.status", "Show how a target stands: run at work, last success, index."),
+        "status": ("status.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
         "review": ("review.review", "Label pairs in the browser: same, different or unsure."),

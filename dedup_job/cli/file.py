@@ -61,7 +61,7 @@ def file(
     show(outcome, console())
     if report is not None:
         what = Message("the rows are written, but the report")
-        instead = Message("The same values are printed above.")
+        instead = Message("The counts are printed above.")
         save(report, as_json(outcome.as_json()), what, instead)
     if outcome.counts.quarantined:
         values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}

@@ -267,10 +267,8 @@ def _code(outcome: Run) -> int:
 
 def _write_report(outcome: Run, file: Path) -> None:
     what = Message("the run is {status}, but its report", status=label(str(outcome.status)))
-    instead = Message(
-        "The same values are printed above and stand in {target}.runs.", target=outcome.about.target
-    )
+    instead = Message("The same values stand in {target}.runs.", target=outcome.about.target)
     if outcome.about.dry_run:
         what = Message("the dry run is done, but its report")
-        instead = Message("The same values are printed above.")
+        instead = Message("The counts are printed above.")
     save(file, as_json(outcome.as_json()), what, instead)

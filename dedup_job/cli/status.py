@@ -11,6 +11,7 @@ from dedup_job.cli.console import asking, console, working
 from dedup_job.cli.options import CONNECTION, Given, Target, Yes, with_options
 from dedup_job.messages import Message, localized
 from dedup_job.printing import as_json
+from dedup_job.report.terminal import details
 
 if TYPE_CHECKING:
     from dedup_job.mongo.maintenance.lease_admin import Lease
@@ -34,7 +35,7 @@ def status(
     *,
     options: Given,
 ) -> None:
-    """Show how a target stands: run at work, last success, index.
+    """Show how a target stands: run at work, last run, index.
 
     It says who holds the lease, which keeps two runs apart, and since when; how far the run is;
     what is new in the source; and whether the next run uses the index files of this machine. Exit
@@ -55,7 +56,8 @@ def status(
     if json:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
-        console().rows(found.rows())
+        more = details(found.line) if found.line and found.line.counts.scanned else ()
+        console().rows([*found.rows(), *more])
 
 
 def _broken(lease: Lease) -> Message:

@@ -113,7 +113,7 @@ def main() -> None:
         learnt = np.arange(len(pairs)) < len(pairs) // 2
         found = learn(labels.where(learnt), NOW, [])
         rest = labels.where(~learnt)
-        print(f"seed {seed}: off {found.off}, refused {found.refused}, trees {found.grown}")
+        print(f"seed {seed}: off {found.off}, refused {found.refused}")
         own = model_of(json.dumps(found.document), "learnt")
         for name, model, dial in (
             ("shipped", load_model(None), NOW),
