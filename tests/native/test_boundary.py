@@ -406,7 +406,6 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
             }
         ),
     ),
-    "is_equal_table": plain(_core.is_equal_table, full_table),
     "find": plain(_core.find, search),
     "limit": plain(
         _core.limit,
@@ -827,13 +826,8 @@ LIES: list[tuple[str, Arguments, str]] = [
     ("HammingIndex.insert", {"pool": moved}, "begin at a cache line"),
     ("HammingIndex.search", {"pool": lambda one: one[:31]}, "not the arrays that were filled"),
     ("HammingIndex.search", {"fingerprints": shorter}, "not the arrays that were filled"),
-    ("HammingIndex.load", {"pool": lambda one: one[:31]}, "leads outside"),
-    ("HammingIndex.load", {"pool": {(0, 0): 40}}, "leads outside"),
-    ("HammingIndex.load", {"pool": {(33, 0): 33}}, "leads outside"),
-    ("HammingIndex.load", {"pool": {(0, 0): 3}}, "leads outside"),
-    ("HammingIndex.load", {"pool": {(0, 1): 3}}, "leads outside"),
+    ("HammingIndex.load", {"pool": lambda one: one[:31]}, "fewer chunks"),
     ("HammingIndex.load", {"searchable": longer}, "searchable has 3 elements, not 2"),
-    ("HammingIndex.load", {"repeats": array("u4", [0, 2])}, "leads outside"),
     ("HammingIndex.load", {"repeats": array("u4", [0])}, "no pairs"),
     ("HammingIndex.flips", {"block": 2}, "no such block"),
     ("GrowingColumn", {"buckets": lambda one: one.reshape(8, 32)}, "a bucket has 64 words"),
@@ -856,11 +850,8 @@ LIES: list[tuple[str, Arguments, str]] = [
         "not as much room",
     ),
     ("BandIndex.column", {"column": 2}, "no such column"),
-    ("PackedColumn", {"words": shorter}, "another size"),
-    ("PackedColumn", {"words": longer}, "another size"),
-    ("PackedColumn", {"starts": {0: 1}}, "another size"),
-    ("PackedColumn", {"starts": {3: 9}}, "another size"),
-    ("PackedColumn", {"starts": {8: 2**32 - 1}}, "another size"),
+    ("PackedColumn", {"words": shorter}, "words has"),
+    ("PackedColumn", {"words": longer}, "words has"),
     ("PackedColumn", {"starts": longer}, "starts has 10 elements, not 9"),
     ("PackedColumn", {"size": 4}, "more bits than was said"),
     *(
@@ -1033,23 +1024,6 @@ LIES: list[tuple[str, Arguments, str]] = [
 def test_what_does_not_hold_is_refused(name, changes, says):
     call, good = GOOD[name]()
     assert re.search(says, refused(call, changed(good, changes)))
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"table": {0: 3}},
-        {"table": {...: 1}},
-        {"table": shorter},
-        {"table": none_left},
-        {"digests": none_left},
-        {"digests": shorter},
-    ],
-)
-def test_a_table_that_is_not_sound_is_told(changes):
-    call, good = GOOD["is_equal_table"]()
-    assert call(**good)
-    assert not call(**changed(good, changes))
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""A state that dedup did not write is refused wherever a target is opened.
-
-All that may be wrong in it: test_fields.py.
-"""
+"""A state of another format is refused wherever a target is opened."""
 
 from __future__ import annotations
 
