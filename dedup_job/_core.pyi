@@ -111,7 +111,6 @@ class Cleaner:
         *,
         html: bool,
     ) -> tuple[_Points, _Ints, _Bytes]: ...
-    def escaped(self, points: _Points, *, brace: bool) -> _Points: ...
 
 # index
 _Numbers = NDArray[np.uint32]
@@ -188,7 +187,6 @@ def equal_insert(table: _Numbers, digests: _Words, start: int, stop: int) -> Non
 def equal_find(
     table: _Numbers, digests: _Words, fingerprints: _Words, values: _Words, sought: _Words
 ) -> _Ints: ...
-def is_equal_table(table: _Numbers, digests: _Words) -> bool: ...
 def find(
     near: HammingIndex | None,
     pool: _Numbers | None,

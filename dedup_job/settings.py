@@ -147,11 +147,6 @@ class Settings(BaseModel):
         source = self.source.model_copy(update={"field": field} if field else {})
         return self.model_copy(update={"source": source})
 
-    def with_full_scan(self) -> Settings:
-        """Return the same settings for a run that compares all ids."""
-        source = self.source.model_copy(update={"full_scan_every": 1})
-        return self.model_copy(update={"source": source})
-
     def stamp(self) -> dict[str, Any]:
         """Return what decides about documents; a target takes the result of one stamp only."""
         values = self.recorded()

@@ -26,7 +26,7 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job.cli import app
-from dedup_job.cli.usage import DEFAULT
+from dedup_job.cli.usage import DEFAULT, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment.differences import PLACES, DifferenceKind
@@ -48,6 +48,7 @@ _WRONG_VALUES = {  # errors of pydantic that the types of our settings and optio
     *("float_type", "float_parsing", "finite_number", "bool_type", "bool_parsing"),
     *("string_type", "string_unicode", "enum", "literal_error", "tuple_type", "model_type"),
     *("greater_than", "greater_than_equal", "less_than", "less_than_equal", "invalid_key"),
+    *("missing", "datetime_type", "datetime_from_date_parsing"),
 }
 _DECISIONS = ("kept", "dropped", "duplicate", "skipped", "quarantined")
 _OF_TYPER = (
@@ -96,7 +97,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
     """Yield each paragraph of --help, each option's help, and each default that is a phrase."""
     command = command or get_command(app)
     context = Context(command)
-    yield from (" ".join(part.split()) for part in (command.help or "").split("\n\n"))
+    yield from parts_of_help(command)[1]
     if command.epilog:
         yield command.epilog
     for parameter in command.get_params(context):

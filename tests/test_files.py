@@ -130,8 +130,8 @@ def test_the_longest_name_that_a_file_may_have_is_written(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("run", "--source", "d.a", "--target", "d.b", "--embedded", ""),
-        ("run", "--source", "d.a", "--target", "d.b", "--embedded="),
+        ("demo", "--embedded", ""),
+        ("demo", "--embedded="),
         ("run", "--source", "d.a", "--target", "d.b", "--report", ""),
         ("run", "--source", "d.a", "--target", "d.b", "--uri-file", ""),
         ("restore", "--target", "d.b", "--ids", ""),

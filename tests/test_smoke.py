@@ -35,7 +35,7 @@ def test_the_version_is_printed_where_it_is_asked_for() -> None:
     ("arguments", "said"),
     [
         ("run --source d.a", "dedup run --source d.a --target d.a_unique"),
-        ("run --source d.a --target d.b --threads many", "many"),
+        ("run --source d.a --target d.b --limit many", "many"),
         ("run --source d.a --target d.b --limit 0", "--limit"),
         ("run --source d.a --target d.b --sorce x", "no such option"),
         ("rum", "no such command"),
@@ -52,7 +52,6 @@ def test_the_help_of_a_command_names_its_options() -> None:
     code, told = plain("run", "--help")
     assert code == 0
     assert "--dry-run" in told
-    assert "--max-memory" in told
 
 
 def test_a_run_and_what_looks_at_its_target(

@@ -1,27 +1,20 @@
-"""A batch of texts cleaned, and what a second cleaning would take for markup escaped."""
+"""A batch of texts cleaned by the compiled core."""
 
 from __future__ import annotations
 
 import functools
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.cleaning import symbols, vocabulary
-from dedup_job.native.code_points import EncodedTexts, Points, TextColumn, points_of, text_of
+from dedup_job.native.code_points import EncodedTexts, Points, TextColumn
 
 STAYS, CLEAN, LEADING_RULES, RULES = range(4)
 """What has become of a text: it stays as it is; is clean; has no markup any more, but may begin
 with style rules, or hold some anywhere, and its white space is not folded."""
-
-STATES: Final = 7
-"""The bits of the numbers above."""
-
-MARKUP_AGAIN: Final = 8
-RULES_AGAIN: Final = 16
-"""Beside that: a second cleaning would find markup or references; might find a style rule."""
 
 
 class CleanedBatch(NamedTuple):
@@ -64,11 +57,3 @@ def clean_batch(texts: TextColumn, *, html: bool, read: bool = False) -> Cleaned
     else:
         points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
     return CleanedBatch(TextColumn(points, offsets), found)
-
-
-def escaped_markup(text: str, *, brace: bool) -> str:
-    """Return a text that a second cleaning turns into this one.
-
-    brace: whether the first opening brace is escaped, too: then no style rule is looked for.
-    """
-    return text_of(_cleaner().escaped(points_of(text), brace=brace))

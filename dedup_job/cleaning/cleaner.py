@@ -19,14 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from dedup_job.cleaning import symbols
 from dedup_job.cleaning.clean_batch import (
     LEADING_RULES,
-    MARKUP_AGAIN,
     RULES,
-    RULES_AGAIN,
-    STATES,
     STAYS,
     CleanedBatch,
     clean_batch,
-    escaped_markup,
 )
 from dedup_job.cleaning.symbols import drop_invisible
 from dedup_job.cleaning.vocabulary import NAMES
@@ -124,8 +120,8 @@ class Cleaned(NamedTuple):
 class Cleaner:
     """Turns HTML, plain text or raw mathematics into clean text.
 
-    Pure and deterministic, safe to share between threads; takes any str, in linear time. A second
-    cleaning changes nothing.
+    Pure and deterministic, safe to share between threads; takes any str, in linear time. Clean text
+    is not to be cleaned again: it may show markup, `&lt;b&gt;` as `<b>`.
     """
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
@@ -162,37 +158,26 @@ class Cleaner:
         # texts that are finished one by one: there are few
         later: dict[int, str] = {}
         for state in (LEADING_RULES, RULES):
-            rows = np.flatnonzero(found & STATES == state).tolist()
+            rows = np.flatnonzero(found == state).tolist()
             texts_left = [_without_rules(batch, row) for row in rows]
-            _finish(later, found, rows, texts_left, tags=state == RULES)
+            _finish(later, rows, texts_left, tags=state == RULES)
         if self.settings.cut_at:
             clean, later = clean.replaced(later), {}
-            self._cut(clean, later, found, cut)
-        if self._html:
-            self._escape(clean, later, found)
+            self._cut(clean, later, cut)
         return Cleaned(clean.replaced(later), cut, same=found == STAYS)
 
     def _cut(
         self,
         clean: TextColumn,
         later: dict[int, str],
-        found: NDArray[np.uint8],
         counted: NDArray[np.int64],
     ) -> None:
         """Enter the texts that are shorter now; add the characters cut off to `counted`."""
         texts = dict(enumerate(clean.texts()))
         # What is left of a text may hold only one end of fenced code.
         while cut := self._without_notes(texts, counted):
-            _finish(later, found, [*cut], [points_of(text) for text in cut.values()])
+            _finish(later, [*cut], [points_of(text) for text in cut.values()])
             texts = {row: later[row] for row in cut}
-
-    def _escape(self, clean: TextColumn, later: dict[int, str], found: NDArray[np.uint8]) -> None:
-        """Escape what a second cleaning would take for markup or for a style rule."""
-        for row in np.flatnonzero(found & (MARKUP_AGAIN | RULES_AGAIN)).tolist():
-            text = later[row] if row in later else clean.text(row)
-            brace = bool(found[row] & RULES_AGAIN) and drop_leading_rules(text) != text
-            if brace or found[row] & MARKUP_AGAIN:
-                later[row] = escaped_markup(text, brace=brace)
 
     def _without_notes(
         self, texts: Mapping[int, str], counted: NDArray[np.int64]
@@ -209,7 +194,6 @@ class Cleaner:
 
 def _finish(
     clean: dict[int, str],
-    found: NDArray[np.uint8],
     rows: Sequence[int],
     texts: Sequence[Points],
     *,
@@ -221,7 +205,7 @@ def _finish(
     packed = TextColumn(np.concatenate(texts), offsets_of(texts))
     batch = clean_batch(packed, html=tags, read=True)
     for number, row in enumerate(rows):
-        clean[row], found[row] = text_of(batch.points_of_row(number)), batch.found[number]
+        clean[row] = text_of(batch.points_of_row(number))
 
 
 def _without_notes(text: str, markers: tuple[str, ...]) -> str:
@@ -242,7 +226,7 @@ def _is_note(line: str, markers: tuple[str, ...]) -> bool:
 def _without_rules(batch: CleanedBatch, row: int) -> Points:
     """Return a text that may hold style rules without them, with its marks."""
     points = batch.points_of_row(row)
-    if batch.found[row] & STATES == LEADING_RULES:
+    if batch.found[row] == LEADING_RULES:
         return points_of(drop_leading_rules(drop_invisible(text_of(points))))
     parts = [
         piece if protected else points_of(drop_rules(drop_invisible(text_of(piece))))

@@ -14,7 +14,7 @@ import typer
 from dedup_job import __version__
 from dedup_job.cli.options import Guarded
 from dedup_job.cli.streams import open_streams, output_error, set_up_logs
-from dedup_job.cli.usage import Command, refusal, set_up_language
+from dedup_job.cli.usage import Command, Section, refusal, set_up_language
 from dedup_job.errors import DedupError, Interrupted
 from dedup_job.messages import Message, localized
 from dedup_job.printing import escaping
@@ -22,28 +22,30 @@ from dedup_job.printing import escaping
 if TYPE_CHECKING:
     from rich.text import Text
 
-_COMMANDS = {  # name: module and function, how its own help begins: it is not loaded for the list
-    "run": ("run.run", "Copy the unique documents of the source to the target."),
-    "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
-    "demo": ("demo.demo", "Make labelled documents, run on them, check the result."),
-    "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
-    "list": (
-        "listing.list_",
-        "List what was dropped, what nearly was, groups and others.",
-    ),
-    "report": ("report.report", "Write a page that shows what was kept and dropped, with samples."),
-    "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
-    "labels": ("review.app", "Export and import what people said of pairs in dedup review."),
-    "learn": ("learn.learn", "Make a model that judges as the labels of dedup review do."),
-    "status": ("status.status", "Show how a target stands: run at work, progress, last success."),
-    "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
-    "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
-    "undo": ("restore.undo", "Take the last run back."),
-    "index": ("index.index", "Show the snapshot of a target's index."),
-    "lease": ("lease.app", "Show or break the lease of a target."),
-    "init": ("config.init", "Write a settings file with comments."),
-    "config": ("config.app", "Show or check settings."),
+_GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
+    Message("Work:"): {
+        "run": ("run.run", "Copy the unique documents of the source to the target."),
+        "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
+        "demo": ("demo.demo", "Make labelled documents, run on them, show what became of each."),
+    },
+    Message("Look:"): {
+        "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
+        "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
+        "report": ("report.report", "Write a page of what was kept and dropped, with samples."),
+        "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
+        "status": ("status.status", "Show how a target stands: run at work, last run, index."),
+    },
+    Message("Correct:"): {
+        "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
+        "learn": ("learn.learn", "Make a model that judges as the labels of dedup review do."),
+        "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
+        "undo": ("restore.undo", "Take the last run back."),
+    },
+    Message("Set up:"): {
+        "config": ("config.app", "Show, check or write settings."),
+    },
 }
+_COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
 
 class Completion(NamedTuple):
@@ -94,6 +96,11 @@ class LazyCommands(Guarded):
         """Yield the list without loading the commands."""
         for name, (_, told) in _COMMANDS.items():
             yield name, told
+
+    def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
+        """Yield each group of commands: its title, and a line for each command."""
+        for title, group in _GROUPS.items():
+            yield title, [(name, told) for name, (_, told) in group.items()]
 
 
 _LOOK: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`dedup config show|validate` and `dedup init`."""
+"""`dedup config show|validate|init`."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.table import Column
 
 from dedup_job.cli.console import Overwrite, console, save
 from dedup_job.cli.options import Given, group, with_options
+from dedup_job.cli.usage import Command
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password
@@ -22,11 +23,11 @@ from dedup_job.report.output import Output, new_table
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded
 
-app = group("Show or check settings.")
+app = group("Show, check or write settings.")
 _MIN_MEANING = 32  # columns in which a sentence is still read
 
 
-@app.command()
+@app.command(cls=Command)
 @with_options("config")
 def show(*, options: Given) -> None:
     """Show every setting, its value, where the value comes from, and what it means."""
@@ -41,7 +42,7 @@ def show(*, options: Given) -> None:
     console().table(table)
 
 
-@app.command()
+@app.command(cls=Command)
 def validate(
     config: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
 ) -> None:
@@ -56,6 +57,7 @@ def validate(
     typer.echo(localized(Message("{config}: good", config=config)))
 
 
+@app.command(cls=Command)
 @with_options("field", "config")
 def init(
     file: Annotated[

@@ -1,28 +1,23 @@
-"""`dedup demo`: what was planted, and what became of it."""
+"""`dedup demo`: a table of what was planted, and what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console
 from dedup_job.cli.run import tell
 from dedup_job.cli.signals import StopSignals
-from dedup_job.demo import Kind, due
-from dedup_job.messages import Message, localized
-from dedup_job.report.output import Output, figures, new_table
+from dedup_job.demo import Kind, Row, due
+from dedup_job.messages import Message
+from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
 
-if TYPE_CHECKING:
-    from dedup_job.demo import Score
-
-WHAT_IT_IS: Final[Mapping[Kind, Message]] = {
+_WHAT_IT_IS = {
     Kind.ORIGINAL: Message("a text of its own"),
     Kind.EXACT_COPY: Message("the same text"),
     Kind.MARKUP_COPY: Message("the same text in other HTML"),
@@ -49,50 +44,37 @@ def demo(
         typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),
     ] = None,
 ) -> None:
-    """Make labelled documents, run on them, check the result; on a MongoDB server of its own."""
+    """Make labelled documents, run on them, show what became of each kind.
+
+    The run is on a MongoDB server of its own.
+    """
     out = console()
     with StopSignals() as stop, shown_progress() as progress:
         watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
         done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
     tell(done.report, None, stop, stays=False)
-    show_result(out, done.score)
+    out.say()
+    out.table(planted(done.rows))
     out.say()
     out.paragraph(
         Message(
-            "On your own data: `dedup run` shows what the server holds, and asks. The source is "
-            "only read.\n"
+            "documents lost: {lost:,}\n\n"
+            "On your own data: `dedup run` lists the collections of a server, and asks.\n"
             "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
-            "  dedup run"
+            "  dedup run",
+            lost=done.lost,
         )
     )
-    if done.score.lost or done.score.doubled:
+    if done.lost:
         raise typer.Exit(1)
 
 
-def show_result(out: Output, result: Score) -> None:
-    """Print a row for each kind, and the sums."""
-    out.say()
-    title = Message("What was planted, and what became of it")
-    out.say(Text(localized(title), style="bold"))
-    out.table(_planted(result))
-    out.say(
-        Message(
-            "planted duplicates found: {found:,} of {planted:,}\n"
-            "innocents dropped: {innocents:,}\n"
-            "documents lost: {lost:,}, both kept and dropped: {doubled:,}",
-            found=result.found,
-            planted=result.planted,
-            innocents=result.innocents_dropped,
-            lost=result.lost,
-            doubled=result.doubled,
-        )
-    )
-
-
-def _planted(result: Score) -> Table:
-    kind, what, count = Message("kind"), Message("what it is"), Message("documents")
-    table = new_table(kind, what, *figures(count), Message("due"), *figures(Message("as due")))
-    for row in result.rows():
-        figure, right = f"{row.documents:,}", f"{row.as_due:,}"
-        table.add_row(str(row.kind), WHAT_IT_IS[row.kind], figure, Message(due(row.kind)), right)
+def planted(rows: list[Row]) -> Table:
+    """Return a table with a row for each kind."""
+    numbers = figures(Message("planted"))
+    what, as_due = Message("what was planted"), figures(Message("decided so"))
+    table = new_table(what, *numbers, Message("should be"), *as_due)
+    for row in rows:
+        is_due = Message(due(row.kind))
+        table.add_row(_WHAT_IT_IS[row.kind], f"{row.planted:,}", is_due, f"{row.found:,}")
     return table

@@ -24,7 +24,7 @@ from dedup_job.runs.run import Status
 _NOTHING = Message("ended; nothing was written.")
 
 
-@with_options("threads", "max_rate", "field", "config")
+@with_options("field", "config")
 def file(
     source: Annotated[Path, typer.Argument(metavar="IN", help="File to read.")],
     out: Annotated[Path, typer.Argument(metavar="OUT", help="File for the rows that are kept.")],
@@ -61,7 +61,7 @@ def file(
     show(outcome, console())
     if report is not None:
         what = Message("the rows are written, but the report")
-        instead = Message("The same values are printed above.")
+        instead = Message("The counts are printed above.")
         save(report, as_json(outcome.as_json()), what, instead)
     if outcome.counts.quarantined:
         values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}

@@ -35,8 +35,8 @@ def learn(
             "--pairs",
             metavar="FILE",
             help="More labelled pairs, JSON lines with a, b and label (S same, D different, U "
-            "unsure), as dedup labels export writes them; - for standard input; several times for "
-            "several files.",
+            "unsure), as dedup review --export writes them; - for standard input; several times "
+            "for several files.",
             show_default=False,
         ),
     ] = None,
@@ -52,8 +52,7 @@ def learn(
 ) -> None:
     """Make a model that judges as the labels of dedup review do, and settings that use it.
 
-    The model that ships is calibrated on the labels. With 20 of each kind or more it learns from
-    them as well: pip install "dedup-job[learn]". It is never changed itself: the new model is a
+    The model that ships is calibrated on the labels. It is never changed itself: the new model is a
     file of its own, and beside it lies a settings file for --config, with the confidence that joins
     hardly any pair labelled different. The command prints how many labelled pairs each model joins;
     the new one is judged by cross-validation. A guard that the labels contradict is switched off,
@@ -137,16 +136,6 @@ def _new_model(lesson: Lesson) -> Iterator[Message]:
     yield Message(
         "The new model is judged by cross-validation: each part by a model of the others."
     )
-    if learnt.too_few:
-        yield Message(
-            "It is calibrated only: it learns from {number} labels of each kind or more that no "
-            "guard keeps\napart.",
-            number=commands.learn.NEEDED,
-        )
-    elif not lesson.extra:
-        yield Message('It is calibrated only. To let it learn: pip install "dedup-job[learn]"')
-    elif not learnt.grown:
-        yield Message("It is calibrated only: to learn more did not help.")
     if learnt.own.same.joined <= learnt.shipped.same.joined:
         yield Message(
             "The new model joins no more of the same than the one that ships: keep that one, or "

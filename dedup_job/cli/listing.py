@@ -5,33 +5,37 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import legend, side_by_side, visible
+from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.cli.streams import is_read
 from dedup_job.datafiles.delimited import FORMULAS, has_formula
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, counted, joined, localized
-from dedup_job.printing import escaped_json
-from dedup_job.report.labels import label, measures
+from dedup_job.printing import escaped, escaped_json
+from dedup_job.report.labels import label, measured, measures
 from dedup_job.report.output import Output, whole
 from dedup_job.report.pieces import pieces_of
 from dedup_job.runs.decided import KEPT
 from dedup_job.runs.list_filter import ListFilter, What
 
 if TYPE_CHECKING:
+    from dedup_job.commands.listing import Sample
     from dedup_job.runs.decided import DecidedDocument
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
 _TEXT = 600  # characters of a text that stands alone
+_LEAST = 10  # columns of a text at the end of a line
+_GONE = Message("its text is gone")
 
 
 class ListFormat(StrEnum):
@@ -87,7 +91,8 @@ def list_(
         ),
     ] = ListFormat.TABLE,
     texts: Annotated[
-        bool, typer.Option("--texts", help="In jsonl and csv: the cleaned texts as well.")
+        bool,
+        typer.Option("--texts", help="The cleaned texts as well; in a table side by side."),
     ] = False,
     limit: Annotated[
         int | None,
@@ -109,9 +114,9 @@ def list_(
 ) -> None:
     """List what was dropped, what nearly was, groups and others.
 
-    A table shows pairs side by side with their differences marked: of duplicates those with the
+    A table has a line for each pair, with their differences marked: of duplicates those with the
     largest part left out of the comparison first, then the least likely; of refused pairs the
-    likeliest first, with the guard that keeps them apart, or "unlikely"; where similarity decides,
+    likeliest first, with the guard that keeps them apart; where similarity decides,
     it takes the place of the probability. The other formats list
     all in the order of _id, groups with the most duplicates first, and take the same memory however
     long the list is. With --random all pairs have the same chance, so the share of wrong ones among
@@ -128,8 +133,8 @@ def list_(
     as_table = form is ListFormat.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
-    if texts and form in (ListFormat.TABLE, ListFormat.IDS):
-        raise UsageError(Message("--texts is for jsonl and csv, not for {form}.", form=str(form)))
+    if texts and form is ListFormat.IDS:
+        raise UsageError(Message("--texts is not for {form}.", form=str(form)))
     settings, rows = options.load(), (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts)
     if as_table or random:
         with working() as progress:
@@ -143,11 +148,11 @@ def list_(
                 texts=as_table or texts,
             )
         if as_table:
-            _show(found, what, console())
+            _show(found, what, console(), texts=texts)
         elif form is ListFormat.IDS:
-            _write([[one.id for one in found]], "\n".join)
+            _write([[one.id for one in found.documents]], "\n".join)
         else:
-            _write([found], rows)
+            _write([found.documents], rows)
         return
     with working() as progress:
         more: dict[str, Any] = {"limit": limit}
@@ -206,23 +211,64 @@ def _cell(value: object) -> object:
     return value
 
 
-def _show(found: Sequence[DecidedDocument], what: What, console: Output) -> None:
-    if not found:
+def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
+    """Print a line for each document; texts: a block, with both texts side by side."""
+    if not found.documents:
         console.say(_NONE.get(what) or _no_row(what))
         return
-    for number, one in enumerate(found, 1):
-        console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
-        named = {"_id": one.id, "of": one.of, "against": one.against}
-        console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
-        if one.of:
-            _show_pair(one, console)
-            console.say()
-        elif one.text is not None:
-            console.say(f"  {visible(one.text[:_TEXT])}")
-    shown = [Message("shown: {number:,}.", number=len(found))]
-    marks = [legend(console)] if any(one.of for one in found) else []
-    more = Message("`dedup inspect --target T ID` says more of one.")
-    console.paragraph(joined([*shown, *marks, more]))
+    for number, one in enumerate(found.documents, 1):
+        if texts:
+            _show_block(one, number, console)
+        else:
+            console.say(_line(one, console))
+    shown = Message(
+        "shown: {number:,} of {total:,}.", number=len(found.documents), total=found.total
+    )
+    marked = what is not What.EXACT and any(one.of for one in found.documents)
+    marks = [legend(console)] if marked else []
+    more = Message("`--texts` shows whole texts, `dedup inspect --target T ID` all of one.")
+    console.paragraph(joined([shown, *marks, more]))
+
+
+def _line(one: DecidedDocument, console: Output) -> Text:
+    """Return what is said of a document on one line: how sure it is, the `_id`, what differs."""
+    line = Text(visible(localized(_short_head(one))))
+    line.append(f"  {escaped(one.id)}")
+    room = console.readable - line.cell_len - 2
+    if room < _LEAST:
+        return line
+    if one.of and one.text is not None and one.other is not None and one.text != one.other:
+        text = marked_line(pieces_of(one.other, one.text), console, room)
+    elif one.text is not None:
+        text = Text(visible(one.text[:room]))
+    else:
+        text = Text(visible(localized(one.detail or (_GONE if one.of else ""))))
+    text.truncate(room, overflow="ellipsis")
+    return line.append("  ").append_text(text) if text else line
+
+
+def _short_head(one: DecidedDocument) -> Message:
+    sure = one.pair.similarity if one.pair.probability is None else one.pair.probability
+    if one.duplicates is not None or not one.reason:
+        return _head(one)
+    if sure is None or one.reason not in ("near", "unlikely", "similarity"):
+        return label(one.reason)
+    if one.pair.left_out:
+        return Message(
+            "{sure}, {share:.0%} not compared", sure=measured(sure), share=one.pair.left_out
+        )
+    return Message(measured(sure))
+
+
+def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
+    console.say(visible(localized(Message("{number}. {head}", number=number, head=_head(one)))))
+    named = {"_id": one.id, "of": one.of, "against": one.against}
+    console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
+    if one.of:
+        _show_pair(one, console)
+        console.say()
+    elif one.text is not None:
+        console.say(f"  {visible(one.text[:_TEXT])}")
 
 
 _NONE = {
@@ -275,7 +321,7 @@ def _show_pair(one: DecidedDocument, console: Output) -> None:
         console.say(Message("  both: {text}", text=visible(text[:_TEXT])))
     elif text is None or other is None:
         for name, side in zip(names, (other, text), strict=True):
-            shown = Message("its text is gone") if side is None else visible(side[:_TEXT])
+            shown = _GONE if side is None else visible(side[:_TEXT])
             console.say(Message("  {name}: {text}", name=name, text=shown))
     else:
         console.table(side_by_side(pieces_of(other, text), console, names))

@@ -36,31 +36,6 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 F = TypeVar("F", bound=Callable[..., Any])
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
     # parameter: the setting that it stands for, its type, metavar, and help
-    "threads": (
-        "run.threads",
-        int,
-        "N",
-        "Threads that clean, fingerprint and compare [default: by CPU count].",
-    ),
-    "max_rate": ("run.max_rate", float, "DOCS/S", "Read at most this fast [default: no limit]."),
-    "max_memory": (
-        "run.max_memory",
-        str,
-        "BYTES",
-        "Memory for the run, such as 8GB; beyond this, the index spills to disk [default: all].",
-    ),
-    "retry_for": (
-        "run.retry_for",
-        float,
-        "SECONDS",
-        "Keep retrying when the database stops answering [default: 600].",
-    ),
-    "lease_wait": (
-        "run.lease_wait",
-        float,
-        "SECONDS",
-        "Wait while another run holds the lease [default: 0].",
-    ),
     "uri": (
         "connection.uri",
         str,
@@ -119,10 +94,7 @@ _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
 }
 CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
-OF_A_RUN = (
-    *("threads", "max_rate", "max_memory", "retry_for", "lease_wait"),
-    *(*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config"),
-)
+OF_A_RUN = (*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config")
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
 _FILES = (
@@ -137,6 +109,8 @@ _FILES = (
     "--metrics-file",
     "--pairs",
     "--out",
+    "--export",
+    "--import",
 )
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
@@ -207,10 +181,6 @@ class Given:
     """
 
     values: Mapping[str, Any]
-
-    def gives(self, *options: str) -> bool:
-        """Tell whether one of these options was given."""
-        return any(self.values.get(option) is not None for option in options)
 
     def words(self) -> Iterator[str]:
         """Yield the options as they were typed."""

@@ -1,4 +1,4 @@
-"""`dedup review` and `dedup labels`: pairs that a person labels."""
+"""`dedup review`: pairs that a person labels; labels as files."""
 
 from __future__ import annotations
 
@@ -10,28 +10,26 @@ import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, save, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, group, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.cli.signals import ending_at_once
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, asked_language, localized
+
+if TYPE_CHECKING:
+    from dedup_job.settings import Settings
 
 _MOST = 10_000
 _LARGEST = 1 << 30  # bytes of a file of labels
 _LAST_PORT = 65_535
 _LARGEST_SEED = 2**63 - 1
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
-
-Name = Annotated[
-    str | None,
-    typer.Option("--name", metavar="NAME", help="Who answers [default: the name of the user]."),
-]
 
 
 @with_options(*OF_A_TARGET)
@@ -40,7 +38,10 @@ def review(
     port: Annotated[
         int, typer.Option(metavar="N", help="Port of this machine; 0 takes one that is free.")
     ] = 0,
-    name: Name = None,
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Who answers [default: the name of the user]."),
+    ] = None,
     blind: Annotated[
         bool, typer.Option("--blind", help="Hide each decision until it is answered.")
     ] = False,
@@ -49,6 +50,17 @@ def review(
     ] = False,
     sample: Annotated[int, typer.Option(metavar="N", help="Pairs to look at, 1 to 10,000.")] = 100,
     seed: Annotated[int, typer.Option(metavar="N", help="Seed of the sample.")] = 0,
+    export: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Only write the labels of all names as JSON lines; - for output."
+        ),
+    ] = None,
+    import_: Annotated[
+        str | None,
+        typer.Option("--import", metavar="FILE", help="Only store labels from JSON lines."),
+    ] = None,
+    overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
@@ -59,13 +71,28 @@ def review(
     random. Each answer is stored at once in T.labels, by name; the same command goes
     on where it ended. The page shows precision and recall within the sample. It is served to this
     machine only, at an address that holds a secret; Ctrl-C ends it.
+
+    --export and --import open no page. A line holds label (S same, D different, U unsure), a and b
+    (the texts as the source holds them, the kept document first), id_a and id_b (extended JSON),
+    kind, decision, similarity, blind, name and when. Of these an import needs label, id_a and id_b;
+    it stores all lines, or none if one is wrong. Of two labels of one pair and name the later one
+    stays.
     """
+    if export is not None and import_ is not None:
+        raise UsageError(Message("--export and --import exclude each other."))
     check_range("--port", port, 0, _LAST_PORT)
     check_range("--sample", sample, 1, _MOST)
     check_range("--seed", seed, 0, _LARGEST_SEED)
+    use, settings = commands.review, options.load()
+    if export is not None:
+        if str(export) != "-":
+            check_new("--export", export, overwrite=overwrite)
+        _export(settings, target, export)
+        return
+    if import_ is not None:
+        _import(settings, target, read_input(import_, _LARGEST), use.own_name(name))
+        return
     server = _server()
-    settings = options.load()
-    use = commands.review
     wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
     with server.bound(port) as own, ExitStack() as stack:
         with working(Message("ended; no answer was stored.")) as progress:
@@ -77,62 +104,21 @@ def review(
             server.serve(opened, own, ready, asked_language())
 
 
-app = group("Export and import what people said of pairs in dedup review.")
-
-
-@app.command("export")
-@with_options(*OF_A_TARGET)
-def export(
-    target: Target,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[FILE]", help="Where to, else standard output.", show_default=False
-        ),
-    ] = None,
-    overwrite: Overwrite = False,
-    *,
-    options: Given,
-) -> None:
-    """Write the labels of all names as JSONL, with both texts of each pair.
-
-    A line holds a, b (the texts as the source holds them, the kept document first), label (S same,
-    D different, U unsure), id_a, id_b, kind, decision, similarity, blind, name and when.
-    scripts/bench/evaluate.py --labelled reads such files.
-    """
-    if file is not None:
-        check_new("FILE", file, overwrite=overwrite)
-    settings = options.load()
+def _export(settings: Settings, target: str, file: Path) -> None:
     with working(Message("ended; the file was not written.")) as progress:
-        lines = [f"{line}\n" for line in commands.labels.export_labels(settings, target, progress)]
-    if file is None:
+        lines = [f"{line}\n" for line in commands.review.export_labels(settings, target, progress)]
+    if str(file) == "-":
         typer.echo("".join(lines), nl=False)
         return
-    save(file, "".join(lines), "FILE")
+    save(file, "".join(lines), Message("the labels"))
     said = Message("{number:,} labels: {file}", number=len(lines), file=file)
     typer.echo(localized(said))
 
 
-@app.command("import")
-@with_options(*OF_A_TARGET)
-def import_(
-    target: Target,
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="File of labels, or - for standard input.")
-    ],
-    name: Name = None,
-    *,
-    options: Given,
-) -> None:
-    """Store labels from JSONL in T.labels: all of them, or none if a line is wrong.
-
-    A line needs label (S, D or U), id_a (of the kept document) and id_b. Of two labels of one pair
-    and name the later one stays.
-    """
-    text = read_input(file, _LARGEST)
-    settings, own = options.load(), commands.review.own_name(name)
+def _import(settings: Settings, target: str, text: str, name: str) -> None:
+    lines = text.split("\n")
     with working(Message("ended; no label was stored.")) as progress:
-        count = commands.labels.import_labels(settings, target, text.split("\n"), own, progress)
+        count = commands.review.import_labels(settings, target, lines, name, progress)
     said = Message("{number:,} labels are new or later than those that were there", number=count)
     typer.echo(localized(said))
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
@@ -19,6 +18,7 @@ from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, monitor
 from dedup_job.cli.options import OF_A_RUN, Given, Yes, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
+from dedup_job.cli.usage import in_groups
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
@@ -30,7 +30,7 @@ from dedup_job.runs.progress import QUIET
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.cli.guide import Chosen
+    from dedup_job.cli.guide import Proposal
     from dedup_job.cli.monitored import Monitored
     from dedup_job.commands.dry_survey import SurveyCollector
     from dedup_job.commands.run import Request, Spread, Watch
@@ -41,7 +41,7 @@ _From = Annotated[
     str | None,
     typer.Option(
         metavar="NS",
-        help="Collection to read: collection or database.collection [default: asked for].",
+        help="Collection to read: collection or database.collection [default: proposed].",
     ),
 ]
 _Into = Annotated[
@@ -49,7 +49,7 @@ _Into = Annotated[
     typer.Option(
         metavar="NS",
         help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
-        "[default: asked for].",
+        "[default: proposed].",
     ),
 ]
 _Limit = Annotated[
@@ -57,9 +57,6 @@ _Limit = Annotated[
     typer.Option(metavar="N", min=1, max=10**15, help="Process at most N new documents."),
 ]
 _DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide and report, write nothing.")]
-_FullScan = Annotated[
-    bool, typer.Option("--full-scan", help="Compare all ids instead of reading what changed.")
-]
 _Follow = Annotated[
     bool, typer.Option("--follow", help="Stay and decide what arrives, until stopped.")
 ]
@@ -77,25 +74,26 @@ _Page = Annotated[
 _Profile = Annotated[
     bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
 ]
-_Embedded = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Start a private MongoDB server on the data in DIR."),
-]
+_GROUPS: Mapping[str, str] = {
+    Message("Source and target:"): "source target uri uri_file db query field",
+    Message("What is decided:"): "config limit keep against on_change on_delete",
+    Message("How it runs:"): "dry_run follow cluster yes",
+    Message("Output:"): "report html overwrite profile metrics_file log_format help",
+}
 
 
+@in_groups(_GROUPS)
 @with_options(*OF_A_RUN)
 def run(
     source: _From = None,
     target: _Into = None,
     limit: _Limit = None,
     dry_run: _DryRun = False,
-    full_scan: _FullScan = False,
     follow: _Follow = False,
     cluster: _Cluster = None,
     report: _ReportFile = None,
     html: _Page = None,
     profile: _Profile = False,
-    embedded: _Embedded = None,
     metrics_file: MetricsOption = None,
     log_format: LogOption = LogFormat.PLAIN,
     yes: Yes = False,
@@ -105,41 +103,34 @@ def run(
 ) -> None:
     """Copy the unique documents of the source to the target; record all others in T.ledger.
 
-    A second run with the same target decides only new documents. The same command resumes a run
-    that was stopped, killed or cut off. Without --source it shows what the server holds, and asks.
-    """
-    chosen = None
-    if (source is None or target is None) and log_format is LogFormat.PLAIN:
-        from dedup_job.cli.guide import Wanted, choose  # here: few runs need it
+      dedup run --source school.questions --target school.unique --dry-run
+      dedup run --source school.questions --target school.unique --config questions
 
-        more = [("--limit", limit), ("--cluster", cluster), ("--embedded", embedded)]
-        typed = [*options.words(), *(str(w) for pair in more if pair[1] is not None for w in pair)]
-        only_real = any((follow, cluster, metrics_file))
-        wanted = Wanted(
-            source, target, typed, dry_run, html, options.gives("field"), only_real, yes
-        )
-        with StopSignals(), _server(embedded) as uri:
-            settings = options.load()
-            chosen = choose(settings.at(uri) if uri else settings, wanted)
-        source, target, dry_run, html = chosen.source, chosen.target, chosen.dry_run, chosen.html
+    A second run with the same target decides only new documents. The same command resumes a run
+    that was stopped, killed or cut off. Without --source it lists the collections of the server
+    and proposes a command. `dedup config show` lists all settings.
+    """
+    proposed = None
+    is_plain = log_format is LogFormat.PLAIN and not (follow or cluster or metrics_file)
+    if (source is None or target is None) and is_plain:
+        from dedup_job.cli.guide import propose  # here: few runs need it
+
+        html = html or Path("pairs.html")
+        typed = [*options.words(), *(("--limit", str(limit)) if limit else ())]
+        look, names = ("--dry-run", "--html", str(html)), (source, target)
+        with StopSignals():
+            proposed = propose(options.load(), names, typed, look, asks=not yes)
+        source, target, dry_run = proposed.source, proposed.target, True
     with monitored(log_format, metrics_file, dry_run=dry_run) as told:
         if source is None or target is None:
             raise UsageError(Message("--source and --target are needed."))
-        if embedded is not None and options.gives("uri", "uri_file"):
-            raise UsageError(
-                Message("--embedded starts a server of its own: leave --uri and --uri-file out.")
-            )
-        settings = options.load().reading(chosen.field if chosen else None)
+        settings = options.load().reading(proposed.field if proposed else None)
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
-        request = commands.run.Request(
-            source, target, limit, dry_run=dry_run, full_scan=full_scan, follow=follow
-        )
-        with StopSignals(told.stopping) as stop, _server(embedded) as uri:
-            if uri:
-                settings = settings.at(uri)
+        request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
+        with StopSignals(told.stopping) as stop:
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
             agree = _agree if is_interactive() and not yes else None
             begun, warn = stop.wait_for_batch, told.warn
@@ -148,8 +139,8 @@ def run(
             pages = []
             if html is not None:
                 pages.append(partial(_write_page, html, settings, told, collector))
-            if chosen is not None and dry_run:
-                pages.append(partial(_say_how_to_write, chosen))
+            if proposed is not None:
+                pages.append(partial(_say_how_to_write, proposed))
             tell(told.report, report, stop, profile=profile, pages=pages)
 
 
@@ -189,15 +180,6 @@ def _on_cluster(address: str) -> Spread:
     return on_cluster(address)
 
 
-def _server(folder: Path | None) -> AbstractContextManager[str | None]:
-    """Run a server on the data in a folder within the block; yield its URI, None without one."""
-    if folder is None:
-        return nullcontext()
-    from dedup_job.mongo.embedded import embedded_server  # here: few runs need it
-
-    return embedded_server(folder)
-
-
 def _write_page(
     file: Path,
     settings: Settings,
@@ -216,9 +198,9 @@ def _write_page(
     console().say(Message("{file}: open it in a browser.", file=file))
 
 
-def _say_how_to_write(chosen: Chosen, _: Run) -> None:
+def _say_how_to_write(proposed: Proposal, _: Run) -> None:
     console().say(Message("to write the unique documents:"))
-    console().say(f"  {replace(chosen, dry_run=False, html=None).command}")
+    console().say(f"  {proposed.command()}")
 
 
 def _agree(source: str, target: str) -> None:
@@ -285,10 +267,8 @@ def _code(outcome: Run) -> int:
 
 def _write_report(outcome: Run, file: Path) -> None:
     what = Message("the run is {status}, but its report", status=label(str(outcome.status)))
-    instead = Message(
-        "The same values are printed above and stand in {target}.runs.", target=outcome.about.target
-    )
+    instead = Message("The same values stand in {target}.runs.", target=outcome.about.target)
     if outcome.about.dry_run:
         what = Message("the dry run is done, but its report")
-        instead = Message("The same values are printed above.")
+        instead = Message("The counts are printed above.")
     save(file, as_json(outcome.as_json()), what, instead)

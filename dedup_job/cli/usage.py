@@ -11,8 +11,8 @@ import io
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -22,8 +22,12 @@ from dedup_job.messages import FOLDER, Message, chosen_language, localized
 
 DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
 """What the help of an option says of a default that the library does not know."""
+F = TypeVar("F", bound=Callable[..., Any])
+Section = tuple[str, Iterable[tuple[str, str]]]
+"""A title, and rows of names with what they mean."""
 _WIDEST_NAME = 26  # columns of an option beside its help
 _CHOICE = re.compile(r"'(.*)' is not one of (.*)", re.DOTALL)
+_RANGE = re.compile(r"\[[^\[\]]*x[<>]=[^\[\]]*\]")  # of numbers; a refusal names it
 _TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _WIDEST = 100  # columns that are easy to read
 
@@ -39,8 +43,6 @@ class Command(TyperCommand):
 class Group(TyperGroup):
     """Commands with their help in the language of the user."""
 
-    command_class = Command
-
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return what belongs to the command; without any, write the help and end with 2."""
         if not args and self.no_args_is_help and not ctx.resilient_parsing:
@@ -50,7 +52,11 @@ class Group(TyperGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help."""
-        formatter.write(_help(self, ctx, self.summaries(ctx)))
+        formatter.write(_help(self, ctx, self.sections(ctx)))
+
+    def sections(self, ctx: Any) -> Iterator[Section]:
+        """Yield each group of commands: its title, and a line for each command."""
+        yield Message("Commands:"), self.summaries(ctx)
 
     def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:
         """Yield the name of each command and its help in a line."""
@@ -65,6 +71,19 @@ class Group(TyperGroup):
             return super().resolve_command(ctx, args)
         what = Message("no such command: {name}", name=name)
         raise UsageError(_refused(ctx, _perhaps(what, difflib.get_close_matches(name, known))))
+
+
+def in_groups(groups: Mapping[str, str]) -> Callable[[F], F]:
+    """Return a decorator that groups a command's options in its help.
+
+    groups: names of parameters by the title of the group.
+    """
+
+    def decorate(command: F) -> F:
+        command.__dict__["groups"] = groups
+        return command
+
+    return decorate
 
 
 def first_paragraph(told: str | None) -> str:
@@ -125,36 +144,50 @@ def _perhaps(what: Message, near: Iterable[str] | None) -> Message:
     return Message("{what} (perhaps you meant {names})", what=what, names=names) if names else what
 
 
-def _help(command: Any, ctx: Any, commands: Iterable[tuple[str, str]] = ()) -> str:
+def _help(command: Any, ctx: Any, commands: Iterable[Section] = ()) -> str:
     from dedup_job.report.output import Output  # here: rich is slow to load
 
     text = io.StringIO()
     out = Output(text, colour=False, width=min(shutil.get_terminal_size().columns, _WIDEST))
     pieces = " ".join(command.collect_usage_pieces(ctx))
     out.rows([(Message("Usage:"), f"{ctx.command_path} {pieces}")])
-    for paragraph in filter(None, (command.help or "").split("\n\n")):
+    examples, paragraphs = parts_of_help(command)
+    for example in examples:
         out.say()
-        sentence = " ".join(paragraph.split())
-        out.paragraph(Message(sentence))
-    sections = ((Message("Options:"), _options(command, ctx)), (Message("Commands:"), commands))
-    for title, rows in sections:
-        if rows := [(name, _translated(told)) for name, told in rows]:
-            out.say()
-            out.say(title)
-            out.rows(rows, indent=2, widest=_WIDEST_NAME)
+        out.say(example)
+    for paragraph in paragraphs:
+        out.say()
+        out.paragraph(Message(paragraph))
+    for title, rows in (*commands, *_options(command, ctx)):
+        out.say()
+        out.say(title)
+        translated = [(name, _translated(told)) for name, told in rows]
+        out.rows(translated, indent=2, widest=_WIDEST_NAME)
     if command.epilog:
         out.say()
         out.paragraph(Message(command.epilog))
     return text.getvalue()
 
 
-def _options(command: Any, ctx: Any) -> Iterator[tuple[str, str]]:
-    """Yield how each option is written, and its help."""
+def parts_of_help(command: Any) -> tuple[list[str], list[str]]:
+    """Return the examples of a command's help, which are indented, and its other paragraphs."""
+    parts = [part for part in (command.help or "").split("\n\n") if part]
+    examples = [part for part in parts if part.startswith(" ")]
+    return examples, [" ".join(part.split()) for part in parts if part not in examples]
+
+
+def _options(command: Any, ctx: Any) -> Iterator[Section]:
+    """Yield each group of options: its title, how each is written, and its help."""
+    rows = {}
     for parameter in command.get_params(ctx):
         if record := _record(parameter, ctx):
             told = " ".join((getattr(parameter, "help", None) or "").split())
-            extra = record[1].removeprefix(parameter.help or "").strip()
-            yield record[0], f"{_translated(told)} {extra}".strip()
+            extra = _RANGE.sub("", record[1].removeprefix(parameter.help or "")).strip()
+            rows[parameter.name] = record[0], f"{_translated(told)} {extra}".strip()
+    for title, names in getattr(command.callback, "groups", {}).items():
+        yield title, [rows.pop(name) for name in names.split()]
+    if rows:
+        yield Message("Options:"), rows.values()
 
 
 def _record(parameter: Any, ctx: Any) -> Any:

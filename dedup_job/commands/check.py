@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from typing import Any
-
-from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.index import snapshot_differences
 from dedup_job.commands.opened import opened
-from dedup_job.commands.run import package_versions
+from dedup_job.commands.snapshots import snapshot_differences
 from dedup_job.decision import PairRecheck
 from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.audit import Checker
-from dedup_job.mongo.maintenance.run_counts import Audited
-from dedup_job.mongo.maintenance.shapes import differing
+from dedup_job.mongo.maintenance.audit_rows import Audited
 from dedup_job.mongo.state import stamp
 from dedup_job.runs.check import Check, Checked, Tally
 from dedup_job.runs.progress import QUIET, Progress
@@ -46,21 +40,8 @@ def check_target(
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,
         )
-        generation = Checker(audited, _strange, on.progress).check(sample)
+        generation = Checker(audited, on.target, on.progress).check(sample)
         if sample is None:
             tally.add(Check.SNAPSHOT, *snapshot_differences(on))
         seconds = time.perf_counter() - began
         return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
-
-
-def _strange(row: Mapping[str, Any]) -> list[str]:
-    """Return the names of those settings of a run that this version does not record so."""
-    if row["versions"].get("dedup-job") != package_versions()["dedup-job"]:
-        return []  # another version has others
-    try:
-        now = Settings(**row["settings"]).recorded()
-    except ValidationError as e:
-        return [".".join(map(str, error["loc"])) for error in e.errors()]
-    except TypeError:
-        return ["settings"]
-    return [*differing(row["settings"], now, "")]

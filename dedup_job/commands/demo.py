@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.demo import Score, make_corpus, score
+from dedup_job.demo import Row, make_corpus, score
 from dedup_job.messages import Message
 from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
 from dedup_job.mongo.embedded import embedded_server
@@ -17,33 +17,28 @@ from dedup_job.settings import load
 
 
 class Demonstration(NamedTuple):
-    """The run, and how its result compares with the labels."""
+    """The run, what became of each kind, and the number of documents in neither place or both."""
 
     report: Run
-    score: Score
+    rows: list[Row]
+    lost: int
 
 
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
 ) -> Demonstration:
-    """Make documents, run on them, and score the outcome; tell: takes what is done next.
+    """Make documents, run on them, and return the outcome; tell: takes what is done next.
 
     folder: where the server's data stays; None: it is thrown away.
     """
     tell(Message("starting a MongoDB server ..."))
     with embedded_server(folder) as uri:
         corpus = make_corpus(documents, seed)
-        tell(
-            Message(
-                "filling {source} with {number:,} labelled documents ...",
-                source=f"{DATABASE}.{SOURCE}",
-                number=len(corpus),
-            )
-        )
         fill(uri, corpus)
         run = command_line("run", "--db", DATABASE, "--source", SOURCE, "--target", TARGET)
         tell(f"{run}\n")
         request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}")
         report = run_job(load().settings.at(uri), request, watch)
-        ends = outcome(uri)
-    return Demonstration(report, score(corpus, *ends))
+        kept, dropped = outcome(uri)
+    lost = sum((each["_id"] in kept) == (each["_id"] in dropped) for each in corpus)
+    return Demonstration(report, score(corpus, kept, dropped), lost)

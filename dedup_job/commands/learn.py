@@ -13,12 +13,12 @@ import numpy as np
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.labels import exported_lines, object_of, problem_list
 from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.review import exported_lines, object_of, problem_list
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
-from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
+from dedup_job.judgment.learning import Labels, Learnt, learn
 from dedup_job.messages import Message, counted, joined, said_by
 from dedup_job.mongo.maintenance.label_store import LabelStore
 from dedup_job.native.parts import BREAK
@@ -40,8 +40,6 @@ _WORDS = {
 }
 _LETTERS = {Label.SAME: "S", Label.DIFFERENT: "D"}
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
-NEEDED = LEAST
-"""Labels of each class from which trees are grown."""
 
 
 class Said(NamedTuple):
@@ -60,7 +58,7 @@ class Lesson:
     """What was learnt, and from how many labels; settings: to run with, but for the model's place.
 
     gone: labels without one of their texts, or with equal ones; contradictions: in words, labels
-    that a later one replaces; extra: LightGBM is installed.
+    that a later one replaces.
     """
 
     source: str
@@ -71,7 +69,6 @@ class Lesson:
     different: int
     unsure: int
     gone: int
-    extra: bool
     contradictions: Sequence[str] = field(default_factory=tuple)
 
     def file(self) -> str:
@@ -123,7 +120,6 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
     _check(on.target.name, same, len(latest) - same)
     on.progress.stage(Message("learning"))
     sources = Counter((one.bank or on.target.name, _LETTERS[one.label]) for one in latest)
-    extra = _can_grow()
     learnt = learn(
         _labels(on.settings.decision, on, latest),
         on.settings.decision.confidence,
@@ -131,7 +127,6 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
             {"bank": bank, "label": label, "pairs": n}
             for (bank, label), n in sorted(sources.most_common(_BANKS))
         ],
-        grows=extra,
     )
     unsure = sum(one is not None and one.label is Label.UNSURE for one in said)
     return Lesson(
@@ -143,7 +138,6 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
         len(latest) - same,
         unsure,
         len(said) - unsure - len(known),
-        extra,
         contradictions,
     )
 
@@ -228,14 +222,6 @@ def _more(review: str) -> Message:
     )
 
 
-def _can_grow() -> bool:
-    try:
-        import lightgbm  # noqa: F401  # an extra, with a library of the system
-    except (ImportError, OSError):
-        return False
-    return True
-
-
 def _read(text: str, file: str = "") -> list[Said | None]:
     """Return the labelled pairs of lines of JSON, None for a pair that lacks a text."""
     found: list[Said | None] = []
@@ -272,7 +258,7 @@ def _said_of(line: str, where: str, file: str) -> Said | None:
     a, b = texts
     bank, when, name = (str(values.get(key) or "") for key in ("bank", "when", "name"))
     if not where:
-        ids = {"id": values.get("id_b"), "other": values.get("id_a")}
+        ids = {"id": json.dumps(values.get("id_b")), "other": json.dumps(values.get("id_a"))}
         where = Message("{name} of _id {id} and {other}", name=name, **ids)
     if a is None or b is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.lookup import decided_records, several
@@ -58,7 +59,7 @@ def sample_pairs(
     progress: Progress = QUIET,
     *,
     texts: bool = True,
-) -> list[DecidedDocument]:
+) -> Sample:
     """Return pairs with their texts: at random by a seed, else the most doubtful ones first.
 
     The same seed draws the same ones. Most doubtful are near duplicates with the largest part left
@@ -74,7 +75,14 @@ def sample_pairs(
             )
         )
     with _sampler(settings, target, wanted, progress) as sampler:
-        return sampler.sample(number, seed, texts=texts)
+        return Sample(sampler.sample(number, seed, texts=texts), sampler.count())
+
+
+class Sample(NamedTuple):
+    """Some of the documents that are wanted, and the number of all."""
+
+    documents: list[DecidedDocument]
+    total: int
 
 
 @contextmanager

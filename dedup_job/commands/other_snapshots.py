@@ -111,15 +111,12 @@ class OtherSnapshots(SnapshotStore):
     def _own_facts(self) -> Mapping[str, Any]:
         bookmark = self._source.bookmark
         assert bookmark is not None  # else nothing is saved
-        saved = json_util.dumps(bookmark.model_dump(by_alias=True))
+        saved = json_util.dumps(bookmark.as_dict())
         return {"bookmark": saved}
 
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
         """Read what was inserted and changed; forget what was changed and deleted."""
-        try:
-            since = Bookmark.model_validate(json_util.loads(last["bookmark"]))
-        except (KeyError, ValueError, TypeError) as e:
-            raise SnapshotError(Message("it is damaged")) from e
+        since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
             found = self._source.happened(since)
             came = in_order(found.inserted | found.changed)

@@ -1,25 +1,34 @@
-"""A sample of pairs that a person labels, one by one: what `dedup review` shows and stores."""
+"""Labels of pairs: given one by one to a sample, written as lines of JSON, and read again."""
 
 from __future__ import annotations
 
 import getpass
+import json
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any, Literal
 
 import xxhash
+from pydantic import BaseModel, Field, ValidationError
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.labels import LONGEST_NAME, exported_lines, imported_rows
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.restore import Restored, restore
+from dedup_job.documents import Pair
 from dedup_job.errors import UsageError, Vanished
-from dedup_job.messages import Message
-from dedup_job.mongo.bson.edit import place_of
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.messages import Message, joined, said_by
+from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.extended_json import (
+    MALFORMED,
+    parsed,
+    shown,
+    shown_value,
+    unmistakable,
+)
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.lease_admin import existing_parts
@@ -27,6 +36,10 @@ from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import majority, some
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.native.parts import BREAK
+from dedup_job.printing import id_as_json
 from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
@@ -34,10 +47,16 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.share import Share
 from dedup_job.runs.survey import review_sample
 from dedup_job.settings import Settings
+from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _SHOWN = 100  # documents in the list of those that were dropped wrongly
 _BEGINNING = 80  # characters of their texts
+_LONGEST_NAME = 100
+_LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
+_LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
+_TOGETHER = 500  # labels; their texts are read at once
+_NAMED = 10  # problems in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +76,12 @@ def own_name(given: str | None) -> str:
         name = getpass.getuser() if given is None else given
     except (KeyError, OSError, ImportError) as e:
         raise UsageError(Message("this user has no name; give one with --name.")) from e
-    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+    if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise UsageError(
             Message(
                 "--name is {name!r}, expected 1 to {most} printable characters.",
-                name=name[:LONGEST_NAME],
-                most=LONGEST_NAME,
+                name=name[:_LONGEST_NAME],
+                most=_LONGEST_NAME,
             )
         )
     return name
@@ -217,22 +236,6 @@ class Review:
         with self._restoring:  # else the second would be refused by the lease of the first
             return restore(self._settings, self._wanted.target, ids)
 
-    def export(self) -> Iterator[str]:
-        """Yield this person's labels as lines of JSON."""
-        with translated():
-            yield from exported_lines(self._on, self._labels.rows(self.name))
-
-    def import_lines(self, lines: Sequence[str]) -> int:
-        """Store labels from lines of JSON, this person's own where a line names nobody.
-
-        Returns how many are new; UsageError as of `import_labels`.
-        """
-        with translated():
-            rows = imported_rows(self._on.target, lines, self._labels.rows(), self.name)
-            self._labels.put(rows)
-        self.refresh()
-        return len(rows)
-
     def _read(self, drawn: DecidedDocument) -> tuple[DecidedDocument, bool]:
         """Return a pair with its texts, and whether the dropped one is kept by now."""
         found = self._reader.read([drawn]).get(drawn.key)
@@ -244,7 +247,7 @@ class Review:
             drawn,
             id=shown(drawn.key),
             of=shown(drawn.pair.of),
-            against=place_of(drawn.pair.of),
+            against=bson_edit.place_of(drawn.pair.of),
             text=text,
             other=texts.get(drawn.pair.of),
         )
@@ -291,3 +294,156 @@ def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
 def _key(pair: DecidedDocument) -> str:
     """Return a short name of a pair that an address or a form can hold."""
     return xxhash.xxh3_128_hexdigest(b"".join(pair.keys))
+
+
+def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
+    """Yield the labels of a target, of all names, as lines of JSON."""
+    with opened(settings, target, progress) as on:
+        yield from exported_lines(on, LabelStore(on.target).rows())
+
+
+def import_labels(
+    settings: Settings,
+    target: str,
+    lines: Sequence[str],
+    name: str | None = None,
+    progress: Progress = QUIET,
+) -> int:
+    """Store labels from lines of JSON; return how many are new, or later than those there are.
+
+    name: the person who labelled, for lines without a name. UsageError names lines that are not
+    labels; then none is stored.
+    """
+    with opened(settings, target, progress) as on:
+        store = LabelStore(on.target)
+        store.check()
+        latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
+        fresh: dict[Any, LabelRow] = {}
+        for row in _label_rows(lines, name):
+            own = (*row.document.keys, row.name)
+            if own not in latest or latest[own] < row.when:
+                latest[own], fresh[own] = row.when, row
+        store.put(_as_decided(on.target, [*fresh.values()]))
+        return len(fresh)
+
+
+def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
+    """Yield labels with the texts that they are about; between: the parts of a text."""
+    for start in range(0, len(rows), _TOGETHER):
+        part = rows[start : start + _TOGETHER]
+        texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
+        for n, row in enumerate(part, start + 1):
+            document = row.document
+            place = bson_edit.place_of(document.pair.of)
+            line = {
+                "n": n,
+                "label": _LETTER_OF[row.label],
+                "a": texts.get(document.pair.of),
+                "b": texts.get(document.key),
+                "id_a": _id_as_json(document.pair.of),
+                **({"against": place} if place else {}),
+                "id_b": _id_as_json(document.key),
+                "kind": document.reason,
+                "decision": document.decision,
+                "similarity": document.pair.similarity,
+                "blind": row.blind,
+                "name": row.name,
+                "when": row.when.isoformat(timespec="milliseconds"),
+            }
+            yield json.dumps(line, ensure_ascii=False)
+
+
+def _id_as_json(key: bytes) -> Any:
+    return id_as_json(shown_value(bson_edit.storable(bson_edit.own_key(key))))
+
+
+def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
+    """Return texts by key, as they are in the source; what is gone there, as in the target."""
+    keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
+    own = [key for key in keys if not bson_edit.place_of(key)]
+    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
+    return {**on.target.texts([key for key in keys if key not in found]), **found}
+
+
+class _Line(BaseModel):
+    """A label as a line of JSON; other fields, such as the texts, are for people."""
+
+    label: Literal["S", "D", "U"]
+    id_a: Any
+    id_b: Any
+    against: str = Field("", pattern=r"^([^.\x00]+\.[^\x00]+)?$")
+    name: str | None = None
+    blind: bool = False
+    when: datetime | None = None
+
+    def row(self, default: str | None) -> LabelRow:
+        """Return the label; ValueError if its name or an _id is none. default: a name."""
+        name = self.name or default or ""
+        if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
+            raise ValueError(Message("name is {name!r}, expected who gave the label", name=name))
+        of, key = (bson_edit.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
+        of = bson_edit.renamed(of, self.against.encode()) if self.against else of
+        when = self.when or datetime.now(UTC)
+        return LabelRow(
+            DecidedDocument(key, "", "", Pair(of, 0, None, ())),
+            name,
+            _LETTERS[self.label],
+            self.blind,
+            when if when.tzinfo else when.replace(tzinfo=UTC),
+        )
+
+
+def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
+    """Read lines of labels; UsageError names those that are none."""
+    rows, wrong = list[LabelRow](), list[str]()
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            rows.append(_Line.model_validate(object_of(line)).row(name))
+        except (ValueError, *MALFORMED) as e:
+            problem = said_by(e)
+            if isinstance(e, ValidationError):
+                (first, *_) = e.errors()
+                problem = placed(".".join(map(str, first["loc"])), what_is_wrong(first))
+            wrong.append(Message("line {line:,}: {problem}", line=number, problem=problem))
+    if wrong:
+        head = Message("{number:,} lines are not labels; none was stored:", number=len(wrong))
+        raise UsageError(problem_list(head, wrong))
+    return rows
+
+
+def problem_list(head: Message, wrong: Sequence[str]) -> Message:
+    """Return a message that names the first of many problems, a line each."""
+    more = len(wrong) - _NAMED
+    last = [Message("... and {number:,} more", number=more)] if more > 0 else []
+    return joined([head, *wrong[:_NAMED], *last], "\n")
+
+
+def object_of(line: str) -> dict[str, Any]:
+    """Return the object in a line of JSON; ValueError if there is none."""
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError) as e:
+        raise ValueError(Message("it is not JSON ({why})", why=str(e))) from e
+    if not isinstance(values, dict):
+        raise ValueError(Message("it is not an object"))  # noqa: TRY004  # of the line's form
+    return values
+
+
+def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
+    """Return labels with the decisions of the target on their pairs."""
+    pairs, reader = [row.document for row in rows], PairReader(target, list)
+    dropped = reader.read(pairs, texts=False)
+    kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)
+
+    def decided(one: DecidedDocument) -> DecidedDocument:
+        found = dropped.get(one.key)
+        if found is None or found.pair.of != one.pair.of:
+            found = kept.get(one.key)
+        if found is None:
+            return one
+        pair = one.pair._replace(similarity=found.pair.similarity)
+        return replace(one, decision=found.decision, reason=found.reason, pair=pair)
+
+    return [replace(row, document=decided(row.document)) for row in rows]

@@ -46,17 +46,12 @@ _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run was asked for, besides settings.
-
-    full_scan: compare all ids, whether or not their changes are known;
-    follow: stay and decide what arrives.
-    """
+    """Options of one run that are no settings; follow: stay and decide what arrives."""
 
     source: str
     target: str
     limit: int | None = None
     dry_run: bool = False
-    full_scan: bool = False
     follow: bool = False
 
 
@@ -100,8 +95,6 @@ def run_job(
                 option=given[0],
             )
         )
-    if request.full_scan:
-        settings = settings.with_full_scan()
     with connected(settings, progress) as (client, database):
         names = (
             Namespace.parse(request.source, database, "--source"),
@@ -120,6 +113,8 @@ def run_job(
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
         guard = writer.guard if writer else CollectionGuard(reader)
+        if settings.cleaning.html == "auto":
+            retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         retry(lambda: _check(client, names, others, source, reader, guard, request))
         documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, documents)

@@ -54,8 +54,10 @@ class SnapshotStore:
         Its files are not checked yet, and nothing is proved: `load` does both. None else.
         """
         version, found = self._version(), list[Mapping[str, Any]]()
+        if version is None:
+            return None
         try:
-            while version and not (found and found[-1]["generation"] == version.generation):
+            while not (found and found[-1]["generation"] == version.generation):
                 facts = snapshot.facts_of(self._file_of(version, len(found)))
                 if found and facts["after"] != found[-1]["generation"]:
                     return None
@@ -65,7 +67,7 @@ class SnapshotStore:
             documents = sum(index["ids"]["size"] for index in indexes)
             live = documents - len(found[-1]["replaced"]["forgotten"])
             left_out = sum(sum(one["bands"]["dropped"]) for one in indexes if "bands" in one)
-        except (SnapshotError, LookupError, TypeError):
+        except SnapshotError:
             return None
         if self._target.count(live) != live:
             return None
@@ -277,10 +279,7 @@ def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] |
     after: the batch with which the file before it ends, None of the first. Raises SnapshotError.
     """
     saved = snapshot.read(file)
-    try:
-        if after is not None and saved.facts["after"] != after:
-            return None
-        kept.load(saved.facts["index"], saved.parts)
-    except KeyError as e:
-        raise SnapshotError(Message("it is damaged")) from e
+    if after is not None and saved.facts["after"] != after:
+        return None
+    kept.load(saved.facts["index"], saved.parts)
     return saved.facts

@@ -1,16 +1,8 @@
-"""A corpus the project makes itself, and how a run's result is scored against its labels."""
+"""A corpus that the project makes itself, and what a run makes of its documents, by kind."""
 
 from __future__ import annotations
 
 from dedup_job.demo.corpus import SHARES, Kind, due, make_corpus
-from dedup_job.demo.score import Row, Score, score
+from dedup_job.demo.score import Row, score
 
-__all__ = [
-    "SHARES",
-    "Kind",
-    "Row",
-    "Score",
-    "due",
-    "make_corpus",
-    "score",
-]
+__all__ = ["SHARES", "Kind", "Row", "due", "make_corpus", "score"]

@@ -87,10 +87,7 @@ class HammingIndex:
         return facts, {name: Pieces.of(array) for name, array in arrays.items()}
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
-        """Become the index that `dump` gave away; for another layout it is laid out anew.
-
-        Raises ValueError or TypeError where a part of it leads outside.
-        """
+        """Become the index that `dump` gave away; for another layout it is laid out anew."""
         layout = layout_of(self.distance, facts["planned"], self._blocks)
         fingerprints, searchable = parts["fingerprints"], parts["searchable"]
         if str(layout) != facts["layout"]:

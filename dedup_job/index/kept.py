@@ -25,8 +25,7 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Snapshot, SnapshotError
-from dedup_job.messages import Message
+from dedup_job.index.snapshot import Arrays, Snapshot
 from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
 from dedup_job.native.growable_array import GrowableArray
 
@@ -205,12 +204,8 @@ class KeptIndex:
         }
 
     def restore_replacements(self, saved: Mapping[str, Any]) -> None:
-        """Remember what was replaced among all that is remembered. Raises SnapshotError."""
-        numbers = [*saved["forgotten"], *(n for one in saved["heirs"] for n in one)]
-        numbers += [number for number, _ in saved["groups"]]
+        """Remember what was replaced among all that is remembered."""
         base = self.others
-        if numbers and not 0 <= min(numbers) <= max(numbers) < self._count - base:
-            raise SnapshotError(Message("it is damaged: it names documents that it does not hold"))
         for number in saved["forgotten"]:
             self.forget_one(base + number)
         self._heirs |= {base + n: base + heir for n, heir in saved["heirs"]}
@@ -476,7 +471,7 @@ class KeptIndex:
         return Fingerprints(values, digests, short)
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what `sealed` gave away, behind what is remembered. Raises SnapshotError."""
+        """Remember what `sealed` gave away, behind what is remembered."""
         made = Segment.load(self._settings, facts, parts)
         self.seal()
         self._segments.insert(-1, made)

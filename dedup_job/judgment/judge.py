@@ -20,8 +20,8 @@ from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import Model, feature_names, load_model
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
-RULES: Final = 4
-"""Version of the rules: of forms, differences, guards and features."""
+RULES: Final = 5
+"""Version of the rules: of cleaning, forms, differences, guards and features."""
 
 UNLIKELY: Final = "unlikely"
 """What keeps a pair apart that no guard does: the model finds the same unlikely."""

@@ -1,8 +1,7 @@
-"""A model for one collection: the one that ships, and what labels of the collection say.
+"""A model for one collection: the one that ships, calibrated on labels of the collection.
 
-The scores of the model that ships are calibrated anew. With enough labels, further trees are grown
-upon them. A guard is switched off if the labels call most of its pairs the same. Both are done only
-where cross-validation shows that they help.
+A guard is switched off if the labels call most of its pairs the same, and only if cross-validation
+shows that this helps.
 """
 
 from __future__ import annotations
@@ -17,27 +16,24 @@ from numpy.typing import NDArray
 
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import Joined, Model, document_of, model_of, shipped_model
-from dedup_job.judgment.training import calibration, grow, logistic, nodes_of, sigmoid
 
-LEAST: Final = 20
-"""Labels of each class from which trees are grown.
-
-Pairs labelled the same that a guard keeps apart do not count.
-"""
 FOLDS: Final = 10
-_ROUNDS = 150
-_GAIN = 0.05  # by which trees lower the loss at least; less may be chance
+POINTS: Final = 65
+"""Of a calibration."""
+_BEYOND = 2.0  # how far a calibration reaches beyond the scores
+_STEPS, _LONGEST, _RIDGE = 50, 2.0, 1e-9  # of Newton's method
 _PRIOR = 50.0  # labels that the pairs which the shipped model was calibrated on count for
 _OFF_FROM, _OFF_SHARE = 20, 2 / 3  # labelled pairs of a guard, and the same ones of them
 _SURE = 0.01  # how likely a pair that a guard keeps apart is the same, for a comparison
 _WRONG = 0.005  # different pairs that may be joined
 _FALLS_FROM = 200  # different pairs from which the confidence may fall
-_LOWEST, _STEPS = 0.5, 1000  # of a confidence
+_LOWEST, _PER_CONFIDENCE = 0.5, 1000  # the least confidence, and how finely it is set
 _LEFT_OUT = 10_000  # probabilities of each class in a file
+_ALL = (1 << len(GUARDS)) - 1
 
 
 class Labels(NamedTuple):
-    """n labelled pairs, and what the judge says of them.
+    """n labelled pairs, and the judge's view of them.
 
     features: float64 (n, f); guards: uint32 (n,), bits for GUARDS; equals: bool (n,), nothing
     differs; same: bool (n,), whether they are labelled the same; groups: int64 (n,), those of
@@ -60,9 +56,13 @@ class Labels(NamedTuple):
         apart: NDArray[np.bool_] = self.guards & np.uint32(_ALL & ~off) != 0
         return apart
 
+    def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
+        """Return probabilities of a model with guards and equal pairs applied, float64 (n,)."""
+        return np.where(self.kept_apart(off), 0, np.where(self.equals, 1, probabilities))
+
 
 class Figures(NamedTuple):
-    """Of labelled pairs, how many are joined at a confidence."""
+    """Labelled pairs that are joined at a confidence."""
 
     confidence: float
     different: Joined
@@ -70,18 +70,15 @@ class Figures(NamedTuple):
 
 
 class Learnt(NamedTuple):
-    """What labels led to.
+    """A model that fits labels.
 
-    document: the model's file. grown: trees were added, not only the calibration made anew;
-    too_few: there were not enough labels for that. shipped, shipped_best: of the model that ships,
-    at the confidence of now and at the best; own: of this model, by cross-validation. off: guards
-    that are switched off; refused: labelled the same, and kept apart by this guard all the same.
+    document: the model's file. shipped, shipped_best: of the model that ships, at the present
+    confidence and at the best; own: of this model, by cross-validation. off: guards that are
+    switched off; refused: pairs labelled the same that a guard keeps apart all the same, by guard.
     """
 
     document: Mapping[str, Any]
     confidence: float
-    grown: bool
-    too_few: bool
     shipped: Figures
     shipped_best: Figures
     own: Figures
@@ -89,123 +86,45 @@ class Learnt(NamedTuple):
     refused: Mapping[str, int]
 
 
-def learn(labels: Labels, confidence: float, sources: object, *, grows: bool = True) -> Learnt:
-    """Return a model that fits n labels; confidence: of now; grows: LightGBM is there.
+def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
+    """Return a model that fits n labels.
 
-    sources: what the file says of the labels.
+    confidence: the present one; sources: description of the labels, for the file.
     """
     file = json.loads(shipped_model())
     shipped = model_of(shipped_model(), "that ships")
     scores, probabilities = shipped.trees.evaluate(np.ascontiguousarray(labels.features).ravel())
     prior = _prior(shipped, file["calibration"])
-    tried = [
-        _Folds.of(labels, scores, prior, heeds=heeds, grown=grown)
-        for heeds in (True, False)[: 1 + bool(_guards_off(labels))]
-        for grown in (False, True)[: 1 + (grows and _is_enough(labels, heeds=heeds))]
-    ]
-    left_out = min(tried, key=lambda one: one.loss(labels) * (1 + _GAIN * (one.prior is None)))
-    grown, off = left_out.prior is None, 0 if left_out.heeds else _guards_off(labels)
-    nodes = file["trees"]
-    if grown:
-        slope, shift = _start(labels, scores, off, prior)
-        trees = _grown(labels, slope * scores + shift, off)
-        nodes = _joined(_moved(nodes, slope, shift), nodes_of(trees))
-    reach = np.concatenate([left_out.scores, *([] if grown else [file["calibration"]["scores"]])])
-    points = calibration(*left_out.curve(labels), reach)
-    by_points = np.interp(left_out.scores, points["scores"], points["probabilities"])
-    said = left_out.judged(labels, by_points)
-    now = np.where(labels.kept_apart(0), 0, np.where(labels.equals, 1, probabilities))
-    dial = _dial(said, labels, confidence)
-    own = _figures(said, labels.same, dial)
-    before = _figures(now, labels.same, confidence)
-    best = _figures(now, labels.same, _dial(now, labels, confidence))
+    tried = [_left_out(labels, scores, prior, heeds=True)]
+    if off := _guards_off(labels):
+        tried.append(_left_out(labels, scores, prior, heeds=False))
+    left_out = min(tried, key=lambda found: _loss(labels, found))
+    off = 0 if left_out is tried[0] else off
+    reach = np.concatenate([scores, file["calibration"]["scores"]])
+    points = calibration(*_curve(labels, scores, off, prior), reach)
+    now = labels.judged(probabilities, 0)
+    dial = _dial(left_out, labels, confidence)
+    own = _figures(left_out, labels.same, dial)
     names = [guard.name for k, guard in enumerate(GUARDS) if off >> k & 1]
     told = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
     document = document_of(
-        {**nodes, **points},
+        {**file["trees"], **points},
         {
-            name: _thinned(np.sort(np.round(said[labels.same == alike], 6))).tolist()
+            name: _thinned(np.sort(np.round(left_out[labels.same == alike], 6))).tolist()
             for name, alike in (("different", False), ("same", True))
         },
-        [*file["sources"], {**told, "confidence": dial, "trees": grown}],
+        [*file["sources"], {**told, "confidence": dial}],
         names,
     )
-    too_few = not _is_enough(labels, heeds=left_out.heeds)
-    return Learnt(document, dial, grown, too_few, before, best, own, names, _refused(labels, off))
-
-
-class _Folds(NamedTuple):
-    """What is said of each labelled pair by a model of the others.
-
-    scores: float64 (n,), log odds or those of the model that ships; apart: bool (n,), kept apart by
-    a guard; prior: of a model without trees of its own; heeds: all guards, else those that the
-    others do not switch off.
-    """
-
-    scores: NDArray[np.float64]
-    apart: NDArray[np.bool_]
-    prior: _Prior | None
-    heeds: bool
-
-    @classmethod
-    def of(
-        cls,
-        labels: Labels,
-        shipped: NDArray[np.float64],
-        prior: _Prior,
-        *,
-        heeds: bool,
-        grown: bool,
-    ) -> _Folds:
-        """Leave a part of the labels out after the other."""
-        scores, apart = shipped.copy(), np.zeros(len(shipped), dtype=np.bool_)
-        for fold in range(FOLDS):
-            out = labels.groups % FOLDS == fold
-            others = labels.where(~out)
-            off = 0 if heeds else _guards_off(others)
-            apart[out] = labels.where(out).kept_apart(off)
-            if grown and out.any():
-                slope, shift = _start(others, shipped[~out], off, prior)
-                scores[out] = slope * shipped[out] + shift
-            if grown and out.any() and min(_counts(others.same)):
-                trees = _grown(others, slope * shipped[~out] + shift, off)
-                scores[out] += trees.predict(labels.features[out], raw_score=True)
-        return cls(scores, apart, None if grown else prior, heeds)
-
-    def curve(self, labels: Labels) -> tuple[float, float]:
-        """Return the calibration."""
-        free = ~self.apart & ~labels.equals
-        if self.prior is None:
-            return logistic(self.scores[free], labels.same[free])
-        return logistic(*_with_prior(self.scores[free], labels.same[free], self.prior))
-
-    def judged(self, labels: Labels, said: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the probabilities of the scores, but for equal pairs and guards."""
-        return np.where(self.apart, 0, np.where(labels.equals, 1, said))
-
-    def loss(self, labels: Labels) -> float:
-        """Return the logarithmic loss; a guard counts as much as a probability near 0."""
-        free = ~self.apart & ~labels.equals
-        slope, shift = logistic(self.scores[free], labels.same[free])  # the same for both kinds
-        said = self.judged(labels, sigmoid(slope * self.scores + shift)).clip(_SURE, 1 - _SURE)
-        return -float(np.log(np.where(labels.same, said, 1 - said)).sum())
-
-
-def _start(
-    labels: Labels, shipped: NDArray[np.float64], off: int, prior: _Prior
-) -> tuple[float, float]:
-    """Return the calibration that trees are grown upon."""
-    free = ~labels.kept_apart(off) & ~labels.equals
-    return logistic(*_with_prior(shipped[free], labels.same[free], prior))
-
-
-def _grown(labels: Labels, start: NDArray[np.float64], off: int) -> Any:
-    """Return trees of all labels but those that no tree could help.
-
-    Different pairs teach what is different whether or not a guard keeps them apart.
-    """
-    taught = ~labels.equals & ~(labels.kept_apart(off) & labels.same)
-    return grow(labels.features[taught], labels.same[taught], _ROUNDS, start[taught])
+    return Learnt(
+        document,
+        dial,
+        _figures(now, labels.same, confidence),
+        _figures(now, labels.same, _dial(now, labels, confidence)),
+        own,
+        names,
+        _refused(labels, off),
+    )
 
 
 class _Prior(NamedTuple):
@@ -223,19 +142,40 @@ def _prior(model: Model, curve: Mapping[str, Sequence[float]]) -> _Prior:
     return _Prior(np.interp(said[free], curve["probabilities"], curve["scores"]), same[free])
 
 
-def _with_prior(
-    scores: NDArray[np.float64], same: NDArray[np.bool_], prior: _Prior
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.float64]]:
-    """Return scores, labels and weights of both."""
+def _left_out(
+    labels: Labels, scores: NDArray[np.float64], prior: _Prior, *, heeds: bool
+) -> NDArray[np.float64]:
+    """Return the probability of each pair by a model of the other labels, float64 (n,).
+
+    heeds: all guards count; otherwise those that the other labels do not contradict.
+    """
+    found = np.zeros(len(scores))
+    for fold in range(FOLDS):
+        out = labels.groups % FOLDS == fold
+        others = labels.where(~out)
+        off = 0 if heeds else _guards_off(others)
+        slope, shift = _curve(others, scores[~out], off, prior)
+        found[out] = labels.where(out).judged(sigmoid(slope * scores[out] + shift), off)
+    return found
+
+
+def _curve(
+    labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
+) -> tuple[float, float]:
+    """Return the logistic curve of labels and prior."""
+    free = ~labels.kept_apart(off) & ~labels.equals
     each = np.full(len(prior.scores), _PRIOR / max(len(prior.scores), 1))
-    return (
-        np.concatenate([scores, prior.scores]),
-        np.concatenate([same, prior.same]),
-        np.concatenate([np.ones(len(scores)), each]),
+    return logistic(
+        np.concatenate([scores[free], prior.scores]),
+        np.concatenate([labels.same[free], prior.same]),
+        np.concatenate([np.ones(int(free.sum())), each]),
     )
 
 
-_ALL = (1 << len(GUARDS)) - 1
+def _loss(labels: Labels, said: NDArray[np.float64]) -> float:
+    """Return the logarithmic loss; a guard counts as much as a probability near 0."""
+    sure = said.clip(_SURE, 1 - _SURE)
+    return -float(np.log(np.where(labels.same, sure, 1 - sure)).sum())
 
 
 def _guards_off(labels: Labels) -> int:
@@ -250,13 +190,6 @@ def _guards_off(labels: Labels) -> int:
         if not more:
             return off
         off |= sum(1 << k for k in more)
-
-
-def _is_enough(labels: Labels, *, heeds: bool) -> bool:
-    """Tell whether there are labels enough for trees."""
-    off = 0 if heeds else _guards_off(labels)
-    taught = ~labels.equals & ~(labels.kept_apart(off) & labels.same)
-    return min(_counts(labels.same[taught])) >= LEAST
 
 
 def _is_contradicted(same: NDArray[np.bool_]) -> bool:
@@ -282,12 +215,12 @@ def _dial(said: NDArray[np.float64], labels: Labels, now: float) -> float:
     different = np.sort(said[~labels.same])
     allowed = math.floor(_WRONG * len(different))
     first = different[-1 - allowed] if len(different) > allowed else 0.0
-    least = min((math.floor(first * _STEPS) + 1) / _STEPS, 1.0)
+    least = min((math.floor(first * _PER_CONFIDENCE) + 1) / _PER_CONFIDENCE, 1.0)
     return max(least, _LOWEST if len(different) >= _FALLS_FROM else now)
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return so many values, evenly chosen, that a file has room for them."""
+    """Return at most as many values as a file has room for, evenly chosen."""
     places = np.linspace(0, len(values) - 1, min(len(values), _LEFT_OUT))
     return np.take(values, places.astype(np.int64))
 
@@ -298,34 +231,35 @@ def _figures(said: NDArray[np.float64], same: NDArray[np.bool_], confidence: flo
     return Figures(confidence, different, alike)
 
 
-def _counts(same: NDArray[np.bool_]) -> tuple[int, int]:
-    return int(np.count_nonzero(same)), int(np.count_nonzero(~same))
+def logistic(
+    scores: NDArray[np.float64],
+    same: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[float, float]:
+    """Return slope and shift of the logistic curve of n scores (Platt 1999); it never falls."""
+    weighed = np.ones(len(scores)) if weights is None else weights
+    alike, unlike = float(weighed[same].sum()), float(weighed[~same].sum())
+    target = np.where(same, (alike + 1) / (alike + 2), 1 / (unlike + 2))
+    design = np.stack([scores, np.ones_like(scores)], axis=1)
+    found = np.zeros(2)
+    for _ in range(_STEPS):
+        p = sigmoid(design @ found)
+        hessian = design.T @ (design * (weighed * p * (1 - p))[:, None]) + _RIDGE * np.eye(2)
+        step = np.linalg.solve(hessian, design.T @ (weighed * (target - p)))
+        found += np.clip(step, -_LONGEST, _LONGEST)
+    return max(float(found[0]), 0.0), float(found[1])
 
 
-def _moved(
-    nodes: Mapping[str, Sequence[float]], slope: float, shift: float
-) -> dict[str, list[float]]:
-    """Return trees with another scale and a leaf that adds the shift."""
-    scaled: dict[str, Sequence[float]] = {
-        **nodes,
-        "value": [slope * value for value in nodes["value"]],
+def calibration(slope: float, shift: float, scores: NDArray[np.float64]) -> dict[str, list[float]]:
+    """Return points of a logistic curve as a model holds them, over the range of the scores."""
+    ends = float(scores.min()) - _BEYOND, float(scores.max()) + _BEYOND
+    points: NDArray[np.float64] = np.linspace(*ends, POINTS).round(6)
+    return {
+        "scores": points.tolist(),
+        "probabilities": [round(p, 6) for p in sigmoid(slope * points + shift).tolist()],
     }
-    leaf: dict[str, Sequence[float]] = {
-        "feature": [-1], "threshold": [0.0], "left": [0], "right": [0], "value": [shift],
-        "roots": [0],
-    }  # fmt: skip
-    return _joined(scaled, leaf)
 
 
-def _joined(
-    one: Mapping[str, Sequence[float]], more: Mapping[str, Sequence[float]]
-) -> dict[str, list[float]]:
-    """Return the trees of both."""
-    behind, inner = len(one["feature"]), [feature >= 0 for feature in more["feature"]]
-    places = {
-        name: [place + behind * is_inner for place, is_inner in zip(more[name], inner, strict=True)]
-        for name in ("left", "right")
-    }
-    roots = [root + behind for root in more["roots"]]
-    later: dict[str, Sequence[float]] = {**more, **places, "roots": roots}
-    return {name: [*one[name], *later[name]] for name in one}
+def sigmoid(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities."""
+    return 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))

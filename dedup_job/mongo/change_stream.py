@@ -21,7 +21,7 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Token, time_of
+from dedup_job.mongo.bookmark import Token
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
@@ -144,10 +144,6 @@ def position(collection: RawDocuments) -> Position:
             break
     if token is None:
         raise NotFollowed("")
-    if time_of(token) is None:
-        raise NotFollowed(
-            Message("this version of dedup does not know the server's form of resume tokens")
-        )
     time = operation_time(client)
     if time is None:
         raise NotFollowed("")
@@ -163,6 +159,8 @@ def changes(
     collection was dropped or renamed, and where there are more than MOST keys.
     """
     found, at = Changes(), since
+    if since["_data"] > until["_data"]:
+        raise NotFollowed("")
     while at["_data"] < until["_data"]:  # tokens are ordered
         piece, at = retry(partial(_piece, collection, fields, at, until))
         for event in piece:

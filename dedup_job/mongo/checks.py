@@ -89,6 +89,21 @@ def _behind_it(what: str) -> Message:
     return Message("Name the collection behind it, with --query for the part that you want.")
 
 
+def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
+    """Refuse a former target that holds clean text, which is not to be cleaned again."""
+    for name in names:
+        state = client[name.database][f"{name.collection}.state"].find_one({"_id": "state"}) or {}
+        if (state.get("settings") or {}).get("output", {}).get("text") == "cleaned":
+            raise UsageError(
+                Message(
+                    "{name} is a target that holds cleaned text. Cleaned again, text such as <b> "
+                    "would be taken for markup: set DEDUP_CLEANING__HTML=never, or html = "
+                    '"never" in section [cleaning] of a --config file.',
+                    name=name,
+                )
+            )
+
+
 def check_others(
     client: Client, others: Sequence[Namespace], source: Namespace, target: Namespace
 ) -> None:

@@ -18,7 +18,7 @@ class Outcome(NamedTuple):
     kept: ids; dropped: for each id the kept document that it duplicates, None where it was skipped.
     """
 
-    kept: list[int]
+    kept: set[int]
     dropped: dict[int, int | None]
 
 
@@ -32,6 +32,6 @@ def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
 def outcome(uri: str) -> Outcome:
     """Return what the run made of the documents."""
     with translated(), MongoClient[dict[str, Any]](uri) as client:
-        kept = [row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})]
+        kept = {row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})}
         rows = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
         return Outcome(kept, {row["_id"]: row["of"] for row in rows})

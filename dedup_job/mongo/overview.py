@@ -1,17 +1,17 @@
-"""What a server holds, for a user who has named nothing yet: collections, and fields with text."""
+"""The collections of a server and their text fields, for a user who has named none yet."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from bson.errors import BSONError
 from pymongo.errors import OperationFailure
 
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
-from dedup_job.runs.offer import Offered, Overview, TextField
 from dedup_job.text_fields import texts_in
 
 _OWN = ("admin", "local", "config")  # databases of the server itself
@@ -23,11 +23,36 @@ _MOST = 0.5  # the share of documents above which a field comes before one that 
 _RARE = 0.05  # the share of documents under which a field is not offered
 
 
-def look_around(client: Client, database: str | None) -> Overview:
-    """Return the largest collections with their fields, and how many more there are.
+class TextField(NamedTuple):
+    """A field that holds text; share: of documents, 0-1; characters: the mean of those texts."""
 
-    database: the only one to look at. What dedup wrote is left out, and what the user may not
-    read. At most 5 seconds are spent on counting.
+    name: str
+    share: float
+    characters: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A collection that may be a source; fields: the likeliest one to be the text first."""
+
+    name: str
+    documents: int
+    fields: Sequence[TextField]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The largest collections; others: the number of smaller, empty and uncounted ones."""
+
+    largest: Sequence[Candidate]
+    others: int
+
+
+def look_around(client: Client, database: str | None) -> Overview:
+    """Return the largest collections with their fields, and the number of others.
+
+    database: the only one to look at. Targets are left out, and what the user may not read. At
+    most 5 seconds are spent on counting.
     """
     until = time.monotonic() + _SECONDS
     names = [*_collections(client, database)]
@@ -37,8 +62,8 @@ def look_around(client: Client, database: str | None) -> Overview:
             break
         counted.append((_documents(client, name), name))
     counted.sort(key=lambda one: (-one[0], str(one[1])))
-    found = [Offered(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
-    return Overview(found, len(counted) - len(found), len(names) - len(counted))
+    found = [Candidate(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
+    return Overview(found, len(names) - len(found))
 
 
 def _collections(client: Client, database: str | None) -> Iterator[Namespace]:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Bookmark, Token, moment_of, time_of
+from dedup_job.mongo.bookmark import Bookmark, Token
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.change_stream import (
     Changes,
@@ -150,8 +150,7 @@ class PendingIds:
             time = self._retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
             self.read_after(time)
-            token = moment_of(self._read, self._now.token)
-            self._now = replace(self._now, token=token, time=min(time, time_of(token) or time))
+            self._now = replace(self._now, token=self._read, time=time)
             if events and self._enter(events):
                 return True
         return False
@@ -188,9 +187,7 @@ class PendingIds:
         if self._now is None or self._moving:
             return None
         followed = 0 if self._since is None or self._compares else self._since.followed + 1
-        now, query = self._now, self._settings.query
-        own = {"token": now.token, "uuid": now.uuid, "time": now.time}
-        return Bookmark.model_validate({**own, "query": query, "followed": followed})
+        return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
 
     def happened(self, since: Bookmark) -> Changes:
         """Return what happened since a bookmark, up to the moment that was remembered.
@@ -203,7 +200,7 @@ class PendingIds:
         if self._compares:
             raise NotFollowed(Message("everything is read again, as a proof"))
         try:
-            return self._changes(since.token.model_dump(by_alias=True), self._now.token)
+            return self._changes(since.token, self._now.token)
         except NotFollowed:
             self._since = None
             raise
@@ -304,8 +301,7 @@ class PendingIds:
         if self._since is None or self._now is None:
             return None
         try:
-            since = self._since.token.model_dump(by_alias=True)
-            found = self._changes(since, self._now.token)
+            found = self._changes(self._since.token, self._now.token)
             more = found.updated if self.query else set[bytes]()
             came = in_order(once(found.inserted | more))
         except NotFollowed as e:

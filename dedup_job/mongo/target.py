@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
@@ -64,7 +65,6 @@ class Target(TargetReader):
         self.commits = Commits(client, self.state, retry)
         self._row_written = 0.0
         self._resumed = False
-        self._discards = False  # a bookmark that no run can have written
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
         self.guard = CollectionGuard(self)
         self.undo_days: float | None = None  # after which a run cannot be undone
@@ -102,15 +102,15 @@ class Target(TargetReader):
     def _take_over(self) -> Mapping[str, Any]:
         """Return the state, as it stays now that the lease is held."""
         state = self.check() or {}  # another run may have come first between check and lease
-        self._check_runs(state)
+        self.check_runs(state)
         if not self.form.as_made and state["settings"] != self.stamp:
             self.state.update({"settings": self.stamp})
         self._undo_intent(state)
         self.commits.generation = state["generation"]
         return state
 
-    def _check_runs(self, state: Mapping[str, Any]) -> None:
-        """Refuse a state that `T.runs` contradicts.
+    def check_runs(self, state: Mapping[str, Any]) -> None:
+        """Raise StateMismatch for a state that `T.runs` contradicts.
 
         Behind it, a number would be given twice. With another source, an undo would ask the wrong
         one whether it still holds what leaves the target.
@@ -225,18 +225,11 @@ class Target(TargetReader):
         """Return from where the source's changes are to be read; None to compare all ids.
 
         None as well where documents or rows of the ledger are not as many as runs wrote: what
-        somebody removed is decided again. Raises StateMismatch for a bookmark that no run can
-        have written, unless this run compares all ids anyway.
+        somebody removed is decided again.
         """
         state = self.retry(self.state.read) or {}
         last = state.get("checkpoint")
-        try:
-            found = self.read_bookmark(state.get("bookmark"))
-        except StateMismatch:
-            if self.form.source.full_scan_every > 1:
-                raise
-            self._discards = True
-            return None
+        found = Bookmark.from_dict(state.get("bookmark"))
         if found is None or not last:
             return None
         rows = [row for row in self.checked_runs(after=found.run) if not is_by_hand(row)]
@@ -274,10 +267,8 @@ class Target(TargetReader):
             before = self._resumed or decided > report.counts.scanned
             if (unseen and before) or not fits:
                 values["unseen"] = True
-            own = {"run": report.checkpoint.run, "decided": decided}
-            values["bookmark"] = {**bookmark.model_dump(by_alias=True), **own}
-        elif self._discards:
-            values["bookmark"] = None
+            left = replace(bookmark, run=report.checkpoint.run, decided=decided)
+            values["bookmark"] = left.as_dict()
         self.retry(lambda: self.state.update(values, generation=at))
         self.retry(lambda: self.write_run_row(report))
         if (days := self.undo_days) is not None and report.status is Status.DONE:

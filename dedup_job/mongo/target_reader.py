@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +20,6 @@ from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo import bookmark as bookmarks
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import LENIENT, RawDocument
 from dedup_job.mongo.bson.extended_json import shown
@@ -27,7 +27,7 @@ from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
 from dedup_job.mongo.bson.ranking import Ranking
 from dedup_job.mongo.bson.rows import KeptRows, groups_in
 from dedup_job.mongo.changes import ChangeStore
-from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace, operation_time
+from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
@@ -146,7 +146,10 @@ class TargetReader:
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
         state = self.retry(self.state.read)
-        return None if state is None else Version(state["id"], state["generation"])
+        if state is None:
+            return None
+        own = uuid.UUID(state["id"]).hex  # it names a file, so nothing else will do
+        return Version(own, state["generation"])
 
     def run(self, number: int) -> dict[str, Any] | None:
         """Return what is recorded of a run; None where nothing is."""
@@ -164,7 +167,7 @@ class TargetReader:
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
         """Return what is recorded of the last run, or the last of some; None where nothing is.
 
-        Raises StateMismatch for what dedup does not write.
+        Raises StateMismatch for a row that lacks fields.
         """
         row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
         if row is not None:
@@ -180,7 +183,7 @@ class TargetReader:
         """Return what is recorded of the runs after a number, less the long fields, in order.
 
         Read again, only what changed is decoded and checked: after years there are many. Raises
-        StateMismatch for what dedup does not write.
+        StateMismatch for a row that lacks fields.
         """
         query = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
         found = majority(self.runs).find(query, dict.fromkeys(_LONG_FIELDS, 0)).sort("_id", 1)
@@ -197,28 +200,6 @@ class TargetReader:
         return [
             replace(line, series=series) if line.number == series_of else line for line in lines
         ]
-
-    def read_bookmark(self, saved: Any) -> bookmarks.SavedBookmark | None:
-        """Return the bookmark that the state has; None where there is none.
-
-        Raises StateMismatch for one that no run can have written.
-        """
-        if saved is None:
-            return None
-        name = f"{self.name}.state"
-        now = self.retry(lambda: operation_time(self.documents.database.client))
-        found = bookmarks.read_bookmark(saved, name, now)
-        row = self.retry(lambda: self.runs.find_one({"_id": found.run}, {"query": 1})) or {}
-        if row.get("query", found.query) != found.query:
-            own, other = bookmarks.shortened(found.query), bookmarks.shortened(row["query"])
-            why = Message(
-                "its query is {own}, and that of run {run} is {other}",
-                own=own,
-                run=found.run,
-                other=other,
-            )
-            raise bookmarks.refused(name, why)
-        return found
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""

@@ -1,5 +1,5 @@
 "use strict";
-// The token, keys, files that are exported and imported, and what is said when the server is gone.
+// The token, the keys, and the message if the server is gone.
 (() => {
   // No cookie: a browser would send it to every port of this machine. This tab remembers the token.
   const remembered = () => { try { return sessionStorage.getItem("token"); } catch { return null; } };
@@ -23,7 +23,6 @@
   });
   document.addEventListener("htmx:before:request", ({ detail: { ctx } }) => {
     main.ariaBusy = "true";
-    if (ctx.file) ctx.request.body = ctx.file;
   });
   document.addEventListener("htmx:before:response", (event) => {
     closed.hidden = event.detail.ctx.response.status !== 403;
@@ -42,34 +41,6 @@
       if (main.ariaBusy !== "true") button.click();
       return;
     }
-  });
-
-  document.addEventListener("change", ({ target: input }) => {
-    if (input.id !== "import" || !input.files.length) return;
-    const [file] = input.files, large = document.getElementById("too-large");
-    input.value = "";
-    large.hidden = file.size <= Number(input.dataset.most);
-    if (!large.hidden) return;
-    const at = document.querySelector("[data-pair]")?.dataset.pair ?? "";
-    htmx.ajax("POST", `/import?at=${at}`, { target: "#panel", swap: "outerHTML", file });
-  });
-
-  const download = async () => {
-    const answer = await fetch("/export", { headers });
-    closed.hidden = answer.status !== 403;
-    if (!closed.hidden) return;
-    if (!answer.ok) {
-      const message = document.getElementById("message");
-      Object.assign(message, { textContent: await answer.text(), className: "notice", hidden: false });
-      return;
-    }
-    const link = document.createElement("a");
-    Object.assign(link, { href: URL.createObjectURL(await answer.blob()), download: "labels.jsonl" });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-  };
-  document.addEventListener("click", (event) => {
-    if (event.target.closest("#export")) download().catch(() => { lost.hidden = false; });
   });
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -7,7 +7,7 @@ from typing import Any, Final
 from markupsafe import Markup
 
 from dedup_job.pages.render import environment, words
-from dedup_job.printing import command_line, escaped
+from dedup_job.printing import escaped
 from dedup_job.runs.asked_pairs import AskedPair, ReviewProgress
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
@@ -17,7 +17,7 @@ STATIC: Final = {  # what the page loads: its file in this room, its type
     "review.js": ("review.js", "text/javascript"),
     "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
 }
-LARGEST: Final = 1 << 20  # bytes of what the page sends at once, a file of labels at most
+LARGEST: Final = 1 << 20  # bytes of what the page sends at once
 _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what differs
 
 
@@ -34,14 +34,7 @@ def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
         name=name,
         stored_in=stored_in,
         panel=Markup(panel),
-        largest=LARGEST,
-        import_command=import_command(target, name),
     )
-
-
-def import_command(target: str, name: str) -> str:
-    """Return the command for a file of labels that is too large for the page."""
-    return command_line("labels", "import", "FILE", "--target", target, "--name", name)
 
 
 def panel_part(

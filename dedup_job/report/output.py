@@ -33,8 +33,8 @@ class Output(Console):
     """A console that escapes all text that it is given, and that cuts nothing to fit.
 
     A pipe has no edge. On a terminal a table breaks the lines of a column only where
-    `overflow` is "fold", and shortens a column only where it is "crop"; of all others each cell
-    stays whole. A table that is still too wide is printed as one block of lines for each row.
+    `overflow` is "fold"; of all others each cell stays whole. A table that
+    is still too wide is printed as one block of lines for each row.
     """
 
     def __init__(self, stream: TextIO, *, width: int | None = None, colour: bool = True) -> None:
@@ -89,7 +89,6 @@ class Output(Console):
                 broken = (Text("\n").join(_lines(cell, width)) for cell in _cells(column))
                 column._cells = [*broken]  # the library breaks no Chinese
             column.width = width
-            column.overflow = "fold" if column.overflow == "fold" else "ellipsis"
         self.print(table)
 
     def _blocks(self, table: Table) -> None:
@@ -182,7 +181,7 @@ def _cells(column: Column) -> list[Text]:
 
 
 def _gives_way(column: Column) -> bool:
-    return column.overflow in ("fold", "crop")
+    return column.overflow == "fold"
 
 
 def _widths(columns: Sequence[Column], room: int) -> list[int] | None:

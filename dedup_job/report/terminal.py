@@ -2,82 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-from rich.table import Column, Table
+from rich.cells import cell_len
+from rich.table import Table
 from rich.text import Text
 
 from dedup_job.messages import Message, counted, joined, localized
-from dedup_job.printing import command_line, on_one_line
+from dedup_job.printing import command_line
 from dedup_job.report.labels import label
-from dedup_job.report.output import Output, figures, new_table
+from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.dial import Dial
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run import Run
 from dedup_job.runs.stages import Profile, Stage
 
 _TELLING = 1.0  # seconds of a run from which its ceiling says something
-_SAMPLE_WIDTH = 48  # columns of the terminal; a Chinese character takes two
+_SHARE = 10  # columns of a share
 
 
 def show(report: Run, console: Output, *, profile: bool = False, stays: bool = True) -> None:
-    """Print what a run did, in sentences and tables; profile: where the time went, too.
+    """Print the outcome of a run, 15 lines at most in a terminal of 80 columns.
 
-    stays: the target is still there, for the commands that are named as next steps. The last line
-    says it all, for a mail or a log.
+    profile: print the details and where the time went, too; stays: the target is still there, for
+    the commands that are named.
     """
-    console.say()
     console.say(_heading(report))
-    console.table(_documents(report))
-    console.say()
-    dial = report.about.dial if report.counts.scanned else None
-    for sentence in [*remarks(report), *_meaning(dial)]:
+    if report.counts.scanned:
+        for line in _figures(report):
+            console.say(line)
+    for sentence in _sentences(report):
         console.paragraph(sentence)
+    if stays:
+        console.rows((what, whole(command)) for what, command in next_steps(report))
+    if not profile:
+        return
+    console.say()
+    console.rows(details(report))
+    for title, table in _tables(report):
         console.say()
-    for title, table in _tables(report, profile=profile):
         console.say(title)
         console.table(table)
-        console.say()
-    if profile:
-        for sentence in _work(report):
-            console.say(sentence)
-        console.say()
-    if steps := [*next_steps(report)] if stays else []:
-        for what, command in steps:
-            console.say(what)
-            console.say(f"  {command}")
-        console.say()
-    (console.paragraph if console.is_terminal else console.say)(in_a_line(report))
-
-
-def in_a_line(report: Run) -> Message:
-    """Return what a run did as one line."""
-    counts = report.counts
-    values = {
-        "documents": counts.scanned,
-        "kept": counts.kept,
-        "duplicates": counts.duplicates,
-        "rate": counts.repeat_rate,
-        "skipped": counts.skipped,
-        "quarantined": counts.quarantined,
-        "seconds": report.seconds,
-        "speed": report.docs_per_second,
-    }
-    if report.about.dry_run:
-        what = Message("dry run")
-    elif report.number:
-        run = {"run": report.number, "status": label(str(report.status))}
-        what = Message("{target}: run {run} {status}", target=report.about.target, **run)
-    else:
-        what = Message(
-            "{target}: {status}", target=report.about.target, status=label(report.status)
-        )
-    return Message(
-        "{what}: {documents:,} read, {kept:,} kept, {duplicates:,} dropped ({rate:.2%}), "
-        "{skipped:,} skipped, {quarantined:,} quarantined; {seconds:,.1f} s, {speed:,.0f} docs/s",
-        what=what,
-        **values,
-    )
+    console.say()
+    for sentence in _work(report):
+        console.say(sentence)
 
 
 def _heading(report: Run) -> Text:
@@ -93,138 +60,76 @@ def _heading(report: Run) -> Text:
     return names.append(f"  {localized(note)}", style="not bold")
 
 
-def _documents(report: Run) -> Table:
+def _figures(report: Run) -> Iterator[Text | Message]:
+    """Yield a line for each count with its share, and the rates."""
     counts = report.counts
-    names = Column(Message("documents"), overflow="fold")
-    table = new_table(names, *figures(Message("count"), Message("share")))
-    for name, count in _rows(counts, report.about.similar_from):
-        share = f"{count / counts.scanned:.2%}" if counts.scanned else "-"
-        table.add_row(name, f"{count:,}", share)
-    table.add_section()
-    table.add_row(Message("repeat rate"), "", f"{counts.repeat_rate:.2%}")
-    table.add_row(Message("valid rate"), "", f"{counts.valid_rate:.2%}")
-    if report.known:
-        table.add_section()
-        table.add_row(Message("decided by earlier runs"), f"{report.known:,}", "")
-        for name, count in report.changed.items():
-            table.add_row(_SINCE[name], f"{count:,}", "")
-    for name, count in report.refreshed.items():
-        table.add_row(_REFRESHED[name], f"{count:,}", "")
-    return table
+    rows = [(localized(name), f"{count:,}", count) for name, count in _counts(counts)]
+    names = max(cell_len(name) for name, _, _ in rows)
+    numbers = max(len(number) for _, number, _ in rows)
+    for name, number, count in rows:
+        line = Text(name)
+        line.pad_right(names - line.cell_len + 3)
+        share = f"{count / counts.scanned:.2%}"
+        yield line.append(f"{number:>{numbers}}{share:>{_SHARE}}")
+    yield Message(
+        "repeat rate {repeat:.2%}, valid rate {valid:.2%}; {seconds:,.1f} s, {speed:,.0f} docs/s",
+        repeat=counts.repeat_rate,
+        valid=counts.valid_rate,
+        seconds=report.seconds,
+        speed=report.docs_per_second,
+    )
 
 
-_SINCE = {
-    "changed": Message("  changed in the source since"),
-    "deleted": Message("  deleted in the source since"),
-}
-_REFRESHED = {
-    "changed": Message("changed in the source, decided anew"),
-    "deleted": Message("deleted in the source, removed"),
-}
-
-
-def _rows(counts: Counts, similar_from: float) -> Iterator[tuple[str, int]]:
+def _counts(counts: Counts) -> Iterator[tuple[Message, int]]:
     yield Message("scanned"), counts.scanned
     yield Message("kept"), counts.kept
-    if counts.similar:
-        of_kept = Message("  though similar, {least:g} or more", least=similar_from)
-        yield of_kept, sum(counts.similar.values())
-        yield from _each(Message("    {name}"), counts.similar)
     yield Message("duplicate, exact"), counts.exact
     yield Message("duplicate, near"), counts.near
-    for name, count in sorted(counts.against.items()):
-        yield Message("  of documents of {name}", name=name), count
-    if counts.replaced:
-        yield Message("  a better copy, which is kept now"), counts.replaced
     yield Message("skipped"), counts.skipped
-    yield from _reasons(counts, ("empty", "missing", "not_text"))
     yield Message("quarantined"), counts.quarantined
-    yield from _reasons(counts, ("too_large", "undecodable"))
 
 
-def _each(form: Message, named: Mapping[str, int]) -> Iterator[tuple[str, int]]:
-    for name, count in _most(named):
-        yield Message(form.template, name=label(name)), count
-
-
-def _reasons(counts: Counts, names: tuple[str, ...]) -> Iterator[tuple[str, int]]:
-    given = {name: counts.reasons[name] for name in names if name in counts.reasons}
-    return _each(Message("  {name}"), given)
-
-
-def remarks(report: Run) -> Iterator[Message]:
-    """Yield what the table does not say: each sentence where there is a reason for it."""
-    counts = report.counts
-    yield from report.warnings
-    if not counts.scanned:
+def _sentences(report: Run) -> Iterator[Message]:
+    """Yield what belongs to the figures, and the one warning that matters."""
+    if not report.counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
-    if counts.skipped > counts.scanned / 2:
+    if more := [*_more(report)]:
+        yield joined(more, " ")
+    yield from [*_warnings(report)][:1]
+
+
+def _more(report: Run) -> Iterator[Message]:
+    counts = report.counts
+    if counts.against:
+        listed = _listed(counts.against)
+        yield Message("Duplicates of others: {listed}.", listed=listed)
+    if counts.replaced:
+        yield Message("Better copies kept: {number:,}.", number=counts.replaced)
+    if any(report.refreshed.values()):
         yield Message(
-            "Skipped, as they have no text there: {share:.0%} of the documents. Is --field right?",
-            share=counts.skipped / counts.scanned,
+            "As the source changed: {changed:,} decided anew, {deleted:,} removed.",
+            **{name: report.refreshed.get(name, 0) for name in ("changed", "deleted")},
         )
+    if report.known:
+        yield Message("Decided before: {known:,}.", known=report.known)
     if counts.scanned and counts.scanned == report.checkpoint.scope.limit:
         yield Message("Stopped at --limit: the same command decides the next ones.")
-    if short := counts.short_kept + counts.short_duplicate:
-        yield Message(
-            "Texts of a few words, which have no fingerprint and are found by their characters "
-            "alone: {short:,}, of these {dropped:,} dropped.",
-            short=short,
-            dropped=counts.short_duplicate,
-        )
-    if counts.richer and not report.about.keeps:
-        more = [
-            Message("{name} {count:,}", name=label(n), count=c) for n, c in _most(counts.richer)
-        ]
-        yield Message(
-            "Dropped near duplicates with more than the kept copy, by what they have: {more}.",
-            more=joined(more, ", "),
-        )
-        if {*counts.richer} & _RICHNESS:
-            yield Message(
-                "`--keep richest` keeps such a copy in the place of the other, in a new target."
-            )
-    if counts.cut_documents:
-        yield Message(
-            "Cut off at the markers of cleaning.cut_at: {characters} of {documents}.",
-            characters=counted(counts.cut_characters, "character"),
-            documents=counted(counts.cut_documents, "document"),
-        )
-    yield from _limits(report)
-    if report.known and not (report.changed or report.refreshed):
-        yield Message(
-            "Not looked for: what the source changed or deleted after it was decided. A replica "
-            "set tells, a standalone server does not."
-        )
-    if left := {name: count for name, count in report.changed.items() if count}:
-        yield _out_of_date(left)
-    if report.status is Status.STOPPED:
-        yield Message("Stopped after a checkpoint: the same command goes on from there.")
 
 
-_RICHNESS = {"image", "choice", "answer", "explanation"}  # what the rule `richest` weighs
 _NOTHING_NEW = {
     False: Message("Nothing to decide: no new document in the source."),
     True: Message("Nothing to decide: no new document matches the query."),
 }
 
 
-def _limits(report: Run) -> Iterator[Message]:
-    """Yield what was not compared, and what it means."""
+def _warnings(report: Run) -> Iterator[Message]:
+    """Yield the reasons to look at a result before it is used, the gravest first."""
     counts = report.counts
-    if counts.cut:
+    yield from report.warnings
+    if counts.skipped > counts.scanned / 2:
         yield Message(
-            "{cut:,} documents are similar to very many kept ones (up to {most:,}): each was "
-            "compared with the most similar of them.",
-            cut=counts.cut,
-            most=counts.candidates.most,
-        )
-    if report.unindexed:
-        yield Message(
-            "Some texts are alike in very many documents: {number:,} index entries were skipped: "
-            "128 documents already share the key, or 16 the fingerprint. A near duplicate that "
-            "only such an entry would find is kept.",
-            number=report.unindexed,
+            "Skipped, as they have no text there: {share:.0%} of the documents. Is --field right?",
+            share=counts.skipped / counts.scanned,
         )
     if counts.missing_originals:
         yield Message(
@@ -232,11 +137,8 @@ def _limits(report: Run) -> Iterator[Message]:
             "duplicates them is kept.",
             number=counts.missing_originals,
         )
-
-
-def _most(named: Mapping[str, int]) -> list[tuple[str, int]]:
-    """Return names with their counts, the greatest first."""
-    return sorted(named.items(), key=lambda item: (-item[1], item[0]))
+    if left := {name: count for name, count in report.changed.items() if count}:
+        yield _out_of_date(left)
 
 
 _OUT_OF_DATE = {
@@ -256,72 +158,115 @@ _OUT_OF_DATE = {
 
 
 def _out_of_date(left: Mapping[str, int]) -> Message:
-    """Say what the source changed and the target does not know, and what would mend it."""
     told = {name: counted(number, "document") for name, number in left.items()}
     return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **told)
 
 
-def _meaning(dial: Dial | None) -> Iterator[Message]:
-    """Say what the confidence means, where a model decides."""
-    if dial is not None:
-        yield Message(
-            "decision.confidence {confidence}: of 1,000 pairs labelled different that the model "
-            "had not seen, {different} are joined (95 % interval {different_low}-"
-            "{different_high}); of those labelled the same, {same} % are ({same_low}-{same_high} "
-            "%). These pairs are hard ones; most of a collection is easier.",
-            **dial.figures(),
-        )
-
-
-def _tables(report: Run, *, profile: bool) -> Iterator[tuple[Message, Table]]:
-    if report.clusters:
-        yield Message("Most duplicates:"), _clusters(report)
-    if report.machines:
-        yield Message("Machines:"), _machines(report)
-    if profile:
-        yield Message("Stages:"), _stages(report)
-        if report.profile is not None:
-            yield Message("How busy they were:"), _profile(report.profile)
-
-
-def _clusters(report: Run) -> Table:
-    begins = Column(Message("which begins"), no_wrap=True, overflow="crop")
-    table = new_table(*figures(Message("duplicates")), Message("of _id"), begins)
-    for cluster in report.clusters:
-        named = f"{cluster.shown} of {cluster.against}" if cluster.against else cluster.shown
-        sample = Text(on_one_line(cluster.sample))
-        sample.truncate(_SAMPLE_WIDTH, overflow="ellipsis")
-        table.add_row(f"{cluster.duplicates:,}", named, sample)
-    return table
-
-
 def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
-    """Yield what can be done next, and the command for it."""
+    """Yield what can be looked at or taken back, and the command for it."""
     about, counts = report.about, report.counts
-    if not report.number or about.dry_run:
+    if not (report.number and counts.scanned) or about.dry_run:
         return
     to = ("--target", about.target)
     these = ("--run", report.number, *to)
-    if counts.quarantined:
-        yield (
-            Message(
-                "not processed: {documents}; see them with",
-                documents=counted(counts.quarantined, "document"),
-            ),
-            command_line("list", "--what", "quarantined", *these),
-        )
     if counts.near:
+        yield Message("most doubtful"), command_line("list", "--what", "near", *these)
+    if counts.quarantined:
+        yield Message("quarantined"), command_line("list", "--what", "quarantined", *these)
+    else:
+        yield Message("details"), command_line("status", *to)
+    yield Message("undo"), command_line("undo", report.number, *to)
+
+
+def details(report: Run) -> Iterator[tuple[Message, Message]]:
+    """Yield by name what the figures of a run are made of."""
+    counts = report.counts
+    named = [(Message("exact"), counts.exact), (Message("near"), counts.near)]
+    yield Message("duplicates"), joined([_number(*one) for one in named], ", ")
+    for name, reasons in _REASONS.items():
+        if given := {one: counts.reasons[one] for one in reasons if one in counts.reasons}:
+            yield Message(name), _listed(given)
+    if counts.similar:
         yield (
-            Message("what was dropped, the most doubtful first:"),
-            command_line("list", "--what", "near", *these),
+            Message("kept apart"),
+            Message(
+                "{number:,} with a similarity of {least:g} or more: {listed}",
+                number=sum(counts.similar.values()),
+                least=report.about.similar_from,
+                listed=_listed(counts.similar),
+            ),
         )
-    if counts.refused:
+    if counts.richer and not report.about.keeps:
         yield (
-            Message("what was nearly dropped:"),
-            command_line("list", "--what", "refused", *these),
+            Message("richer"),
+            Message(
+                "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
+                "an image, a choice, an answer or an explanation",
+                listed=_listed(counts.richer),
+            ),
         )
-    if counts.scanned:
-        yield Message("to take this run back:"), command_line("undo", report.number, *to)
+    if short := counts.short_kept + counts.short_duplicate:
+        yield (
+            Message("few words"),
+            Message(
+                "{short:,} texts without a fingerprint, found by their characters alone; of these "
+                "{dropped:,} dropped",
+                short=short,
+                dropped=counts.short_duplicate,
+            ),
+        )
+    if counts.cut_documents:
+        yield (
+            Message("cut off"),
+            Message(
+                "{characters} of {documents}, at the markers of cleaning.cut_at",
+                characters=counted(counts.cut_characters, "character"),
+                documents=counted(counts.cut_documents, "document"),
+            ),
+        )
+    if counts.cut:
+        yield (
+            Message("candidates"),
+            Message(
+                "{cut:,} documents have very many (up to {most:,}): each was compared with the "
+                "most similar of them",
+                cut=counts.cut,
+                most=counts.candidates.most,
+            ),
+        )
+    if report.unindexed:
+        yield (
+            Message("index"),
+            Message(
+                "{number:,} entries were skipped: 128 documents already share the key, or 16 the "
+                "fingerprint; a near duplicate that only such an entry would find is kept",
+                number=report.unindexed,
+            ),
+        )
+
+
+_REASONS = {
+    Message("skipped"): ("empty", "missing", "not_text"),
+    Message("quarantined"): ("too_large", "undecodable"),
+}
+
+
+def _listed(named: Mapping[str, int]) -> Message:
+    """Return names with their counts, the greatest first."""
+    ordered: Iterable[tuple[str, int]] = sorted(named.items(), key=lambda one: (-one[1], one[0]))
+    return joined([_number(label(name), count) for name, count in ordered], ", ")
+
+
+def _number(name: str, count: int) -> Message:
+    return Message("{name} {count:,}", name=name, count=count)
+
+
+def _tables(report: Run) -> Iterator[tuple[Message, Table]]:
+    if report.machines:
+        yield Message("Machines:"), _machines(report)
+    yield Message("Stages:"), _stages(report)
+    if report.profile is not None:
+        yield Message("How busy they were:"), _profile(report.profile)
 
 
 def _stages(report: Run) -> Table:
@@ -376,4 +321,4 @@ def _work(report: Run) -> Iterator[Message]:
     stage, share = profile.bottleneck
     yield Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
     if (ceiling := profile.ceiling) and profile.seconds >= _TELLING:
-        yield Message("with more cores and --threads at most {speed:,.0f} docs/s", speed=ceiling)
+        yield Message("with more cores and threads at most {speed:,.0f} docs/s", speed=ceiling)

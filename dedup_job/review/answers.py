@@ -21,7 +21,6 @@ from dedup_job.pages.review_page import (
     content_part,
     empty_page,
     failure_part,
-    import_command,
     panel_part,
     told,
 )
@@ -40,7 +39,6 @@ def review_app(review: Review, language: str) -> Starlette:
             Route("/", page),
             Route("/content", desk.content),
             *(Route(path, desk.show) for path in ("/show", "/back", "/next")),
-            Route("/export", desk.export),
             *(
                 Route(path, _taking(review, work), methods=["POST"])
                 for path, work in desk.takes.items()
@@ -56,7 +54,7 @@ class _Desk:
 
     def __init__(self, review: Review) -> None:
         self._review = review
-        self.takes = {"/answer": self.answer, "/restore": self.restore, "/import": self.import_}
+        self.takes = {"/answer": self.answer, "/restore": self.restore}
 
     def content(self, request: Request) -> Response:
         """Return what fills the page: a pair, else the first without an answer."""
@@ -80,12 +78,6 @@ class _Desk:
             review.before(at) if request.url.path == "/back" else review.next_open(at)
         )
 
-    def export(self, _: Request) -> Response:
-        """Return the labels as a file."""
-        self._review.check()
-        lines = "".join(f"{line}\n" for line in self._review.export())
-        return Response(lines, media_type="application/jsonl")
-
     def answer(self, _: Request, text: str) -> Response:
         """Store an answer; return the next pair, and what had been decided of this one."""
         form = _form(text)
@@ -103,12 +95,6 @@ class _Desk:
         remarks = "".join(f" {remark}" for remark in done.remarks)
         message = told("done", count=done.documents, target=self._review.target) + remarks
         return self._shown(_one(form, "at") or None, message=message)
-
-    def import_(self, request: Request, text: str) -> Response:
-        """Store the labels of a file."""
-        count = self._review.import_lines(text.split("\n"))
-        at = request.query_params.get("at") or None
-        return self._shown(at, message=told("imported", count=count))
 
     def _panel(self, key: str | None, last: AskedPair | None = None, message: str = "") -> str:
         asked = None if key is None else self._review.pair(key)
@@ -163,12 +149,12 @@ def _taking(
             raise UsageError(f"what was sent is not UTF-8: {e.reason} at byte {e.start}.") from e
 
     async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(answer, request, await _body(request, review))
+        return await run_in_threadpool(answer, request, await _body(request))
 
     return endpoint
 
 
-async def _body(request: Request, review: Review) -> bytes:
+async def _body(request: Request) -> bytes:
     """Return what was sent; of what is too large the beginning is read at most."""
     body, length = bytearray(), int(request.headers.get("content-length", 0))
     if length <= LARGEST:
@@ -177,10 +163,7 @@ async def _body(request: Request, review: Review) -> bytes:
             if len(body) > LARGEST:
                 break
     if max(length, len(body)) > LARGEST:
-        raise _TooLarge(
-            f"more than {LARGEST >> 20} MiB at once; nothing was stored. Import a large file in a "
-            f"terminal: {import_command(review.target, review.name)}"
-        )
+        raise _TooLarge(f"more than {LARGEST >> 20} MiB at once; nothing was stored.")
     return bytes(body)
 
 

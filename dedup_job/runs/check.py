@@ -24,8 +24,7 @@ class Check(StrEnum):
     ORIGINAL = Message("original not in the target")
     ELSEWHERE = Message("original in another collection gone or changed")
     CONTRADICTS = Message("ledger row contradicts the texts")
-    VALUES = Message("stored values differ from recomputed ones")
-    FOREIGN = Message("not written by dedup")
+    DIFFERS = Message("row differs")
     RECORDS = Message("runs or state contradict the data")
     SNAPSHOT = Message("snapshot not of the target")
 
@@ -74,14 +73,9 @@ _ADVICE: Mapping[Check, Message] = {
         "shows both texts; keep it by `{restore}`, or with --requeue let the next run decide "
         "it anew."
     ),
-    Check.VALUES: Message(
-        "Someone changed what is named in brackets, or the text. `{inspect}` shows what it "
-        "should be. Put it back, or remove the document or row: the next run decides it anew."
-    ),
-    Check.FOREIGN: Message(
-        "What is named in brackets is missing, added, or of another type. Put it back as it "
-        "was; documents and rows that no run wrote, remove. The next run decides anew what "
-        "was removed."
+    Check.DIFFERS: Message(
+        "Someone changed the row, or the text that it was made of. Put it back as it is expected, "
+        "or remove it: the next run decides the document again. `{inspect}` shows it."
     ),
     Check.RECORDS: Message(
         "Someone added to or removed from target or ledger by hand, or changed {target}.runs "
@@ -118,7 +112,7 @@ class Finding:
             inspect=command_line("inspect", "ID", *of),
             restore=command_line("restore", "ID", *of),
             requeue=command_line("restore", "ID", "--requeue", *of),
-            rebuild=command_line("index", "--rebuild", *of),
+            rebuild=command_line("status", "--rebuild-index", *of),
         )
 
 
@@ -144,11 +138,6 @@ class Tally:
     def findings(self) -> tuple[Finding, ...]:
         """Return what was found, check by check."""
         return tuple(self._all.values())
-
-
-def named(row: str, wrong: Sequence[str]) -> str:
-    """Name a row as shown, with what of it is wrong."""
-    return f"{row} ({', '.join(dict.fromkeys(wrong))})" if wrong else row
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ _SENTENCES = {
 _NOT_SEEN = Message(
     "what the source changes or deletes is not seen: a standalone server does not tell"
 )
+_NO_FILES = Message("no file on this machine; the next run reads the target")
 _ALIVE = {True: Message("alive"), False: Message("gone"), None: Message("on another machine")}
 _UNITS = (
     (Message("{number} d"), 86400),
@@ -83,6 +84,36 @@ class Holder:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexFiles:
+    """Files of a target's index; behind: batches since; why_not: "" if the next run uses them."""
+
+    documents: int
+    bytes: int
+    behind: int
+    why_not: str
+
+    def sentence(self) -> Message:
+        """Return the size, and whether the next run uses them."""
+        about = {"documents": counted(self.documents, "document"), "size": self.bytes / 1e6}
+        if self.why_not:
+            return Message(
+                "{documents}, {size:,.1f} MB; not used by the next run: {why}",
+                **about,
+                why=self.why_not,
+            )
+        if self.behind:
+            return Message(
+                "{documents}, {size:,.1f} MB; the next run reads what came since", **about
+            )
+        return Message("{documents}, {size:,.1f} MB; used by the next run", **about)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return values that JSON can hold."""
+        used = {"used": not self.why_not, "why_not": self.why_not or None}
+        return {"documents": self.documents, "bytes": self.bytes, **used}
+
+
+@dataclass(frozen=True, slots=True)
 class TargetStatus:
     """A target at one moment, `now` by the server's clock.
 
@@ -106,6 +137,7 @@ class TargetStatus:
     by_hand: tuple[int, int, str] | None = None
     last_success: Run | None = None
     last_failure: Run | None = None
+    index: IndexFiles | None = None
 
     @property
     def rate(self) -> float:
@@ -146,6 +178,7 @@ class TargetStatus:
             yield Message("changes"), _NOT_SEEN
         yield Message("last success"), self._told(self.last_success)
         yield Message("last failure"), self._told(self.last_failure)
+        yield Message("index"), self.index.sentence() if self.index else _NO_FILES
 
     def _done(self, number: int, documents: int, kind: str) -> Message:
         return Message(
@@ -169,6 +202,7 @@ class TargetStatus:
             "lag": {"documents": self.lag, "estimated": True},
             "last_success": self._end(self.last_success),
             "last_failure": self._end(self.last_failure),
+            "index": self.index.as_json() if self.index else None,
         }
 
     def _by_hand(self) -> dict[str, Any] | None:
@@ -262,14 +296,15 @@ class TargetStatus:
 def _process(holder: Holder) -> Message:
     alive = _ALIVE[holder.alive]
     pid, host = holder.pid, on_one_line(holder.host)
-    if holder.since is None:
+    if holder.since is None or holder.expires is None:
         return Message("{pid} on {host}, {alive}", pid=pid, host=host, alive=alive)
     return Message(
-        "{pid} on {host}, {alive}, since {since}",
+        "{pid} on {host}, {alive}; holds the lease since {since}, until {expires} unless renewed",
         pid=pid,
         host=host,
         alive=alive,
         since=_when(holder.since),
+        expires=_when(holder.expires),
     )
 
 

@@ -139,14 +139,6 @@ public:
                          write);
     }
 
-    Out<std::uint32_t> escaped(In<std::uint32_t> points, bool brace) const {
-        const Points text = text_of(points);
-        Buffer room(4 * text.size() + 16);
-        Writer out(room.room());
-        escape(text, brace, characters_, References(characters_, vocabulary_), out);
-        return give(room.release(), static_cast<std::size_t>(out.size()));
-    }
-
 private:
     static Characters checked(const In<std::uint16_t>& classes, const In<std::uint8_t>& kinds) {
         const auto known = view(kinds);
@@ -231,9 +223,7 @@ void bind_cleaning(nb::module_& m) {
         .def("clean_utf8", &BatchCleaner::clean_utf8, "data"_a.noconvert(), "starts"_a.noconvert(),
              "lengths"_a.noconvert(), "characters"_a, "longest"_a, nb::kw_only(), "html"_a,
              "Return the same of n texts in UTF-8; characters: about how many there are; longest: how many a text has\n"
-             "at most.")
-        .def("escaped", &BatchCleaner::escaped, "points"_a.noconvert(), nb::kw_only(), "brace"_a,
-             "Return a text that a second cleaning turns into this one.");
+             "at most.");
 }
 
 }  // namespace dedup

@@ -20,8 +20,6 @@ public:
         return done;
     }
 
-    unsigned again() const { return spans_.again; }  // what a second cleaning might see
-
 private:
     void begin(Points text, bool heavy, const Writer& out) {
         text_ = text;
@@ -75,18 +73,14 @@ private:
         return j;
     }
 
-    // Notes what a second cleaning might see; tells whether a style rule may end, or be, here.
+    // Whether a style rule may end, or be, here.
     bool may_end_rule(Kind kind, Place j) {
         const bool is_free = !protected_ && !fence_;
         switch (kind) {
             case Kind::markup:
-                if (j == std::ssize(text_) || may_go_on(text_[j])) spans_.again |= AS_MARKUP;
-                return false;
             case Kind::backtick:
-                if (!fence_ && begins_fence(spans_.out, spans_.out.size())) spans_.again |= AS_FENCE;
                 return false;
             case Kind::opening:
-                spans_.again |= WITH_BRACES;
                 opened_ = is_free;
                 colon_ = false;
                 return false;
@@ -163,10 +157,7 @@ private:
         spans_.flush();
         Writer& out = spans_.out;
         out.append(OPENINGS[text_[j] - IMAGE]);
-        for (j++; j < std::ssize(text_) && text_[j] != ADDRESS_END; j++) {
-            if (characters_.kind(text_[j]) == Kind::markup) spans_.again |= AS_MARKUP;
-            out.append(text_[j]);
-        }
+        for (j++; j < std::ssize(text_) && text_[j] != ADDRESS_END; j++) out.append(text_[j]);
         spans_.images++;
         out.append(')');
         return j + 1;
@@ -176,7 +167,6 @@ private:
         spans_.put('\\');
         for (const char letter : command) spans_.put(static_cast<std::uint32_t>(letter));
         spans_.put('{');
-        spans_.again |= WITH_BRACES;
     }
 
     // Writes white space as it is; blank lines before the code go.

@@ -43,16 +43,6 @@ public:
     Points marked() const { return page_.out.from(0); }
     bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
 
-    // Whether a text, however long, holds tags or references; what was read before is forgotten.
-    bool holds_markup(Points text) {
-        if (page_.scanner.take(text)) return true;
-        for (Place j = find(text, 0, '<', '&'); j + 1 < std::ssize(text); j = find(text, j + 1, '<', '&')) {
-            if (text[j] == '<' && page_.scanner.read(j).stop != NONE) return true;
-            if (text[j] == '&' && page_.references.read(text, j + 1).end != NONE) return true;
-        }
-        return false;
-    }
-
 private:
     static bool speaks_of_escapes(Points text) {
         return holds_any(text, {U"标签", U"标记", U"实体", U"转义", U"换行", U"字符", U"代码", U"HTML", U"html"});

@@ -7,9 +7,6 @@
 
 namespace dedup::cleaning {
 
-// What a second cleaning might see in a text, as bits: markup; a fence; a style rule.
-enum Again : unsigned { AS_MARKUP = 1, AS_FENCE = 2, WITH_BRACES = 4 };
-
 // Whether no row may take a line break: of the text itself; one that a fence needs, the text does not hold it.
 enum class Hard : std::uint8_t { no, yes, implied };
 
@@ -38,7 +35,6 @@ public:
         white = {};
         words = images = fenced_end = 0;
         pending_ = rows_ = 0;
-        again = 0;
     }
 
     std::uint32_t top() const { return stack_.back().kind; }  // 0 where none is open
@@ -81,7 +77,6 @@ public:
         if (is_bracket(entry.kind)) {
             close_bracket(entry);
         } else if (entry.kind == SUP || entry.kind == SUB) {
-            again |= WITH_BRACES;
             if (out.size() - entry.inside == 1) {  // no braces around one character
                 out.take_back(entry.inside, out.size(), entry.inside - 1);
             } else {
@@ -153,7 +148,6 @@ public:
     White white;                   // that comes before the next character
     Place words = 0, images = 0;   // written: characters but underscores, and images
     Place fenced_end = 0;          // where the fence of code ended
-    unsigned again = 0;
 
 private:
     int depth() const { return static_cast<int>(stack_.size()) - 1; }
@@ -244,10 +238,7 @@ private:
     // Ends what stands in brackets; where it holds no words they go.
     void close_bracket(const OpenSpan& entry) {
         constexpr std::string_view ENDS[] = {"]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}"};
-        if (words != entry.words_before) {
-            again |= WITH_BRACES;
-            return out.append(ENDS[entry.kind == LINED ? 0 : entry.kind - UNDERLINE]);
-        }
+        if (words != entry.words_before) return out.append(ENDS[entry.kind == LINED ? 0 : entry.kind - UNDERLINE]);
         const bool is_blank = images == entry.images_before && entry.kind == UNDERLINE;
         if (is_blank) {
             out.cut(entry.begin);

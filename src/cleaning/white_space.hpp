@@ -7,14 +7,13 @@ namespace dedup::cleaning {
 constexpr Place SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
 
 // What is looked for, as bits: markup, fenced code, style rules at the start. What was seen: an opening brace,
-// a colon behind it, `<` or `&`.
+// a colon behind it.
 enum Look : unsigned {
     MARKUP = 1 << 0,
     FENCES = 1 << 1,
     RULES_AT_START = 1 << 2,
     OPENED = 1 << 3,
     COLON = 1 << 4,
-    MARKS = 1 << 5,
 };
 
 // What folding makes of a text: nothing; a folded one; or what keeps it from being folded at once.
@@ -30,15 +29,10 @@ class WhiteSpace {
 public:
     explicit WhiteSpace(const Characters& characters) : characters_(characters) {}
 
-    struct Result {
-        Folded folded;
-        bool has_marks;  // `<` or `&`
-    };
-
     // Writes a text with its white space folded. A tag is `<` and a letter, `/`, `!` or `?`; a reference `&` and
     // a letter or `#`. A style rule or a group of such begins with `@`, or a colon stands between its braces, the
     // first that hold no others. A fence is three backticks that begin a line. Marks are passed over.
-    Result fold(Points text, unsigned looks, Writer& out) const {
+    Folded fold(Points text, unsigned looks, Writer& out) const {
         const Place size = std::ssize(text);
         bool replaced = false;
         Place words = 0;
@@ -60,10 +54,9 @@ public:
             const Folded need = look(text, j, kind, looks, out);
             if (need == Folded::clean) continue;
             out.cut(0);
-            return {looks & MARKUP ? Folded::needs_markup : need, true};
+            return looks & MARKUP ? Folded::needs_markup : need;
         }
-        const bool stays = out.size() == size && !replaced;
-        return {stays ? Folded::stays : Folded::clean, (looks & MARKS) != 0};
+        return out.size() == size && !replaced ? Folded::stays : Folded::clean;
     }
 
 private:
@@ -89,9 +82,8 @@ private:
     static Folded look(Points text, Place j, Kind kind, unsigned& looks, const Writer& out) {
         switch (kind) {
             case Kind::markup:
-                if (looks & MARKUP && j < std::ssize(text) && may_begin_markup(text[j])) return Folded::needs_markup;
-                looks |= MARKS;
-                return Folded::clean;
+                return looks & MARKUP && j < std::ssize(text) && may_begin_markup(text[j]) ? Folded::needs_markup
+                                                                                           : Folded::clean;
             case Kind::at_sign:
                 return looks & RULES_AT_START && out.size() == 1 && may_be_at_rule(text, j) ? Folded::needs_rules
                                                                                                 : Folded::clean;

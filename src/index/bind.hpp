@@ -1,8 +1,7 @@
 // What the entry points of the index room share.
 //
-// An index that grows in memory is what was inserted here: of its arrays the sizes are checked at each call. What
-// comes from a file was checked when it was loaded, `load` and `is_sound`, so that no number in it leads outside;
-// the numbers in packed columns are compared when they are read.
+// The sizes of arrays are checked at each call. Their contents are what was inserted here, or the file of such an
+// index, whose checksum was compared.
 #pragma once
 #include "core/bind.hpp"
 
@@ -119,13 +118,8 @@ public:
         aligned(fingerprints.data());
         if (size > MOST || pool.shape(0) > MOST) refuse("there are more fingerprints than it can number");
         if (index_.size() > 0 || repeats.shape(1) != 2) refuse("it holds something, or these are no pairs");
-        const auto held = chunks(pool);
-        bool is_sound;
-        {
-            Unlocked unlocked;
-            is_sound = index_.adopt(held, size, view(repeats));
-        }
-        if (!is_sound) refuse("a chunk or a pair leads outside");
+        if (chunks(pool).size() < index_.layout().buckets) refuse("the pool has fewer chunks than buckets");
+        index_.adopt(pool.shape(0), size, view(repeats));
     }
 
     std::span<const Chunk> held_in(const Chunks& pool, const In<std::uint64_t>& fingerprints) const {
@@ -192,14 +186,8 @@ private:
                                 std::size_t size) {
         expect("starts", starts.size(), form.addresses() + 1);
         if (size >> form.number_bits) refuse("numbers have more bits than was said");
-        const PackedColumn column(view(starts), view(words), form, size);
-        bool is_sound;
-        {
-            Unlocked unlocked;
-            is_sound = column.is_sound();
-        }
-        if (!is_sound) refuse("a column of another size than was said");
-        return column;
+        expect("words", words.size(), form.words(view(starts).back()));
+        return {view(starts), view(words), form, size};
     }
 
     In<std::uint32_t> starts_;

@@ -22,11 +22,6 @@ void equal_insert(InOut<std::uint32_t> table, In<std::uint64_t> digests, std::si
     EqualTable(view(table), view(digests)).insert(start, stop);
 }
 
-bool is_equal_table(InOut<std::uint32_t> table, In<std::uint64_t> digests) {
-    Unlocked unlocked;
-    return EqualTable::is_sound(view(table), view(digests).size());
-}
-
 Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> digests, In<std::uint64_t> fingerprints,
                              In<std::uint64_t> values, In<std::uint64_t> sought) {
     check_table(table, digests, digests.size());
@@ -47,8 +42,6 @@ void bind_equal(nb::module_& m) {
     m.def("equal_find", &equal_find, "table"_a.noconvert(), "digests"_a.noconvert(), "fingerprints"_a.noconvert(),
           "values"_a.noconvert(), "sought"_a.noconvert(),
           "Return the number of the first text with each value and digest, or -1; int64 (n,).");
-    m.def("is_equal_table", &is_equal_table, "table"_a.noconvert(), "digests"_a.noconvert(),
-          "Tell whether all that stands in a table are numbers of these texts, and every search ends.");
 }
 
 }  // namespace dedup

@@ -14,17 +14,6 @@ public:
     EqualTable(std::span<std::uint32_t> table, std::span<const std::uint64_t> digests)
         : table_(table), digests_(digests), mask_(table.size() - 1) {}
 
-    // Whether all that stands in it are numbers of `size` texts, and every search ends.
-    static bool is_sound(std::span<const std::uint32_t> table, std::size_t size) {
-        std::uint32_t last = 0;
-        bool has_free = false;
-        for (const std::uint32_t entry : table) {
-            last = std::max(last, entry);
-            has_free |= entry == 0;
-        }
-        return std::has_single_bit(table.size()) && size < table.size() && has_free && last <= size;
-    }
-
     void insert(std::size_t start, std::size_t stop) {
         for (std::size_t number = start; number < stop; number++) {
             if (number + AHEAD < stop) fetch(digests_[number + AHEAD]);

@@ -74,22 +74,10 @@ std::vector<std::uint32_t> Repeats::pairs() const {
     return pairs;
 }
 
-bool HammingIndex::adopt(std::span<const Chunk> pool, std::size_t size, std::span<const std::uint32_t> repeats) {
-    if (pool.size() < layout_.buckets) return false;
-    bool is_sound = true;
-    for (std::size_t i = 0; i < pool.size(); i++) {
-        const std::size_t before = i < layout_.buckets ? pool.size() : i;
-        std::uint32_t last = 0;
-        for (const std::uint32_t entry : pool[i].entries) last = std::max(last, entry);
-        const std::uint32_t next = pool[i].next;
-        is_sound &= (next == 0 || (layout_.buckets <= next && next < before)) && last <= size;
-    }
-    for (const std::uint32_t number : repeats) is_sound &= number < size;
-    if (!is_sound) return false;
+void HammingIndex::adopt(std::size_t chunks, std::size_t size, std::span<const std::uint32_t> repeats) {
     for (std::size_t i = 0; i + 1 < repeats.size(); i += 2) repeats_.add(repeats[i], repeats[i + 1]);
-    used_ = pool.size();
+    used_ = chunks;
     size_ = size;
-    return true;
 }
 
 std::int64_t HammingIndex::find_equal(std::span<const Chunk> pool, std::span<const std::uint64_t> fingerprints,

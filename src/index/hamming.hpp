@@ -85,10 +85,8 @@ public:
     std::size_t size() const { return size_; }
     const Repeats& repeats() const { return repeats_; }
 
-    // Becomes what was inserted into this pool by another one of the same layout; false where the pool, or what is
-    // said of repeats, leads outside. Chunks after the first of a bucket each lead to one before them, as `insert`
-    // makes them, so that every chain ends.
-    bool adopt(std::span<const Chunk> pool, std::size_t size, std::span<const std::uint32_t> repeats);
+    // Becomes another one of the same layout, with so many chunks in use.
+    void adopt(std::size_t chunks, std::size_t size, std::span<const std::uint32_t> repeats);
 
     // Inserts the fingerprints from `size` to `stop` that are to be found. The pool has room for a chunk more for
     // each of them and block.

@@ -36,10 +36,6 @@ public:
                  std::size_t size)
         : starts_(starts), words_(words), form_(form), size_(size) {}
 
-    // Whether places ascend and lie in the words. Numbers are not looked at: those that are not below the size are
-    // skipped where they are found.
-    bool is_sound() const;
-
     std::size_t size() const { return size_; }
 
     // Calls take(row, number) for each text with the key of a row.

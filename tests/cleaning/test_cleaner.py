@@ -247,7 +247,6 @@ def test_the_oracle_cuts_the_same_and_something_is_left_of_every_text(raw):
     found = Cleaner(cutting).clean(raw)
     assert found == clean(raw, cut_at=MARKERS)
     assert bool(found) == bool(Cleaner().clean(raw))
-    assert Cleaner(cutting).clean(found) == found
 
 
 def test_characters_cut_off_are_counted_for_each_text():

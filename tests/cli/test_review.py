@@ -1,4 +1,4 @@
-"""`dedup review` and `dedup labels`: what they refuse, and labels as files."""
+"""`dedup review`: what it refuses, and labels as files."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 import pytest
+from bson import Int64, ObjectId, json_util
 from pymongo.database import Database
 
 from dedup_job.cli import review as cli
@@ -51,12 +52,12 @@ def near(database: Db) -> dict[str, Any]:
 def line(database: Db, **more: Any) -> dict[str, Any]:
     """Return a label of a near duplicate as a line has it."""
     row = near(database)
-    return {"label": "D", "id_a": str(row["of"]), "id_b": str(row["_id"]), **more}
+    return {"label": "D", "id_a": row["of"], "id_b": row["_id"], **more}
 
 
 def test_a_target_without_runs_is_refused(database: Db) -> None:
     database.source.insert_one({"text": "x"})
-    for words in (("review", "--no-browser"), ("labels", "export")):
+    for words in (("review", "--no-browser"), ("review", "--export", "-")):
         error = refused(database, *words)
         assert error.code == 2
         assert "no dedup run ever wrote to it" in str(error)
@@ -106,7 +107,7 @@ def test_without_the_extra_the_command_says_what_to_install(
 def test_labels_are_not_written_to_a_collection_that_forgets(decided: Db) -> None:
     decided.create_collection("target.labels", capped=True, size=1 << 20)
     assert "is capped" in str(refused(decided, "review", "--no-browser"))
-    assert "is capped" in str(refused(decided, "labels", "import", "-", stdin="{}"))
+    assert "is capped" in str(refused(decided, "review", "--import", "-", stdin="{}"))
 
 
 def test_a_browser_is_given_a_private_file_and_never_the_token(
@@ -139,11 +140,11 @@ def test_labels_go_out_and_in_again_with_both_texts_of_the_source(
 ) -> None:
     file = tmp_path / "labels.jsonl"
     file.write_text(json.dumps(line(decided, name="anna")) + "\n\n", encoding="utf-8")
-    assert "1 labels are new" in command(decided, "labels", "import", str(file))
+    assert "1 labels are new" in command(decided, "review", "--import", str(file))
     again = tmp_path / "again.jsonl"
-    assert f"1 labels: {again}" in command(decided, "labels", "export", str(again))
-    assert "0 labels are new" in command(decided, "labels", "import", str(again))
-    (found,) = map(json.loads, command(decided, "labels", "export").splitlines())
+    assert f"1 labels: {again}" in command(decided, "review", "--export", str(again))
+    assert "0 labels are new" in command(decided, "review", "--import", str(again))
+    (found,) = map(json.loads, command(decided, "review", "--export", "-").splitlines())
     row = near(decided)
     assert found["a"] == decided.source.find_one({"_id": row["of"]})["text"]
     assert found["b"] == decided.source.find_one({"_id": row["_id"]})["text"]
@@ -152,28 +153,51 @@ def test_labels_go_out_and_in_again_with_both_texts_of_the_source(
     assert found["name"] == "anna"
 
 
+IDS = [7, "7", "a\u2028b", ObjectId("65a0a0a0a0a0a0a0a0a0a0a0"), {"a": Int64(1)}, None, 7.5]
+
+
+def test_ids_of_every_type_survive_the_way_through_a_file(database: Db, tmp_path: Any) -> None:
+    text = "水分子由氢原子和氧原子组成，下列关于它的说法正确的是哪一项？"
+    database.source.insert_many([{"_id": id_, "text": text} for id_ in IDS])
+    run_here(database)
+    rows = [*database["target.ledger"].find()]
+    lines = [{"label": "S", "id_a": in_json(r["of"]), "id_b": in_json(r["_id"])} for r in rows]
+    command(database, "review", "--import", "-", stdin="\n".join(map(json.dumps, lines)))
+    kept = [*database["target.labels"].find().sort("_id", 1)]
+    assert sorted(repr(row["_id"]["id"]) for row in kept) == sorted(repr(r["_id"]) for r in rows)
+    file = str(tmp_path / "labels.jsonl")
+    command(database, "review", "--export", file)
+    database["target.labels"].drop()
+    command(database, "review", "--import", file)
+    assert [*database["target.labels"].find().sort("_id", 1)] == kept
+
+
+def in_json(id_: Any) -> Any:
+    """Return an id in extended JSON."""
+    return json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
+
+
 def test_the_later_of_two_labels_of_a_pair_and_name_stays(decided: Db) -> None:
     early, late = (line(decided, when=f"2026-01-0{day}T00:00Z") for day in (1, 2))
     late["label"] = "S"
     for lines in ([early, late], [late, early], [early]):
         text = "\n".join(map(json.dumps, lines))
-        command(decided, "labels", "import", "-", "--name", "bob", stdin=text)
+        command(decided, "review", "--import", "-", "--name", "bob", stdin=text)
         (row,) = decided["target.labels"].find()
         assert row["label"] == "same"
-    command(decided, "labels", "import", "-", "--name", "eve", stdin=json.dumps(early))
+    command(decided, "review", "--import", "-", "--name", "eve", stdin=json.dumps(early))
     assert decided["target.labels"].count_documents({}) == 2
 
 
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"label": "X"}, "label is 'X', expected S, D or U"),
-        ({"label": ["S"]}, "label is ['S'], expected"),
-        ({"id_a": None}, "id_a is missing"),
-        ({"id_b": {"x": 1}}, "id_b is missing"),
-        ({"when": "soon"}, "when is 'soon'"),
-        ({"decision": "maybe"}, "decision is 'maybe'"),
-        ({"name": 7}, "name is 7"),
+        ({"label": "X"}, "label: input should be 'S', 'D' or 'U'"),
+        ({"label": ["S"]}, "label: input should be 'S', 'D' or 'U'"),
+        ({"id_a": {"$oid": "x"}}, "not valid extended JSON"),
+        ({"id_b": 2**70}, "MongoDB can only handle up to 8-byte ints"),
+        ({"when": "soon"}, "when: input should be a valid datetime"),
+        ({"name": 7}, "name: input should be a valid string"),
         ({"name": "a\u0007"}, "name is 'a\\x07', expected who gave the label"),
     ],
 )
@@ -181,7 +205,7 @@ def test_a_line_that_is_no_label_is_named_and_none_is_stored(
     decided: Db, wrong: dict[str, Any], told: str
 ) -> None:
     text = "\n".join([json.dumps(line(decided)), json.dumps({**line(decided), **wrong}), "[1]"])
-    error = refused(decided, "labels", "import", "-", stdin=text)
+    error = refused(decided, "review", "--import", "-", stdin=text)
     assert error.code == 2
     assert "2 lines are not labels; none was stored" in str(error)
     assert f"line 2: {told}" in str(error)
@@ -193,4 +217,4 @@ def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided: Db) -> 
     decided["target.labels"].insert_many(
         [{"_id": 1}, {"_id": {"of": 1}}, {"_id": {"of": 1, "id": 2, "name": "x"}, "label": "X"}]
     )
-    assert command(decided, "labels", "export") == ""
+    assert command(decided, "review", "--export", "-") == ""

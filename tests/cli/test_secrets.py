@@ -242,7 +242,7 @@ def test_a_password_in_the_place_of_a_name_is_refused_and_not_repeated(
     [
         ("run", "--field", "{}"),
         ("run", "--query", "{}"),
-        ("run", "--embedded", "{}"),
+        ("demo", "--embedded", "{}"),
         ("run", "--limit={}"),
         ("run", "--uri{}"),
         ("run", "-u{}/?a=b"),

@@ -62,9 +62,6 @@ def test_a_standalone_server_says_what_is_not_seen(any_database: Db) -> None:
     is_alone = "setName" not in any_database.client.admin.command("hello")
     said = invoke("status", *_names(any_database), DEDUP_URI=uri_of(any_database)).stdout
     assert ("what the source changes or deletes is not seen" in said) == is_alone
-    names = ("--source", "source", "--target", "target", "--db", any_database.name)
-    again = invoke("run", *names, DEDUP_URI=uri_of(any_database)).stdout
-    assert ("Not looked for: what the source changed or deleted" in again) == is_alone
 
 
 def test_a_killed_run_is_told_from_one_at_work(paused: tuple[Db, Forked]) -> None:

@@ -146,8 +146,8 @@ def test_every_command_and_option_that_a_page_names_exists(page: Path) -> None:
     [
         ("dedup run --source a --sorce b", ["--sorce"]),
         ("dedup check --limit 3", ["--limit"]),
-        ("dedup lease release", ["dedup lease release"]),
-        ("dedup lease", []),
+        ("dedup config release", ["dedup config release"]),
+        ("dedup config", []),
         ("dedup purge", ["dedup purge"]),
         ("--resume", ["--resume"]),
         ("uvx --from . dedup --help", []),

@@ -187,5 +187,5 @@ def test_the_lease_of_a_dead_run_lasts_longer_by_a_clock_that_was_set_back_and_c
         subject.database["target.state"].update_one({}, {"$set": far_away})
         with clocks_set(clocks.values(), -HOUR):
             assert subject.run() == _HELD
-            assert subject.command("lease", "break", "--target", "target", "--yes") == 0
+            assert subject.command("status", "--break-lease", "--target", "target", "--yes") == 0
             subject.must_end_well(subject.start())

@@ -67,7 +67,7 @@ def assert_none_is_missed(uri: str, folder, each: int, disturb=lambda: None) -> 
             assert subject.end(process) in ENDED_WELL, subject.said()
             time.sleep(0.5)
     assert subject.run() in ENDED_WELL
-    assert subject.run("target", "--full-scan") in ENDED_WELL
+    assert subject.run("target", DEDUP_SOURCE__FULL_SCAN_EVERY="1") in ENDED_WELL
     (last,) = database["target.runs"].find().sort("_id", -1).limit(1)
     assert last["counts"]["scanned"] == 0
     source, kept, ledger = (

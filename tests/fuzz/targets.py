@@ -1,4 +1,4 @@
-"""What is tried with random inputs: documents, UTF-8, texts, arrays of files and of a batch."""
+"""What is tried with random inputs: documents, UTF-8, texts, arrays of tables and of a batch."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from dedup_job.fingerprint.lexicon import NODE, Lexicon
 from dedup_job.fingerprint.sketch import sentence_keys, sketch
 from dedup_job.fingerprint.trie import build_trie
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.snapshot import SnapshotError
 from dedup_job.judgment import form_tables, relations
 from dedup_job.judgment.form_tables import FormTables
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields
@@ -33,7 +32,6 @@ from dedup_job.native.hashing import text_digest, text_digests
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.index.test_look_up import CHANNELS, made
-from tests.index.test_snapshot import sketched
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
@@ -45,7 +43,7 @@ from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sen
 from tests.strings import NASTY, generated
 
 LONGEST, SHORT = 3000, 200  # characters or bytes; characters of a text that plain versions take
-KEPT, LINE = 120, 64  # documents of a snapshot; bytes of a cache line
+LINE = 64  # bytes of a cache line
 NO_CHARACTERS = {"\ue000": 0x110000, "\ue001": 2**31, "\ue002": 2**32 - 1}  # what stands for them
 EDGES = [*map(bytes.fromhex, ("80", "c1bf", "c280", "e0a080", "ed9fbf", "eda080", "f48fbfbf"))]
 HEADS = [bytes([kind]) + name for kind in (2, 3, 4, 5) for name in (b"text\0", b"_id\0", b"a\0")]
@@ -54,7 +52,7 @@ TAGS = [*MARKS.split(), *NO_CHARACTERS, "<ruby>", "<rt>", "<table><tr><td>", "<m
 TAGS += ["<u>", "<li>", "<sup>", "<svg>", "<img src='", "data-latex='", "{a:b}", "\n", " "]
 PIECES = [*NO_CHARACTERS, "。", "\n", "3.14%", "C++", "ＡＢ", "\ud800", "的", "数学"]
 EDIT = struct.Struct("<BBHI")  # which array, what is done, place, value
-VALUES = (0, 1, 2, 5, KEPT - 1, KEPT, KEPT + 1, 255, 512, 2**31, 2**32 - 2, 2**32 - 1)
+VALUES = (0, 1, 2, 5, 119, 120, 121, 255, 512, 2**31, 2**32 - 2, 2**32 - 1)
 
 
 def documents():
@@ -174,29 +172,6 @@ def damaged(arrays, program):
     return copies
 
 
-def check_snapshots(batch):
-    sound, texts = sketched(KEPT)
-    facts, pieces = sound.sealed()
-    arrays = {name: np.concatenate([*one.pieces]) for name, one in pieces}  # which adds facts
-    for program in batch:
-        index = KeptIndex(IndexSettings())
-        try:
-            index.load(facts, damaged(arrays, program))
-        except SnapshotError:
-            continue
-        for _ in range(2):
-            count = len(index)
-            numbers = index.look_up(texts, np.zeros(KEPT, dtype=np.int64)).candidates.numbers
-            assert ((numbers >= 0) & (numbers < count + KEPT)).all()
-            assert (index.equal(texts) < count).all()
-            assert len(index.near(texts[np.array([7])], 3)) <= count
-            assert len(index.keys(range(count))) == count
-            index.add([b"x"] * KEPT, texts, np.full(KEPT, 7, dtype=np.uint32))
-        with suppress(ValueError):  # what packed columns hold is compared when it is read
-            for _, one in index.sealed()[1]:
-                list(one.pieces)
-
-
 def check_lexicons(batch):
     words = ["数学", "数", "数学物理", "the", "The", "C++", "a.", "物理", "云计算"]
     words += ["数" + chr(0x4E00 + i) for i in range(0, 400, 9)]
@@ -274,7 +249,6 @@ TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the f
     "utf-8": (check_utf8, documents, EDGES),
     "cleaning": (check_cleaning, lambda: [*map(page, map(random.Random, range(300)))], TAGS),
     "fingerprints": (check_fingerprints, real_texts, PIECES),
-    "snapshots": (check_snapshots, edits, edits()[1:]),
     "lexicons": (check_lexicons, edits, edits()[1:]),
     "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], [*FORM_PIECES, *NO_CHARACTERS]),
     "form tables": (check_form_tables, edits, edits()[1:]),

@@ -92,10 +92,3 @@ def test_it_agrees_with_a_dictionary(steps):
             slots.setdefault(pair, count)
             count += 1
         assert index.find(*asked) == [slots.get(pair, -1) for pair in asked]
-
-
-@pytest.mark.parametrize("slots", [0, 3, 4, 6])
-def test_a_table_in_which_no_search_would_end_is_refused(slots):
-    """It has no free slot, or not as many as the mask of an address says."""
-    with pytest.raises(ValueError, match="a table of another size"):
-        EqualIndex.load({"digests": array(range(4)), "table": np.zeros(slots, dtype=np.uint32)})

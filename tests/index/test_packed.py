@@ -118,18 +118,6 @@ def test_keys_that_are_none_are_refused(tmp_path):
             packed.search(keys)
 
 
-def test_parts_that_do_not_fit_together_are_refused(tmp_path):
-    """Else native code would read out of bounds."""
-    rng = np.random.default_rng(1)
-    first, second = (filled(random_keys(rng, n, 2)) for n in (300, 400))
-    saved = [written(tmp_path / "columns", *pack([index])) for index in (first, second)]
-    for part in ("words", "starts"):
-        with pytest.raises(ValueError, match="other sizes"):
-            PackedColumns(saved[0].facts, {**saved[0].parts, part: saved[1].parts[part]})
-    with pytest.raises(ValueError, match="other sizes"):
-        PackedColumns({**saved[0].facts, "dropped": [0, 1]}, saved[0].parts)
-
-
 def test_they_take_less_than_five_bytes_a_document_and_column(tmp_path):
     for n in (2**17 - 1, 2**17, 200_000):
         index = filled(random_keys(np.random.default_rng(n), n, 4))

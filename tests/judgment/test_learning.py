@@ -1,4 +1,4 @@
-"""What a model learns from labels: figures by cross-validation, trees, guards that are off."""
+"""What a model learns from labels: calibration, cross-validation, guards that are off."""
 
 from __future__ import annotations
 
@@ -12,32 +12,27 @@ from numpy.typing import NDArray
 from dedup_job.errors import ConfigurationError
 from dedup_job.judgment import learning
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.learning import LEAST, Labels, Learnt, learn
+from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
 from dedup_job.judgment.model import Model, feature_names, model_of, shipped_model
-from dedup_job.judgment.training import calibration, grow, logistic, nodes_of, sigmoid
 
 NAME = 1 << [guard.name for guard in GUARDS].index("name")
 NUMBER = 1 << [guard.name for guard in GUARDS].index("number")
-TOLD_BY = feature_names().index("han")  # what tells the labels apart
 NOW = 0.95
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Labelled pairs made by chance: `han` tells the label of `clear` of them."""
+    """Labelled pairs made by chance."""
 
     same: int
     different: int
-    clear: float = 1.0
-    seed: int = 1
 
     def labels(self, guards: NDArray[np.uint32] | None = None) -> Labels:
         """Return them in a random order; guards: of the same ones, then of the different ones."""
-        chance = np.random.default_rng(self.seed)
+        chance = np.random.default_rng(1)
         n = self.same + self.different
         same = np.arange(n) < self.same
         features = chance.random((n, len(feature_names())))
-        features[:, TOLD_BY] = np.where(chance.random(n) < self.clear, same, ~same)
         none = np.zeros(n, dtype=np.uint32)
         order = chance.permutation(n)
         held = none if guards is None else guards
@@ -56,33 +51,22 @@ def probabilities(of: Model, labels: Labels) -> NDArray[np.float64]:
 def test_few_labels_only_calibrate_and_move_it_but_little():
     labels = Drawn(3, 3).labels()
     learnt = learn(labels, NOW, [])
-    assert (learnt.grown, learnt.too_few, learnt.confidence) == (False, True, NOW)
+    assert learnt.confidence == NOW
     before = probabilities(model_of(shipped_model(), "shipped"), labels)
     assert np.abs(probabilities(model(learnt), labels) - before).max() < 0.2
 
 
-def test_enough_labels_teach_what_the_model_did_not_know():
-    labels, others = Drawn(60, 60).labels(), Drawn(60, 60, seed=2).labels()
+def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
+    labels = Drawn(200, 200).labels()
+    shipped = model_of(shipped_model(), "shipped")
+    scores = shipped.trees.evaluate(labels.features.ravel())[0]
+    labels = labels._replace(same=scores > np.median(scores))
     learnt = learn(labels, NOW, [])
-    assert (learnt.grown, learnt.too_few) == (True, False)
-    told, shipped = (
-        np.mean((probabilities(of, others) > 0.5) == others.same)
-        for of in (model(learnt), model_of(shipped_model(), "shipped"))
-    )
-    assert told >= 0.85 > 0.65 > shipped
-    assert learnt.own.different.joined <= 1 < learnt.shipped.different.joined
-    assert learnt.own.same.joined >= 25
-
-
-def test_what_does_not_help_is_not_learnt():
-    learnt = learn(Drawn(60, 60, clear=0.5).labels(), NOW, [])
-    assert (learnt.grown, learnt.too_few) == (False, False)
+    before, after = (probabilities(of, labels) for of in (shipped, model(learnt)))
+    gap = [said[labels.same].mean() - said[~labels.same].mean() for said in (before, after)]
+    assert gap[1] > gap[0] + 0.3
     assert learnt.own.different.joined <= 1
-
-
-def test_without_the_library_it_is_calibrated_only():
-    learnt = learn(Drawn(60, 60).labels(), NOW, [], grows=False)
-    assert (learnt.grown, learnt.too_few) == (False, False)
+    assert learnt.own.same.joined > learnt.shipped.same.joined
 
 
 def test_the_same_labels_give_the_same_file_and_the_shipped_one_stays():
@@ -123,9 +107,11 @@ def test_a_guard_of_different_pairs_stays():
 
 
 def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_them():
-    labels = Drawn(60, 60).labels()
-    learnt = learn(labels._replace(groups=np.zeros(120, dtype=np.int64)), NOW, [])
-    assert not learnt.grown
+    labels = Drawn(60, 60).labels()._replace(groups=np.zeros(120, dtype=np.int64))
+    sides = (labels.same, ~labels.same)
+    one, other = (model(learn(labels._replace(same=same), NOW, [])) for same in sides)
+    assert one.same.tolist() == other.different.tolist()
+    assert one.different.tolist() == other.same.tolist()
 
 
 def test_a_file_has_room_for_any_number_of_labels(monkeypatch: pytest.MonkeyPatch):
@@ -142,7 +128,6 @@ def test_equal_pairs_are_joined_and_teach_nothing():
     labels = Drawn(40, 40).labels()
     equals = labels.same & (np.cumsum(labels.same) <= 30)
     learnt = learn(labels._replace(equals=equals), NOW, [])
-    assert learnt.too_few
     assert learnt.own.same.joined >= 25
 
 
@@ -163,24 +148,10 @@ def test_the_dial_joins_hardly_any_different_pair(different: list[float], least:
     assert learning._dial(said, labels, NOW) == least
 
 
-def test_trees_upon_scores_are_the_sum_that_lightgbm_says():
-    labels = Drawn(60, 60, clear=0.9).labels()
-    shipped = json.loads(shipped_model())["trees"]
-    start = np.linspace(-1, 1, 120)
-    trees = grow(labels.features, labels.same, 20, start)
-    nodes = learning._joined(learning._moved(shipped, 0.5, 0.25), nodes_of(trees))
-    document = json.loads(shipped_model()) | {"trees": nodes}
-    scores = model_of(json.dumps(document), "x").trees.evaluate(labels.features.ravel())[0]
-    former = model_of(shipped_model(), "x").trees.evaluate(labels.features.ravel())[0]
-    expected = 0.5 * former + 0.25 + trees.predict(labels.features, raw_score=True)
-    assert scores == pytest.approx(expected)
-
-
 def test_what_features_weigh_adds_up_to_the_score():
-    labels = Drawn(60, 60, clear=0.9).labels()
-    found = nodes_of(grow(labels.features, labels.same, 20))
-    document = json.loads(shipped_model()) | {"trees": found}
-    trees = model_of(json.dumps(document), "x").trees
+    labels = Drawn(60, 60).labels()
+    found = json.loads(shipped_model())["trees"]
+    trees = model_of(shipped_model(), "x").trees
     (score, *_), _ = trees.evaluate(labels.features[:1].ravel())
     start = sum(found["value"][int(root)] for root in found["roots"])
     assert start + trees.weigh(labels.features[0]).sum() == pytest.approx(score)
@@ -204,10 +175,3 @@ def test_guards_off_that_are_no_guards_are_refused(off: object):
     document = json.loads(shipped_model()) | {"guards_off": off}
     with pytest.raises(ConfigurationError, match="guards_off are no list of guards: number"):
         model_of(json.dumps(document), "x")
-
-
-def test_a_class_needs_as_many_labels_without_a_guard():
-    guards = np.zeros(LEAST * 2, dtype=np.uint32)
-    assert not learn(Drawn(LEAST, LEAST).labels(guards), NOW, []).too_few
-    guards[0] = NUMBER
-    assert learn(Drawn(LEAST, LEAST).labels(guards), NOW, []).too_few

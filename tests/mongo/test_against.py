@@ -11,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands import inspect, labels, review, survey
+from dedup_job.commands import inspect, review, survey
 from dedup_job.commands.check import check_target
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
@@ -383,8 +383,7 @@ def test_the_report_counts_the_duplicates_of_each_collection(database):
         DEDUP_URI=uri_of(database),
     ).output
     name = f"{database.name}.other"
-    assert f"of documents of {name}" in output
-    assert f"1 of {name}" in output
+    assert f"Duplicates of others: {name} 1." in output
     (row,) = database["target.runs"].find()
     assert row["counts"]["against"] == {name: 1}
     assert row["clusters"] == [{"_id": 1, "duplicates": 1, "sample": "甲文", "against": name}]
@@ -392,7 +391,7 @@ def test_the_report_counts_the_duplicates_of_each_collection(database):
 
 def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
     uri, name = {"DEDUP_URI": uri_of(ran)}, f"{ran.name}.other"
-    listed = invoke("list", *of_target(ran), "--what", "dropped", **uri).output
+    listed = invoke("list", *of_target(ran), "--what", "dropped", "--texts", **uri).output
     assert listed.count(f"against  {name}") == 2
     lines = invoke("list", *of_target(ran), "--what", "near", "--format", "jsonl", **uri).output
     assert f'"of": 2, "against": "{name}"' in lines
@@ -411,7 +410,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
     run_against(database)
     uri = {"DEDUP_URI": uri_of(database)}
     output = invoke("list", *of_target(database), "--what", "groups", **uri).output
-    assert "1 duplicate\n" in output
+    assert output.startswith("1 duplicate  1  ")
     seen = inspect.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
     assert [one.id for one in seen.duplicates] == ["3"]
 
@@ -424,9 +423,9 @@ def test_labels_of_such_pairs_come_back(ran):
             asked.answer(key, Label.SAME)
         asked.refresh()
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
-        lines = [*asked.export()]
+    lines = [*review.export_labels(settings, target)]
     ran["target.labels"].drop()
-    assert labels.import_labels(settings, target, lines) == 2
+    assert review.import_labels(settings, target, lines) == 2
     with review.open_review(settings, review.Assignment(target, "me")) as asked:
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 

@@ -36,4 +36,4 @@ def test_the_outcome_is_read_from_target_and_ledger(client):
     client[demo.DATABASE][demo.TARGET].insert_many([{"_id": 1, "dedup": {"run": 1}}, {"_id": 3}])
     rows = [{"_id": 2, "of": 1, "reason": "near"}, {"_id": 4, "of": None, "reason": "empty"}]
     client[demo.DATABASE][f"{demo.TARGET}.ledger"].insert_many(rows)
-    assert demo.outcome(URI) == ([1, 3], {2: 1, 4: None})
+    assert demo.outcome(URI) == ({1, 3}, {2: 1, 4: None})

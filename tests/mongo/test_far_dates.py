@@ -76,7 +76,7 @@ def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
     any_database.source.delete_one({"_id": 21})
     command(any_database, "restore", "21")  # from the ledger's copy
     assert good(any_database, tmp_path, "--all").keys() == {"no longer in the source"}
-    command(any_database, "index", "--rebuild")
+    command(any_database, "status", "--rebuild-index")
 
 
 def outcome_of(database: Db) -> list[bytes]:

@@ -354,7 +354,8 @@ def test_it_survives_what_a_run_survives(data, command):
 def test_a_lost_lease_ends_it_at_the_next_document(data):
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
-        invoke("lease", "break", "--target", f"{data.name}.target", "--uri", uri_of(data), "--yes")
+        names = ("--target", f"{data.name}.target", "--uri", uri_of(data))
+        invoke("status", "--break-lease", *names, "--yes")
         data.source.insert_many(documents(1))
         eventually(lambda: run.error)
     assert isinstance(run.error, LeaseLost)

@@ -42,6 +42,18 @@ def test_it_is_named_before_anything_is_written(any_database: Db, own: Any):
     assert any_database.list_collection_names() == ["source"]
 
 
+def test_a_target_of_cleaned_texts_is_not_cleaned_again(database: Db):
+    text = "下列标签中，表示换行的是哪一个？<br> 还是 <hr>"
+    database.source.insert_one({"_id": 1, "text": text.replace("<", "&lt;")})
+    run_here(database, output__text="cleaned")
+    with pytest.raises(UsageError, match="CLEANING__HTML=never"):
+        run_here(database, source="target", target="second", output__text="cleaned")
+    run_here(
+        database, source="target", target="second", output__text="cleaned", cleaning__html="never"
+    )
+    assert database.second.find_one()["text"] == text
+
+
 @pytest.mark.standalone
 def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database: Db):
     plant(any_database, MARK)

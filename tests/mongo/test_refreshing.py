@@ -20,7 +20,7 @@ from tests.running import run_here
 
 Db = Database[dict[str, Any]]
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
-VALUES = Check.VALUES
+DIFFERS = Check.DIFFERS
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 
 
@@ -75,7 +75,7 @@ def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_an
     assert good(any_database, tmp_path, "--all") == {}
     other = {"dedup.refused.of": {"$exists": True, "$nin": anew}}
     any_database.target.update_one(other, {"$set": {"dedup.refused.similarity": 0.123}})
-    assert any("refused" in one for one in wrong(any_database, tmp_path, "--all")[str(VALUES)])
+    assert any("refused" in one for one in wrong(any_database, tmp_path, "--all")[str(DIFFERS)])
 
 
 @pytest.mark.standalone

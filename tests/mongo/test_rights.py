@@ -128,20 +128,18 @@ def test_the_documented_rights_are_enough_for_everything(server, database, tmp_p
     invoke("run", *NAMES, "--limit", "30", **more)
     held_elsewhere(database, session_id(database))
     target = ("--target", "d.target")
-    invoke("lease", "show", *target, **more)
-    invoke("lease", "break", *target, "--yes", **more)
+    invoke("status", "--break-lease", *target, "--yes", **more)
     result = dedup("run", *NAMES, uri=more["DEDUP_URI"])
     assert result.returncode == 0, result.stderr
     invoke("run", *NAMES, "--dry-run", **more)
     invoke("inspect", "--text", "正文", *target, **more)
-    invoke("index", "--rebuild", *target, **more)
-    invoke("index", *target, **more)
+    invoke("status", "--rebuild-index", *target, **more)
     invoke("inspect", "1", *target, **more)
     dropped = database["target.ledger"].find_one({"decision": "duplicate"}) or {}
     invoke("restore", str(dropped["_id"]), *target, **more)
-    label = json.dumps({"label": "D", "id_a": str(dropped["of"]), "id_b": str(dropped["_id"])})
-    invoke("labels", "import", "-", *target, stdin=label, **more)
-    assert '"label": "D"' in invoke("labels", "export", *target, **more).output
+    label = json.dumps({"label": "D", "id_a": dropped["of"], "id_b": dropped["_id"]})
+    invoke("review", "--import", "-", *target, stdin=label, **more)
+    assert '"label": "D"' in invoke("review", "--export", "-", *target, **more).output
     invoke("check", "--source", "d.source", *target, **more)
     invoke("undo", "3", *target, "--yes", **more)
     invoke("check", "--source", "d.source", *target, "--all", **more)
@@ -156,7 +154,7 @@ def test_ids_of_changed_documents_are_kept_where_that_is_allowed(server, databas
     invoke("run", *NAMES, DEDUP_URI=uri)
     database.source.update_one({}, {"$set": {"text": "换了一篇"}})
     told = invoke("run", *NAMES, DEDUP_URI=uri).output
-    assert "changed in the source since" in told
+    assert "the source has changed 1 document" in told
     kept = database["target.changed"].count_documents({"what": "changed"})
     assert kept == (1 if action is None else 0)
     assert ("no right to find, insert and remove" in caplog.text) is (action is not None)

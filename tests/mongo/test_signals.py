@@ -43,9 +43,11 @@ class Run:
         words: Path,
         *more: str,
         first: Callable[[], object] | None = None,
+        **settings: str,
     ) -> None:
         names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
-        environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
+        given = {"DEDUP_RUN__BATCH_DOCUMENTS": "20", **settings}
+        environment = environment_for(uri_of(database), **given)
         self.process = Forked(["run", *names, *more], environment, words, first)
 
     def wait_for(self, words: str) -> None:
@@ -74,7 +76,7 @@ def test_one_signal_ends_the_wait_for_the_lease(database, tmp_path, signum, code
     database.source.insert_many(make_corpus(60, seed=1))
     run_here(database, limit=20)
     held_elsewhere(database)
-    run = Run(database, tmp_path / "words", "--lease-wait", "100")
+    run = Run(database, tmp_path / "words", DEDUP_RUN__LEASE_WAIT="100")
     run.wait_for("waiting for the lease")
     assert run.end(signum, within=60) == code
     assert "the same command goes on" in run.process.said

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.commands.labels import export_labels, import_labels
 from dedup_job.commands.opened import form_of
+from dedup_job.commands.review import export_labels, import_labels
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Reason, Skipped
 from dedup_job.errors import ConfigurationError, UsageError
@@ -302,8 +302,8 @@ def test_labels_hold_the_texts_of_all_fields(made):
     target = f"{made.name}.target"
     line = {
         "label": "S",
-        "id_a": json.dumps(row["of"]),
-        "id_b": json.dumps(row["_id"]),
+        "id_a": row["of"],
+        "id_b": row["_id"],
         "name": "x",
     }
     assert import_labels(chosen, target, [json.dumps(line)]) == 1

@@ -114,16 +114,6 @@ class Tab:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    def downloads_to(self, folder: Path) -> None:
-        """Let the page save files there."""
-        self.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-
-    def choose_file(self, selector: str, file: Path) -> None:
-        """Give a file to an input."""
-        root = self.call("DOM.getDocument")["root"]["nodeId"]
-        node = self.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-        self.call("DOM.setFileInputFiles", files=[str(file)], nodeId=node)
-
 
 class Browser:
     """A browser with a profile of its own."""

@@ -30,7 +30,7 @@ def test_the_token_stands_where_browsers_send_it_to_nobody(page):
 
 @pytest.mark.parametrize(
     "path",
-    ["/content", "/content?at=", "/show", "/back", "/next", "/export", "/none", "/static"],
+    ["/content", "/content?at=", "/show", "/back", "/next", "/none", "/static"],
 )
 @pytest.mark.parametrize("given", [{}, {"X_Dedup_Token": ""}, {"X_Dedup_Token": "wr\xf6ng"}])
 def test_without_the_token_nothing_is_told(page, path, given):
@@ -38,7 +38,7 @@ def test_without_the_token_nothing_is_told(page, path, given):
     assert (status, text) == (403, "refused: open the address that `dedup review` printed.\n")
 
 
-@pytest.mark.parametrize("path", ["/answer", "/restore", "/import", "/", "/static/page.css"])
+@pytest.mark.parametrize("path", ["/answer", "/restore", "/", "/static/page.css"])
 def test_without_the_token_nothing_is_taken(page, path):
     assert page.ask(path, {"pair": page.review.next_open(), "label": "same"}, token=False)[0] == 403
 
@@ -63,7 +63,7 @@ def test_the_token_counts_in_its_header_alone_and_once(page):
     ],
 )
 def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
-    for path in ("/", "/content", "/export", "/static/page.css"):
+    for path in ("/", "/content", "/static/page.css"):
         status, _, headers = page.ask(path, Cookie=cookie)
         assert status == 200
         assert "Set-Cookie" not in headers
@@ -110,7 +110,7 @@ def test_a_page_of_another_site_may_lead_here_but_asks_in_vain(page):
     assert page.ask("/", Sec_Fetch_Mode="navigate", **cross)[0] == 200
     assert page.ask("/content", Sec_Fetch_Mode="navigate", **cross)[0] == 403
     assert page.ask("/static/look.js", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
-    assert page.ask("/export", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
+    assert page.ask("/content", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
     assert page.ask("/answer", {}, Sec_Fetch_Mode="navigate", **cross)[0] == 403
 
 

@@ -8,7 +8,6 @@ import threading
 
 import pytest
 
-from dedup_job.runs.asked_pairs import Label
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
 
@@ -139,27 +138,6 @@ def test_what_is_not_there_is_not_found_and_a_restore_of_nothing_is_refused(page
     assert (status, "no document is chosen" in text) == (409, True)
 
 
-def test_labels_are_exported_and_imported_again(page, reviewed):
-    for label in Label:
-        answer(page, label)
-    status, text, headers = page.ask("/export")
-    assert status == 200
-    assert headers["Content-Type"] == "application/jsonl"
-    lines = [json.loads(line) for line in text.splitlines()]
-    assert [line["label"] for line in lines if line["decision"] == "kept"] == ["D"]
-    source = reviewed.source.find_one({"_id": int(lines[0]["id_b"])})
-    assert lines[0]["b"] == source["text"]
-    before = reviewed["target.labels"].find().sort("_id").to_list()
-    reviewed["target.labels"].delete_many({})
-    status, shown, _ = page.ask("/import?at=", body=text)
-    assert (status, "3 answers are new" in shown) == (200, True)
-    assert reviewed["target.labels"].find().sort("_id").to_list() == before
-    assert "0 answers are new" in page.ask("/import", body=text)[1]
-    status, shown, _ = page.ask("/import", body="{}\nnonsense")
-    assert status == 409
-    assert "line 2: it is not JSON" in shown
-
-
 def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
     pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
     for key in pairs:
@@ -233,7 +211,8 @@ def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
         text = page.ask(f"/content?at={key}")[1]
         assert "The text is gone" in text
         answer(page, "unsure", key)
-        line = json.loads(page.ask("/export")[1])
+        words = ("review", "--export", "-", "--target", f"{database.name}.target")
+        line = json.loads(invoke(*words, DEDUP_URI=uri_of(database)).stdout)
         assert line["b"] is None
         assert line["a"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import socket
 
 import pytest
@@ -46,7 +45,7 @@ def chunks(size):
         yield f"{size:x}\r\n".encode() + b"x" * size + b"\r\n"
 
 
-@pytest.mark.parametrize("path", ["/answer", "/restore", "/import"])
+@pytest.mark.parametrize("path", ["/answer", "/restore"])
 def test_a_body_that_says_it_is_large_is_refused_unread(page, path):
     text, _ = send(page, path, f"Content-Length: {ENDLESS}", [])
     assert text.startswith("HTTP/1.1 413 ")
@@ -55,7 +54,7 @@ def test_a_body_that_says_it_is_large_is_refused_unread(page, path):
     assert page.ask("/content")[0] == 200
 
 
-@pytest.mark.parametrize("path", ["/answer", "/restore", "/import"])
+@pytest.mark.parametrize("path", ["/answer", "/restore"])
 @pytest.mark.parametrize("size", [7, 60_000, 3 * LARGEST])
 def test_a_body_in_chunks_is_refused_once_it_is_large(page, path, size):
     text, taken = send(page, path, "Transfer-Encoding: chunked", chunks(size))
@@ -64,15 +63,9 @@ def test_a_body_in_chunks_is_refused_once_it_is_large(page, path, size):
 
 
 def test_a_body_of_just_that_size_is_taken(page):
-    assert page.ask("/import", body="x" * LARGEST)[0] == 409  # it is no label
-    text, _ = send(page, "/import", f"Content-Length: {LARGEST + 1}", [])
+    assert page.ask("/answer", body="x" * LARGEST)[0] == 409  # it is no label
+    text, _ = send(page, "/answer", f"Content-Length: {LARGEST + 1}", [])
     assert text.startswith("HTTP/1.1 413 ")
-
-
-def test_a_file_that_is_too_large_has_another_way(page):
-    text, _ = send(page, "/import", f"Content-Length: {LARGEST + 1}", [])
-    line = text.partition("dedup labels")[2].partition("<")[0]
-    assert shlex.split(line) == ["import", "FILE", "--target", page.review.target, "--name", "anna"]
 
 
 PARTS = ["target", "target.ledger", "target.state", "target.runs"]
@@ -95,11 +88,10 @@ def own(database, caplog):
 def requests(page):
     """Yield all that the page may ask for, of a pair that was dropped."""
     key = first(page, "duplicate")
-    for path in ("/content", f"/show?pair={key}", f"/back?pair={key}", "/next", "/export"):
+    for path in ("/content", f"/show?pair={key}", f"/back?pair={key}", "/next"):
         yield path, {}
     yield "/answer", {"form": {"pair": key, "label": "different"}}
     yield "/restore", {"form": {"pair": key}}
-    yield "/import", {"body": '{"label": "S", "id_a": "1", "id_b": "2"}'}
 
 
 @pytest.mark.parametrize("gone", [[part] for part in PARTS] + [[*PARTS, "source"]])

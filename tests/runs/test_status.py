@@ -42,7 +42,10 @@ def test_the_rate_of_now_is_that_of_the_last_seconds() -> None:
 def test_a_run_at_work_is_told_with_its_progress() -> None:
     rows = dict(AT_WORK.rows())
     assert rows["state"] == "run 3 is at work"
-    assert rows["process"] == "7 on far, alive, since 2026-01-02 03:02:24 UTC"
+    assert rows["process"] == (
+        "7 on far, alive; holds the lease since 2026-01-02 03:02:24 UTC, until "
+        "2026-01-02 03:04:55 UTC unless renewed"
+    )
     assert rows["run 3"] == (
         "1,000 documents decided of about 4,000 (25%) in 1 min 40 s: 600 kept, 300 duplicates; "
         "30 docs/s now, 10 from the start; about 1 min 40 s left"

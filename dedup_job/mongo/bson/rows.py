@@ -268,6 +268,17 @@ class KeptRows:
             ),
         )
 
+    def marks(self, keys: BytesColumn, decisions: Decisions, run: int) -> list[bytes]:
+        """Return the fields that dedup adds to n kept documents, as documents of their own."""
+        rows = np.arange(len(decisions))
+        return assembly.documents(*self._own(keys, decisions, rows, run)).list()
+
+    def mark_of(self, raw: bytes) -> bytes:
+        """Return the same of a document that is stored."""
+        names = (MARK.encode(),) if self.has_runs else (b"old_id", b"hash_value")
+        own = (raw[e.start : e.end] for e in bson_edit.elements(raw) if e.name in names)
+        return bson_edit.document(*own)
+
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
         """Tell which stored documents have the fields that each would be stored with.
 

@@ -1,8 +1,8 @@
-"""A target that a run wrote, found by its name alone; its lease as others see it, and broken."""
+"""A target that a run wrote, found by its name alone; its lease as other processes see it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -16,16 +16,10 @@ from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
-from dedup_job.printing import on_one_line
 from dedup_job.runs.run import in_utc
 from dedup_job.runs.status import Holder
 
-_SUFFIX, _HELD = ".state", Message("held")
-_PROCESS = {
-    True: Message("{pid}, at work on this machine"),
-    False: Message("{pid}, dead"),
-    None: Message("{pid}, on another machine"),
-}
+_SUFFIX = ".state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,32 +34,9 @@ class Lease:
     @property
     def is_held(self) -> bool:
         """Tell whether its holder may still write."""
-        return self._state() == _HELD
-
-    def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield what there is to tell, by name."""
-        yield Message("lease"), self._state()
-        if holder := self.holder:
-            yield Message("host"), on_one_line(holder.host)
-            yield Message("process"), Message(_PROCESS[holder.alive], pid=holder.pid)
-            if holder.since:
-                yield Message("since"), leases.at(holder.since)
-            if holder.expires:
-                time = leases.at(holder.expires)
-                yield Message("expires"), Message("{time}, unless renewed", time=time)
-            yield Message("server's time"), leases.at(self.now)
-        yield Message("token"), f"{self.token:,}"
-
-    def _state(self) -> Message:
-        if self.holder is None:
-            return Message("free")
-        if self.holder.alive is False:
-            return Message("free: its holder is dead; the next run takes it over")
-        if self.holder.expires is None or self.holder.expires < self.now:
-            return Message(
-                "free: it ended without a sign of its holder; the next run takes it over"
-            )
-        return _HELD
+        if self.holder is None or self.holder.alive is False:
+            return False
+        return self.holder.expires is not None and self.holder.expires >= self.now
 
 
 def open_target(

@@ -305,21 +305,6 @@ def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocu
     return None
 
 
-def taken_out(
-    pieces: Sequence[Mapping[str, Any]],
-    rows: Mapping[int, Mapping[str, Any]],
-    half: int | None = None,
-) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Yield each row that a person took out, with the number of its entry.
-
-    rows: those of `T.runs`; half: the entry that is being taken back; all its pieces count.
-    """
-    for piece in pieces:
-        number = piece["of"]
-        if number in rows and (piece[PIECE] < rows[number].get("pieces", 0) or number == half):
-            yield from ((number, one) for one in piece["rows"])
-
-
 def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:
     """Return the rows of those documents that the target alone holds."""
     keys = [row.key for row in rows if stored_in(row.raw) is None]

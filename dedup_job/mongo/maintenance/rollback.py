@@ -15,7 +15,7 @@ from typing import Any
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError
 
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
@@ -111,56 +111,9 @@ def finish_undo(target: Target) -> None:
     """Finish what another process began to undo and did not end; the lease is held."""
     state = target.retry(target.state.read) or {}
     if (run := state.get("undo")) is not None:
-        target.retry(lambda: check_begun(target, state))
         progress, half = target.retry.progress or QUIET, state.get("undo_from")
         progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
         _take_back(target, run, progress, half)
-
-
-def check_begun(target: TargetReader, state: Mapping[str, Any]) -> None:
-    """Raise StateMismatch where the state names a run that no command would have begun to undo."""
-    run = state["undo"]
-    later = target.last_run({"_id": {"$gt": run}, "status": {"$ne": _UNDONE}})
-    if later is not None:
-        raise StateMismatch(
-            Message(
-                "{target}.state says that run {run} is being undone, and run {later} came after "
-                "it: only the last run can be undone, so someone changed the state. Put it back as "
-                "it was, or set its field `undo` to null; nothing was taken back.",
-                target=target.name,
-                run=run,
-                later=later["_id"],
-            )
-        )
-    row = target.run(run)
-    if row is not None:
-        _check_own(target, row, state.get("undo_from"), bars=False)
-
-
-def _check_own(
-    target: TargetReader, row: Mapping[str, Any], half: int | None = None, *, bars: bool = True
-) -> None:
-    """Raise StateMismatch where undoing what a person did would delete what a run kept."""
-    number = row["_id"]
-    if row["status"] not in BY_HAND or not target.rows.has_runs:
-        return
-    for rows in former_rows(target, row, half, bars=bars):
-        keys = [one.key for one in rows]
-        for there in some(majority(target.documents), keys, {"_id": 1, "dedup.run": 1}):
-            if run_of(there.raw, is_kept=True) != number:
-                raise StateMismatch(_other_run(target, there.key, number))
-
-
-def _other_run(target: TargetReader, key: bytes, number: int) -> Message:
-    return Message(
-        "{target} holds _id {id}, which another run kept than number {number}, as {runs} says: "
-        "someone changed one of them. Put it back as it was, from a backup; nothing was taken "
-        "back.",
-        target=target.name,
-        id=shown(key),
-        number=number,
-        runs=target.runs.full_name,
-    )
 
 
 def _check_last(target: TargetReader, run: int) -> None:
@@ -174,7 +127,6 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
-    _check_own(target, last)
     _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
         _check_not_lost(target, last)

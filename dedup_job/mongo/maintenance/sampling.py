@@ -104,7 +104,14 @@ class Sampler:
         return [one for page in self.pages(count, texts=texts) for one in page]
 
     def count(self) -> int:
-        """Return how many rows or documents are wanted."""
+        """Return the number of rows, documents or groups that are wanted."""
+        if self.wanted.what == What.GROUPS:
+            steps: list[Mapping[str, Any]] = [
+                {"$match": self._query()},
+                {"$group": self._group},
+                {"$count": "n"},
+            ]
+            return next((int(one["n"]) for one in self._aggregate(steps)), 0)
         collection = majority(self._collection)
         return self.target.retry(lambda: collection.count_documents(self._query()))
 
@@ -245,9 +252,7 @@ class Sampler:
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
         """Yield kept documents with their number of duplicates, the most first."""
         replaced = self.target.form.ranking is not None
-        groups: dict[str, Any] = {"_id": "$of"}
-        if replaced:
-            groups = {"_id": {"$ifNull": ["$group", "$of"]}, "of": {"$addToSet": "$of"}}
+        groups = {**self._group, **({"of": {"$addToSet": "$of"}} if replaced else {})}
         steps: list[dict[str, Any]] = [
             {"$match": self._query()},
             {"$group": {**groups, "n": {"$sum": 1}}},
@@ -261,6 +266,11 @@ class Sampler:
         found = majority(self.target.ledger).aggregate(steps, **batch)
         while page := list(islice(found, size.documents)):
             yield self._heads(page) if replaced else [*map(_counted, page)]
+
+    @property
+    def _group(self) -> Mapping[str, Any]:
+        replaced = self.target.form.ranking is not None
+        return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
 
     def _heads(self, page: Sequence[RawBSONDocument]) -> list[tuple[bytes, int]]:
         """Return the kept copy of each group; other copies of it gave way."""

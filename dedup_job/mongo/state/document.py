@@ -256,9 +256,9 @@ class State:
         self._lost.set()
         raise LeaseLost(
             Message(
-                "another run took the lease of {name} over, or `dedup lease break` ended it; this "
-                "one wrote nothing since. See which run is at work there; the same command goes on "
-                "later.",
+                "another run took the lease of {name} over, or `dedup status --break-lease` ended "
+                "it; this one wrote nothing since. See which run is at work there; the same "
+                "command goes on later.",
                 name=self._collection.full_name,
             )
         )
@@ -272,9 +272,9 @@ def next_run(state: Mapping[str, Any]) -> int:
 
 def _held(name: str, lease: Mapping[str, Any]) -> Message:
     return Message(
-        "another run holds the lease {name}: {holder}. Wait until it is done (--lease-wait SECONDS "
+        "another run holds the lease {name}: {holder}. Wait until it is done (run.lease_wait "
         "does); if it died on another machine, its lease ends {seconds} s after its last sign of "
-        "life. See `dedup lease show`.",
+        "life. See `dedup status`.",
         name=name,
         holder=leases.holder(lease),
         seconds=leases.LEASE_SECONDS,

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tests.cleaning.oracle.escapes import (
-    decode,
-    escape_again,
-    holds_reference,
-    speaks_of_escapes,
-    unescaped,
-)
+from tests.cleaning.oracle.escapes import decode, holds_reference, speaks_of_escapes, unescaped
 from tests.cleaning.oracle.fences import drop_invisible, fold_fenced
 from tests.cleaning.oracle.markup import tokens
 from tests.cleaning.oracle.names import BLOCKS, DROPPED
@@ -27,18 +21,13 @@ def clean(text: str, *, html: bool = True, cut_at: tuple[str, ...] = (), rules: 
     cleaned = _cleaned(text, html, rules)
     while (cut := _cut(cleaned, cut_at)) != cleaned:
         cleaned = fold_fenced(cut)
-    return escape_again(cleaned) if html and _is_unstable(cleaned) else cleaned
+    return cleaned
 
 
 def _cut(text: str, markers: tuple[str, ...]) -> str:
     text, line = text.rstrip(), text.rstrip().rpartition("\n")[2]
     is_note = line != text and len(line) <= 100 and line.startswith(markers)
     return _cut(text[: -len(line)], markers) if is_note else text
-
-
-def _is_unstable(text: str) -> bool:
-    parts, whole = tokens(text)
-    return whole != text or any(part.name for part in parts) or holds_reference(text)
 
 
 def _cleaned(text: str, html: bool, rules: Rules) -> str:

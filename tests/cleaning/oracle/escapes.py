@@ -1,4 +1,4 @@
-"""Character references: which `&` starts one, what they mean, and the escape of a cleaned text."""
+"""Character references: which `&` starts one, and what they mean."""
 
 from __future__ import annotations
 
@@ -67,9 +67,3 @@ def _meaning(form: str) -> str:
         return html.unescape(f"&{form}")
     is_none = number == 0 or number > 0x10FFFF or 0xD800 <= number <= 0xDFFF
     return "\ufffd" if is_none else chr(number)  # html.unescape leaves more of them out
-
-
-def escape_again(text: str) -> str:
-    """Return a text that comes out of a second cleaning as it went into the first."""
-    text = _REFERENCE.sub(lambda m: f"&amp;{m[1]}" if _is_known(m[1]) else m[0], text)
-    return re.sub(r"<(?=[A-Za-z/!?])", "&lt;", text)

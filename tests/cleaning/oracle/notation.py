@@ -7,10 +7,11 @@ hard line breaks. Texts that hold such characters are not for the oracle.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from urllib.parse import quote
 
 from tests.cleaning.oracle.escapes import speaks_of_escapes
-from tests.cleaning.oracle.fences import fold_fenced, trimmed
+from tests.cleaning.oracle.fences import trimmed
 from tests.cleaning.oracle.formulas import alt_formula, formula, mathematics
 from tests.cleaning.oracle.markup import Token
 from tests.cleaning.oracle.names import BLOCKS, INVISIBLE, VOID
@@ -103,10 +104,14 @@ class _Writer:
         text = re.sub(f"[{INVISIBLE}]", "", self.children(root))
         text = re.sub(rf"{_SPACE}*(\[*)\ue002", r"\1", text)
         text = self._folded(text).replace("\ue003", " ").replace("\ue004", "")
-        text = re.sub("[\U000f0000-\U000fffff]", lambda m: self.atoms[ord(m[0]) - ATOMS], text)
-        text = text.strip("\n") if text.startswith("\n") or text.endswith("\n") else text
-        outside = re.sub("[\U000f0000-\U000fffff]", "", text)
-        return fold_fenced(text) if re.search(r"(?m)^`{3}", outside) else text
+        parts = [
+            self.atoms[ord(one) - ATOMS] if chr(ATOMS) <= one <= "\U000fffff" else one
+            for one in text
+        ]
+        for number, (part, after) in enumerate(pairwise(parts)):
+            if part.startswith("\n```") and after.startswith("\n```"):
+                parts[number] = part.rstrip("\n")
+        return "".join(parts).strip("\n")
 
     def _folded(self, text: str) -> str:
         fences = "".join(chr(ATOMS + k) for k, a in enumerate(self.atoms) if a.startswith("\n"))

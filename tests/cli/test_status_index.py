@@ -1,9 +1,8 @@
-"""`dedup index`: what is said of sizes and snapshots is true."""
+"""The index files of a target in `dedup status`, `--rebuild-index` and `dedup check --all`."""
 
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -28,24 +27,17 @@ def texts(n: int, first: int = 0) -> list[dict[str, Any]]:
 
 
 class Kept:
-    """A target with 30 documents, and where its snapshots are kept."""
+    """A target of 30 documents, and the folder of its index files."""
 
     def __init__(self, database: Db, folder: Path) -> None:
         self.database, self.folder = database, folder
+        self.environment = {"DEDUP_URI": uri_of(database), "DEDUP_INDEX__FOLDER": str(folder)}
         self.arguments = ("--db", database.name, "--target", "target")
         database.source.insert_many(texts(30))
 
     @property
-    def environment(self) -> dict[str, str]:
-        """Return the settings of the commands."""
-        return {
-            "DEDUP_URI": uri_of(self.database),
-            "DEDUP_INDEX__FOLDER": str(self.folder),
-        }
-
-    @property
     def file(self) -> Path:
-        """Return the one snapshot."""
+        """The one file."""
         (file,) = self.folder.iterdir()
         return file
 
@@ -53,9 +45,12 @@ class Kept:
         """Decide what is new; keeping: with an index that is kept."""
         run_here(self.database, **({"index__folder": str(self.folder)} if keeping else {}))
 
-    def info(self, *more: str, **environment: str) -> dict[str, str]:
-        """Return what `dedup index` prints, by name."""
-        return rows_of(self.index(*more, **environment))
+    def status(self, *more: str, **environment: str) -> dict[str, Any] | None:
+        """Return what `dedup status` says of the index."""
+        given = {**self.environment, **environment}
+        said = invoke("status", *self.arguments, *more, "--json", **given)
+        found: dict[str, Any] | None = json.loads(said.stdout)["index"]
+        return found
 
     def compared(self) -> tuple[int, list[str]]:
         """Return how many documents `dedup check --all` compared, and in what they differ."""
@@ -67,20 +62,9 @@ class Kept:
         (row,) = [row for row in checks if row["check"] == "snapshot not of the target"]
         return row["examined"], row["first"]
 
-    def index(self, *more: str, **environment: str) -> str:
-        """Run the command, which ends well; return what it prints."""
-        words = ("index", *self.arguments, *more)
-        return invoke(*words, **{**self.environment, **environment}).stdout
-
     def refused(self, *more: str) -> Any:
-        """Run the command, which is refused, to rebuild; return the error."""
-        return refusal("index", "--rebuild", *self.arguments, *more, **self.environment)
-
-
-def rows_of(printed: str) -> dict[str, str]:
-    """Return names and values that are printed side by side."""
-    rows = [re.split(r"  +", line.rstrip(), maxsplit=1) for line in printed.splitlines()]
-    return {name: value for name, value in rows if name}
+        """Return the error of a rebuild that is refused."""
+        return refusal("status", "--rebuild-index", *self.arguments, *more, **self.environment)
 
 
 @pytest.fixture
@@ -89,66 +73,42 @@ def kept(database: Db, tmp_path: Path) -> Kept:
     return Kept(database, tmp_path / "snapshots")
 
 
-def test_info_says_that_there_is_no_snapshot_and_where_it_would_be(kept: Kept) -> None:
+def test_a_target_without_files_says_so(kept: Kept) -> None:
     kept.run(keeping=False)
-    told = kept.info()
-    assert told["its documents"] == "30"
-    assert told["snapshot"].startswith(f"none; it would be {kept.folder}")
-    assert told["used by the next run"] == "no: there is none"
-    assert not kept.folder.exists()
+    assert kept.status() is None
+    said = invoke("status", *kept.arguments, **kept.environment).stdout
+    assert "no file on this machine; the next run reads the target" in said
 
 
-def test_info_describes_a_snapshot_that_would_be_used(kept: Kept) -> None:
+def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
     kept.run()
-    told = kept.info()
-    assert told["snapshot"] == str(kept.file)
-    assert told["documents"] == told["its documents"] == "30"
-    assert told["index layout"] == "distance 3: 2 blocks of 12 bits, radius 1, 1"
-    assert re.fullmatch(r"\d+\.\d MB", told["size on disk"])
-    assert told["used by the next run"] == "yes"
-
-
-def test_info_tells_of_a_snapshot_to_which_the_next_run_adds_what_came_since(kept: Kept) -> None:
-    kept.run()
+    size = kept.file.stat().st_size
+    found = {"documents": 30, "bytes": size, "used": True, "why_not": None}
+    assert kept.status() == found
     kept.database.source.insert_many(texts(5, 30))
     kept.run(keeping=False)
-    told = kept.info()
-    assert (told["documents"], told["its documents"]) == ("30", "35")
-    assert told["used by the next run"] == "yes"
+    assert kept.status() == found
+    said = invoke("status", *kept.arguments, **kept.environment).stdout
+    assert "30 documents, 0.6 MB; the next run reads what came since" in said
 
 
-def test_info_says_why_a_snapshot_would_not_be_used(kept: Kept) -> None:
+def test_files_that_are_not_used_say_why(kept: Kept) -> None:
     kept.run()
     content = kept.file.read_bytes()
-    kept.file.write_bytes(content[:-1])
-    assert kept.info()["used by the next run"] == "no: it is damaged"
+    kept.file.write_bytes(content[: len(content) // 2])
+    assert (kept.status() or {})["why_not"] == "it is damaged"
     kept.file.write_bytes(content)
-    kept.database.target.delete_one({})
-    assert kept.info()["used by the next run"].startswith("no: it holds ")
+    kept.database["target.state"].update_one({}, {"$set": {"settings.source.field": "body"}})
+    assert (kept.status() or {})["why_not"] == "it was made with other settings"
 
 
-def test_info_says_that_other_settings_are_refused(kept: Kept) -> None:
+def test_a_rebuild_takes_the_settings_of_the_last_run(kept: Kept) -> None:
     kept.run()
-    said = kept.info("--config", other_settings(kept))
-    assert said["used by the next run"].startswith(
-        "no: a run with these settings is refused: the target"
-    )
-    assert "settings" not in said
-
-
-def test_without_settings_of_its_own_a_command_takes_those_of_the_last_run(kept: Kept) -> None:
-    kept.run()
-    said = kept.info(DEDUP_INDEX__DISTANCE="2")
-    assert (said["used by the next run"], said["settings"]) == ("yes", "those of run 1")
     kept.file.unlink()
-    assert "30 documents" in kept.index("--rebuild", DEDUP_INDEX__DISTANCE="2")
-    assert kept.info()["used by the next run"] == "yes"
-    assert "settings" not in kept.info()
-
-
-def test_other_settings_are_refused_with_the_difference(kept: Kept) -> None:
-    kept.run()
-    error = kept.refused("--config", other_settings(kept))
+    assert (kept.status("--rebuild-index", DEDUP_INDEX__DISTANCE="2") or {})["used"]
+    other = kept.folder.with_name("other.toml")
+    other.write_text("index.distance = 2\n", encoding="utf-8")
+    error = kept.refused("--config", str(other))
     assert isinstance(error, StateMismatch)
     assert "index.distance = 3 then, 2 now" in str(error)
 
@@ -180,32 +140,25 @@ def test_a_snapshot_that_no_run_uses_is_not_compared(kept: Kept, keeping: bool) 
     assert kept.compared() == (0, [])
 
 
-def test_a_check_says_that_the_snapshot_is_damaged(kept: Kept) -> None:
-    kept.run()
-    kept.file.write_bytes(kept.file.read_bytes()[:-1])
-    ((line,),) = kept.compared()[1:]
-    assert "it is damaged" in line
-
-
-def test_rebuild_saves_a_snapshot_whatever_its_size_that_the_next_run_uses(
+def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
     any_database: Db, tmp_path: Path
 ) -> None:
     kept = Kept(any_database, tmp_path / "snapshots")
     kept.run(keeping=False)
     before = one(kept.database, "target.state")
-    said = kept.index("--rebuild")
-    assert re.fullmatch(rf"30 documents in \d+\.\d s: {re.escape(str(kept.file))}\n", said)
-    assert kept.info()["used by the next run"] == "yes"
+    assert (kept.status("--rebuild-index") or {})["documents"] == 30
     assert kept.compared() == (30, [])
     after = one(kept.database, "target.state")
     assert after.pop("token") == before.pop("token") + 1
     assert after == before  # the lease is given back, and nothing else changed
 
 
-def test_rebuild_repairs_a_snapshot_that_is_damaged(kept: Kept) -> None:
+def test_a_damaged_file_is_found_by_a_check_and_repaired_by_a_rebuild(kept: Kept) -> None:
     kept.run()
-    kept.file.write_bytes(b"not a snapshot")
-    kept.index("--rebuild")
+    kept.file.write_bytes(kept.file.read_bytes()[:-1])
+    ((line,),) = kept.compared()[1:]
+    assert "it is damaged" in line
+    kept.status("--rebuild-index")
     assert kept.compared() == (30, [])
 
 
@@ -224,12 +177,12 @@ def test_rebuild_into_a_folder_that_cannot_be_is_refused_before_the_lease(kept: 
     kept.folder.write_text("a file")
     error = kept.refused()
     assert isinstance(error, UsageError)
-    assert str(kept.folder) in str(error)
+    assert f"{kept.folder}" in str(error)
     assert "cannot be written" in str(error)
     assert one(kept.database, "target.state") == before
 
 
-def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
+def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept.run()
@@ -239,9 +192,7 @@ def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
-    error = kept.refused()
-    assert isinstance(error, UsageError)
-    assert "No space left on device" in str(error)
+    assert "No space left on device" in str(kept.refused())
     assert kept.file.read_bytes() == before
     assert one(kept.database, "target.state")["lease"] is None
 
@@ -249,7 +200,7 @@ def test_rebuild_without_room_leaves_the_former_snapshot_and_no_lease(
 def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dedup_job.commands import index as snapshots
+    from dedup_job.commands import snapshots
 
     kept.run(keeping=False)
     read = snapshots.read_index
@@ -259,14 +210,5 @@ def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
         kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
 
     monkeypatch.setattr(snapshots, "read_index", slow)
-    error = kept.refused()
-    assert isinstance(error, StateMismatch)
-    assert "another run wrote" in str(error)
+    assert "another run wrote" in str(kept.refused())
     assert not list(kept.folder.iterdir())
-
-
-def other_settings(kept: Kept) -> str:
-    """Return the name of a file of settings that are not those of the target."""
-    file = kept.folder.with_name("other.toml")
-    file.write_text("index.distance = 2\n", encoding="utf-8")
-    return str(file)

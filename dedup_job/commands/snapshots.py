@@ -1,53 +1,55 @@
-"""The snapshot of a target's index: described, compared and made anew."""
+"""The index files of a target: described, compared with it, and made again."""
 
 from __future__ import annotations
 
+import itertools
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-from dedup_job.commands.opened import Opened, opened, refusal_of
+from platformdirs import user_state_path
+
+from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import Comparison
 from dedup_job.errors import LeaseLost, StateMismatch, UsageError
 from dedup_job.files import make_private
 from dedup_job.index import KeptIndex
-from dedup_job.index.layout import layout_of
-from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.index.snapshot import NoSnapshotError, SnapshotError, facts_of
 from dedup_job.job.index_loading import read_index
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.status import IndexFiles
 from dedup_job.settings import Settings
 
-Rows = list[tuple[str, str]]
 
+def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
+    """Return a description of a target's index files, by their headers; None if there are none.
 
-class Rebuilt(NamedTuple):
-    """A snapshot that was made."""
-
-    file: Path
-    documents: int
-    seconds: float
-
-
-def describe_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> Rows:
-    """Return the properties of a target's snapshot, also if there is none."""
-    with opened(settings, name, progress, as_made=False) as on:
-        on.progress.stage(Message("reading the snapshot"))
-        why_not = _why_not(on)
-        used = Message("yes")
-        if why_not is not None:
-            used = Message("no: {why}", why=why_not or Message("there is none"))
-        theirs = Message("those of run {run}", run=on.settings_of)
-        return [
-            (Message("target"), on.target.name),
-            (Message("its documents"), f"{on.target.documents.estimated_document_count():,}"),
-            *_facts(on),
-            (Message("used by the next run"), used),
-            *([(Message("settings"), theirs)] if on.settings_of else []),
-        ]
+    state: the state document of the target.
+    """
+    folder, found, size, why_not = folder or user_state_path("dedup"), list[Any](), 0, ""
+    try:
+        for number in itertools.count():
+            file = folder / f"{state['id']}{f'.{number}' if number else ''}.index"
+            facts = facts_of(file)
+            if found and facts["after"] != found[-1]["generation"]:
+                break
+            size += file.stat().st_size
+            found.append(facts)
+    except NoSnapshotError:
+        if not found:
+            return None
+    except SnapshotError as e:
+        why_not = said_by(e)
+    behind = state["generation"] - found[-1]["generation"] if found else 0
+    if any(facts["stamp"] != state["settings"] for facts in found):
+        why_not = Message("it was made with other settings")
+    elif behind and found[-1]["run"] is None:
+        why_not = Message("it is {batches:,} batches behind the target", batches=behind)
+    documents = sum(facts["index"]["ids"]["size"] for facts in found)
+    return IndexFiles(documents, size, behind, why_not)
 
 
 def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
@@ -80,9 +82,8 @@ def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
     return done, list(_differences(comparison))
 
 
-def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> Rebuilt:
+def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
     """Read the target under its lease and save a snapshot of it, however small it is."""
-    began = time.perf_counter()
     with opened(settings, name, progress, as_made=False) as on:
         file = on.snapshots.file
         assert file is not None  # some run wrote to the target
@@ -93,9 +94,8 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
             on.progress.stage(Message("loading the index"))
             index = KeptIndex(on.settings.index)
             read_index(on.target, on.snapshots, index, on.progress)
-            if (
-                version is None or on.target.version() != version
-            ):  # this process slept through its lease
+            if version is None or on.target.version() != version:
+                # this process slept through its lease
                 raise LeaseLost(
                     Message(
                         "another run wrote to {target} while it was read; nothing was saved. Wait "
@@ -108,32 +108,6 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
                 on.snapshots.write(index, version)
             except OSError as e:
                 raise UsageError(_not_written(file, e)) from e
-        return Rebuilt(file, len(index), time.perf_counter() - began)
-
-
-def _why_not(on: Opened) -> str | None:
-    """Return why a run would not use the snapshot; None if it would, "" where there is none."""
-    if refused := refusal_of(on.target):
-        return Message("a run with these settings is refused: {why}", why=refused.message)
-    return on.snapshots.load(KeptIndex(on.settings.index))
-
-
-def _facts(on: Opened) -> Iterator[tuple[str, str]]:
-    files, indexes = on.snapshots.files(), [facts["index"] for facts in on.snapshots.loaded]
-    if not files:
-        yield Message("snapshot"), Message("none; it would be {file}", file=on.snapshots.file)
-        return
-    yield Message("snapshot"), str(on.snapshots.file)
-    yield Message("size on disk"), f"{sum(one.stat().st_size for one in files) / 1e6:,.1f} MB"
-    if len(files) > 1:
-        yield Message("in files"), f"{len(files)}"
-    if indexes:
-        yield Message("documents"), f"{sum(index['ids']['size'] for index in indexes):,}"
-        index, planned = on.settings.index, indexes[0]["near"]["planned"]
-        layout = layout_of(index.distance, planned, index.blocks).told
-        distance = index.distance
-        told = Message("distance {distance}: {layout}", distance=distance, layout=layout)
-        yield Message("index layout"), told
 
 
 def _differences(comparison: Comparison) -> Iterator[str]:
