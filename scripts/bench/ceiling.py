@@ -85,11 +85,10 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
 
     began, before = time.perf_counter(), time.process_time()
     with prefetch(pages(), AHEAD) as read, BackgroundWriter(write, AHEAD) as writer:
-        for batches in in_order(partial(prepare, watch=Stopwatch()), read, threads):
-            for batch in batches:
-                decisions = decider.decide(batch)
-                counts += Counts.of(decisions, settings.decision.similarity)
-                writer.put((batch, decisions))
+        for batch in in_order(partial(prepare, watch=Stopwatch()), read, threads):
+            decisions = decider.decide(batch)
+            counts += Counts.of(decisions, settings.decision.similarity)
+            writer.put((batch, decisions))
     seconds, cpu = time.perf_counter() - began, time.process_time() - before
     return {"seconds": seconds, "cpu": cpu, "documents": counts.scanned, "kept": counts.kept}
 
