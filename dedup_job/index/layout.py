@@ -14,8 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dedup_job.messages import Message, counted
-
 BITS = 64
 MAX_DISTANCE = 7
 PER_CHUNK = 10  # fingerprints in a cache line
@@ -80,18 +78,11 @@ class Layout:
         return _FINGERPRINT_BYTES + _CHUNK_BYTES * max(chunks, self.buckets) / size
 
     def __str__(self) -> str:
-        """Say it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
-        return str(self.told)
-
-    @property
-    def told(self) -> Message:
-        """The same, to be translated."""
-        return Message(
-            "{blocks} of {bits} bits, radius {radii}",
-            blocks=counted(len(self.blocks), "block"),
-            bits=", ".join(dict.fromkeys(str(b.bits) for b in self.blocks)),
-            radii=", ".join(str(b.radius) for b in self.blocks),
-        )
+        """Return it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
+        count = len(self.blocks)
+        bits = ", ".join(dict.fromkeys(str(b.bits) for b in self.blocks))
+        radii = ", ".join(str(b.radius) for b in self.blocks)
+        return f"{count} block{'s' * (count != 1)} of {bits} bits, radius {radii}"
 
 
 def room_for(size: int) -> int:
