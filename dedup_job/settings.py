@@ -153,8 +153,7 @@ class Settings(BaseModel):
         del values["run"], values["abort_if"], values["ledger"]
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
-        for name in ("blocks", "folder"):
-            del values["index"][name]  # how it is done, not what is found
+        del values["index"]["folder"]  # how it is done, not what is found
         for section, name in FILES:  # what they hold counts
             path = getattr(getattr(self, section), name)
             if path is not None:

@@ -143,20 +143,6 @@ def naive_stemmed(text: str) -> str:
     return re.sub("[A-Za-z]{3,}", lambda match: english.stemWord(match[0].lower()), text)
 
 
-def naive_narrow(text: str) -> str:
-    """Fold the case and the width of characters."""
-    folded = ""
-    for character in text:
-        if "！" <= character <= "～":
-            character = chr(ord(character) - 0xFEE0)
-        if character == "\u3000":
-            character = " "
-        if character < "\U00010000" and len(character.lower()) == 1:
-            character = character.lower()
-        folded += character
-    return folded
-
-
 def naive_route(
     text: str,
     top_k: int = 30,
