@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import Judge
 from dedup_job.judgment.guards import GUARDS
@@ -103,7 +102,7 @@ def main() -> None:
     given = parser.parse_args()
     rows = [json.loads(line) for line in given.texts.read_text("utf-8").splitlines()]
     texts = sorted({row.get("text") or row["original_text"] for row in rows})
-    judge = Judge(load_lexicon(FingerprintSettings(), lambda _: None), NOW)
+    judge = Judge(load_lexicon(lambda _: None), NOW)
     known = dict(zip(NAMES, FAMOUS, strict=True)) if given.famous else {}
     for seed in range(given.seeds):
         pairs = made(texts, random.Random(seed))
