@@ -61,7 +61,7 @@ def test_a_run_and_what_looks_at_its_target(
     uri, page, metrics = uri_of(database), tmp_path / "page.html", tmp_path / "metrics.prom"
 
     def good(*arguments: str, code: tuple[int, ...] = (0,)) -> str:
-        ended = dedup(*arguments, "--db", database.name, uri=uri, DEDUP_FINGERPRINT__STEM="true")
+        ended = dedup(*arguments, "--db", database.name, uri=uri)
         assert ended.returncode in code, ended.stderr
         return ended.stdout
 

@@ -422,8 +422,7 @@ def _show_near(
         console.say(
             Message(
                 "Where nothing keeps them apart, the one kept later would now be a duplicate: a "
-                "text, the settings or dedup changed since, or there were more candidates than "
-                "decision.most_candidates."
+                "text, the settings or dedup changed since, or there were too many candidates."
             )
         )
 

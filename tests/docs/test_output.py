@@ -8,7 +8,7 @@ from dedup_job.judgment.guards import GUARDS
 from dedup_job.report.labels import label
 from tests.docs.documentation import DOCS, read
 
-APART = [*(guard.name for guard in GUARDS), "unlikely", "similarity", "richer"]
+APART = [*(guard.name for guard in GUARDS), "unlikely", "similarity"]
 
 
 @pytest.mark.parametrize("name", APART)
