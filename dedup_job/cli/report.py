@@ -47,7 +47,7 @@ def report(
     *,
     options: Given,
 ) -> None:
-    """Write a page that shows what was kept and dropped, with samples.
+    """Write a page of what was kept and dropped, with samples.
 
     The page shows counts, similarities, pairs side by side, the largest groups, and the runs. It
     holds texts of the collection: treat it as you treat the collection. Nothing is written to the

@@ -361,7 +361,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
 def test_a_value_that_an_option_does_not_take_is_repeated(
     arguments: tuple[str, ...], words: str
 ) -> None:
-    names = {"run": ("--source", "d.a", "--target", "d.b"), "index": ()}
+    names = {"run": ("--source", "d.a", "--target", "d.b")}
     result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
     assert_refused(result, 2, words)
     assert len(result.stderr) < 400

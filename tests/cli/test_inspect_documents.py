@@ -235,7 +235,7 @@ def test_nothing_is_written(decided: Db) -> None:
 def test_a_kept_document_says_how_many_duplicates_it_has_and_how_to_list_them(decided: Db) -> None:
     count = decided["target.ledger"].count_documents({"of": 1})
     output = inspected(decided, "1")
-    assert f"Dropped for it: {count} documents; `dedup list --what dropped --of 1" in output
+    assert f"Dropped for it: {count} documents; `dedup list --what dropped --of" in output
     assert "No document was dropped for it." in inspected(decided, "8")
 
 

@@ -1,4 +1,4 @@
-"""What the page stores, shows and puts back."""
+"""What the page stores and shows."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import threading
 
 import pytest
 
+from dedup_job.mongo.bson.extended_json import unmistakable
+from dedup_job.printing import command_line
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
 
