@@ -22,7 +22,7 @@ seconds: fingerprints and decisions, one thread.
 are cleaned and decided each by itself, through index, candidates and judge. A table says how many
 are joined, for the settings, for judge = "similarity", and with --peers for the packages. --half
 takes those whose n % 2 is that: rules are made with one half and checked with the other. --show
-prints N pairs that the settings decide unlike the label. What `dedup labels export` writes is such
+prints N pairs that the settings decide unlike the label. `dedup review --export` writes such
 a file. Pairs of ids of documents in the files (a, b; same_group; sim: edit similarity) are of the
 band of their similarity.
 """

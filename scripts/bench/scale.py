@@ -221,7 +221,7 @@ def _each(stage: Mapping[str, Any]) -> float:
 
 
 def index_bytes(folder: Path) -> int:
-    """Return the bytes of the snapshots in a folder, as `dedup index` says them."""
+    """Return the bytes of the snapshots in a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
