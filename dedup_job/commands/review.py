@@ -106,20 +106,14 @@ def open_review(
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
-        yield Review(on, settings, wanted, drawn)
+        yield Review(on, wanted, drawn)
 
 
 class Review:
     """A sample of pairs under review by one person. May be called from several threads."""
 
-    def __init__(
-        self,
-        on: Opened,
-        settings: Settings,
-        wanted: Assignment,
-        drawn: Sequence[DecidedDocument],
-    ) -> None:
-        self._on, self._settings, self._wanted = on, settings, wanted
+    def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
+        self._on, self._wanted = on, wanted
         self._labels = LabelStore(on.target)
         self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
