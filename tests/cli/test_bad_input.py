@@ -337,11 +337,11 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
         (("run", "--limit", "0"), "--limit: input should be greater than or equal to 1, not '0'"),
         (("run", "--limit", "５"), "unable to parse string as an integer, not '５'"),
         (("run", "--limit", ""), "unable to parse string as an integer, not ''"),
-        (("inspect", "text", "--max-distance", "9" * 5000), "exceeded maximum size, not '999"),
+        (("inspect", "text", "--limit", "9" * 5000), "exceeded maximum size, not '999"),
         (("list", "--what", "all"), "--what is 'all', expected one of: dropped, near, "),
         (("undo", "0"), "RUN: input should be greater than or equal to 1, not '0'"),
         (
-            ("inspect", "甲", "--max-distance", "x"),
+            ("inspect", "甲", "--limit", "x"),
             "unable to parse string as an integer, not 'x'",
         ),
     ],
@@ -349,7 +349,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
 def test_a_value_that_an_option_does_not_take_is_repeated(
     arguments: tuple[str, ...], words: str
 ) -> None:
-    names = {"run": ("--source", "d.a", "--target", "d.b"), "index": ()}
+    names = {"run": ("--source", "d.a", "--target", "d.b")}
     result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
     assert_refused(result, 2, words)
     assert len(result.stderr) < 400
