@@ -320,7 +320,7 @@ class Decisions(Sequence[Decision]):
     """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
 
     outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
-    bool (n,); clusters, candidates, cut: int64 (n,), see Duplicate and Candidates. Of a duplicate
+    bool (n,); candidates, cut: int64 (n,), see Candidates. Of a duplicate
     the pair with the kept document, of a kept one with its nearest candidate, see Pair: of: n byte
     strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
     NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
@@ -338,7 +338,6 @@ class Decisions(Sequence[Decision]):
     outcomes: NDArray[np.uint8]
     fingerprints: NDArray[np.uint64]
     short: NDArray[np.bool_]
-    clusters: NDArray[np.int64]
     candidates: NDArray[np.int64]
     cut: NDArray[np.int64]
     of: BytesColumn
@@ -364,14 +363,13 @@ class Decisions(Sequence[Decision]):
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
         n = len(fingerprints)
-        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((4, n), dtype=np.int64)
+        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
         return cls(
             outcomes=bytes_[0],
             fingerprints=fingerprints,
             short=short,
-            clusters=whole[0],
-            candidates=whole[1],
-            cut=whole[2],
+            candidates=whole[0],
+            cut=whole[1],
             of=no_strings(n),
             distances=bytes_[1],
             similarities=np.zeros(n),
@@ -381,7 +379,7 @@ class Decisions(Sequence[Decision]):
             left_out=bytes_[5],
             probabilities=np.full(n, np.nan),
             places=bytes_[6],
-            groups=whole[3],
+            groups=whole[2],
             gave_way=np.zeros(n, dtype=np.bool_),
             names=names,
         )
@@ -420,7 +418,7 @@ class Decisions(Sequence[Decision]):
         pair = self._pair(row)
         if pair is None:
             return self.refusals[row]
-        return Duplicate(REASONS[outcome - 1], short, pair, int(self.clusters[row]), candidates)
+        return Duplicate(REASONS[outcome - 1], short, pair, candidates)
 
     def _pair(self, row: int) -> Pair | None:
         if not (of := self.of.at(row)):

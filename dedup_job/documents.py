@@ -108,15 +108,11 @@ class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
 
 
 class Duplicate(NamedTuple):
-    """An earlier kept document says the same.
-
-    cluster: number of duplicates of that document that this process has found, this one included.
-    """
+    """An earlier kept document says the same."""
 
     reason: Reason
     short: bool
     pair: Pair
-    cluster: int = 1
     candidates: Candidates = Candidates()
 
 

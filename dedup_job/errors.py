@@ -6,7 +6,6 @@ DedupError (1)
  ├─ DatabaseUnreachable (5)     try again later, with the same command
  ├─ StateMismatch (6)           the target does not fit this run
  │   ├─ LeaseLost (6)           another run took over, or may have
- │   ├─ Vanished (6)            what was opened is no longer there
  │   └─ RunAborted (6)        the run's result looks like a mistake
  ├─ LeaseHeld (11)              another run is at work
  └─ Interrupted (128 + signal)  stopped after a checkpoint
@@ -71,10 +70,6 @@ class StateMismatch(DedupError):
 
 class LeaseLost(StateMismatch):
     """Another run took the lease over, or may have; this one wrote nothing more."""
-
-
-class Vanished(StateMismatch):
-    """Someone dropped a collection while it was being looked at."""
 
 
 class RunAborted(StateMismatch):

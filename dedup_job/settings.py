@@ -38,13 +38,7 @@ from dedup_job.text_fields import TextFields
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-FILES = (  # settings that name a file; its content decides
-    ("fingerprint", "user_dictionary"),
-    ("fingerprint", "stop_words"),
-    ("fingerprint", "idf"),
-    ("decision", "words"),
-    ("decision", "model"),
-)
+FILES = (("decision", "model"),)  # settings that name a file; its content decides
 _LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
@@ -87,24 +81,12 @@ class RunSettings(BaseModel):
         le=1e6,
         description="seconds to keep retrying when the database stops answering; 0: never",
     )
-    lease_wait: float = Field(
-        default=0.0,
-        ge=0,
-        le=1e7,
-        description="seconds to wait while another run holds the lease",
-    )
     undo_days: float | None = Field(
         default=None,
         gt=0,
         le=1e5,
         description="days after which a run cannot be undone: of what it took out of target and "
         "ledger, T.runs then holds no texts any more, from the end of a later run on. Unset: never",
-    )
-    report_every: float = Field(
-        default=10.0,
-        gt=0,
-        le=1e5,
-        description="minutes after which a run with --follow ends and the next one begins",
     )
 
     @property
@@ -153,8 +135,7 @@ class Settings(BaseModel):
         del values["run"], values["abort_if"], values["ledger"]
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
-        for name in ("blocks", "folder"):
-            del values["index"][name]  # how it is done, not what is found
+        del values["index"]["folder"]  # how it is done, not what is found
         for section, name in FILES:  # what they hold counts
             path = getattr(getattr(self, section), name)
             if path is not None:
@@ -162,9 +143,7 @@ class Settings(BaseModel):
         if not self.output.keep:
             del values["output"]["keep"]
         if not self.decision.judges:
-            of_the_form = () if self.decision.compares else ("words",)
-            for name in ("confidence", "model", "on_more_content", *of_the_form):
-                del values["decision"][name]
+            del values["decision"]["confidence"], values["decision"]["model"]
         return {**values, "rules": RULES}
 
     def models(self, notify: Callable[[str], None] = lambda _: None) -> Models:

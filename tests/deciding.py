@@ -22,11 +22,6 @@ BY_SIMILARITY = {"decision__judge": "similarity"}
 PLAIN = {"index__candidate_generators": ["simhash"], "decision__judge": "none"}
 
 
-def as_of_any_process(decisions: Iterable[Decision]) -> list[Decision]:
-    """Return the decisions without what each process counts anew."""
-    return [d._replace(cluster=0) if isinstance(d, Duplicate) else d for d in decisions]
-
-
 def decisions_of(values: Sequence[Decision]) -> Decisions:
     """Return decisions in columns."""
     pairs = {row: pair for row, v in enumerate(values) if (pair := _pair_of(v)) is not None}
@@ -42,8 +37,6 @@ def decisions_of(values: Sequence[Decision]) -> Decisions:
     for row, value in enumerate(values):
         if not isinstance(value, Kept):
             made.outcomes[row] = CODES[value.reason]
-        if isinstance(value, Duplicate):
-            made.clusters[row] = value.cluster
         if isinstance(value, Kept) or made.outcomes[row] == NEAR:
             made.candidates[row], made.cut[row], missing = value.candidates
             if missing:

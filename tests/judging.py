@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import (
     APART,
@@ -46,7 +45,7 @@ class DigitJudge(Judge):
 
     def __init__(self) -> None:
         """Read texts as any judge does."""
-        super().__init__(load_lexicon(FingerprintSettings(), lambda _: None), confidence=0.5)
+        super().__init__(load_lexicon(lambda _: None), confidence=0.5)
 
     def judge(
         self,
@@ -76,11 +75,11 @@ class DigitJudge(Judge):
         right: Judged,
         right_rows: NDArray[np.int64],
         threads: int = 1,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]:
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Judge pair by pair."""
         del threads
         said = self.judge(left, left_rows, right, right_rows)
-        return np.where(said.joined, said.probabilities, np.nan), said.joined, said.richer
+        return np.where(said.joined, said.probabilities, np.nan), said.joined
 
     def each_differences(
         self,

@@ -28,7 +28,6 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from dedup_job.runs.progress import Progress
@@ -39,19 +38,17 @@ Documents = list[dict[str, Any]]
 
 
 def share_the_dictionary() -> None:
-    """Let the commands of this process read the dictionary's tables once, where no list is added.
+    """Let the commands of this process read the dictionary's tables once.
 
     Each command reads and checks them else: half of the processor time of a small run.
     """
     load: Any = models.load_lexicon
-    held: dict[tuple[str, Path], Any] = {}
+    held: dict[Path, Any] = {}
 
-    def load_once(settings: FingerprintSettings, notify: Callable[[str], None], **how: bool) -> Any:
-        if settings.user_dictionary or settings.idf or settings.stop_words:
-            return load(settings, notify, **how)
-        key = (str(settings.hash), user_cache_path("dedup"))
+    def load_once(notify: Callable[[str], None], **how: bool) -> Any:
+        key = user_cache_path("dedup")
         if key not in held:
-            held[key] = load(settings, notify, **how)
+            held[key] = load(notify, **how)
         return held[key]
 
     models.load_lexicon = load_once

@@ -36,8 +36,8 @@ def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
 
 
 def test_an_error_of_another_process_knows_what_its_words_were_made_from():
-    found = Message("{number:,} documents are near duplicates of one", number=5000)
-    error = RunAborted(found, "1,000", "abort_if.cluster", "_id 5")
+    found = Message("{number:,} documents have no text", number=5000)
+    error = RunAborted(found, "1,000", "abort_if.without_text", "_id 5")
     there = pickle.loads(pickle.dumps(error)).message
     assert there == error.message
     assert there.template == error.message.template

@@ -57,20 +57,19 @@ def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not() 
     assert judged == {"articles": True, "classic": False, "questions": True}
 
 
-def test_of_the_words_of_the_trade_the_content_is_in_the_stamp(tmp_path: Path) -> None:
-    one, other = tmp_path / "a.txt", tmp_path / "b.txt"
-    one.write_text("说法 表述\n", encoding="utf-8")
-    other.write_text("说法 表述\n", encoding="utf-8")
+def test_of_a_model_the_content_is_in_the_stamp(tmp_path: Path) -> None:
+    one, other = tmp_path / "a.json", tmp_path / "b.json"
+    one.write_text("{}", encoding="utf-8")
+    other.write_text("{}", encoding="utf-8")
 
     def stamp(file: Path, **more: str) -> dict[str, object]:
-        flags = {"decision.words": file, **{f"decision.{k}": v for k, v in more.items()}}
+        flags = {"decision.model": file, **{f"decision.{k}": v for k, v in more.items()}}
         return load(flags).settings.stamp()["decision"]
 
-    assert stamp(one)["words"] == stamp(other)["words"]
-    other.write_text("说法 讲法\n", encoding="utf-8")
-    assert stamp(one)["words"] != stamp(other)["words"]
-    assert stamp(one)["words"] == stamp(one, judge="similarity")["words"]
-    assert "words" not in stamp(one, judge="none")
+    assert stamp(one)["model"] == stamp(other)["model"]
+    other.write_text("{ }", encoding="utf-8")
+    assert stamp(one)["model"] != stamp(other)["model"]
+    assert "model" not in stamp(one, judge="similarity")
 
 
 @pytest.mark.parametrize(
@@ -183,7 +182,7 @@ def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_mach
     assert given.connection_string() == "mongodb://host"
 
 
-@pytest.mark.parametrize("name", ["fingerprint.idf", "index.folder", "connection.uri_file"])
+@pytest.mark.parametrize("name", ["decision.model", "index.folder", "connection.uri_file"])
 def test_a_path_that_holds_a_nul_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
         load({name: "a\0b"})

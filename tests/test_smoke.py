@@ -9,14 +9,12 @@ from pathlib import Path
 from subprocess import run
 from typing import Any
 
-import numpy as np
 import pytest
 from pymongo.database import Database
 
 from dedup_job import __version__
 from dedup_job.demo import make_corpus
 from scripts.bench import packages
-from scripts.bench.index import of_faiss
 from tests.running import assert_each_source_id_is_in_one_place, dedup, uri_of
 
 DECIDED = (0, 3)  # 3: some documents are quarantined
@@ -63,7 +61,7 @@ def test_a_run_and_what_looks_at_its_target(
     uri, page, metrics = uri_of(database), tmp_path / "page.html", tmp_path / "metrics.prom"
 
     def good(*arguments: str, code: tuple[int, ...] = (0,)) -> str:
-        ended = dedup(*arguments, "--db", database.name, uri=uri, DEDUP_FINGERPRINT__STEM="true")
+        ended = dedup(*arguments, "--db", database.name, uri=uri)
         assert ended.returncode in code, ended.stderr
         return ended.stdout
 
@@ -98,19 +96,3 @@ def needs(*packages: str) -> pytest.MarkDecorator:
 def test_the_packages_of_the_extra_bench_decide(decide: Callable[..., Any]) -> None:
     texts = ["光合作用是绿色植物利用光能的过程。"] * 2 + ["水的沸点随气压的降低而降低。"]
     assert decide(texts).tolist() == [True, False, True]
-
-
-@needs("faiss")
-def test_faiss_of_the_extra_bench_finds_what_is_near() -> None:
-    prints = np.array([0, 1 << 40], dtype=np.uint64)
-    assert len(of_faiss(4, 16, 0, prints)(prints[:1] | np.uint64(1)))
-
-
-@needs("PIL", "pypinyin")
-def test_the_packages_of_the_extra_alike_tell_how_characters_look_and_sound() -> None:
-    from scripts import make_alike
-
-    assert make_alike.pinyin_dict[ord("水")] == "shuǐ"
-    image = make_alike.Image.new("L", (8, 8), 0)
-    make_alike.ImageDraw.Draw(image).point((4, 4), 255)
-    assert image.filter(make_alike.ImageFilter.GaussianBlur(1.0)).getpixel((4, 4)) < 255

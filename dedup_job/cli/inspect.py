@@ -18,6 +18,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.guards import why_of
 from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.labels import measured
 from dedup_job.report.output import Output, figures, new_table, whole
@@ -78,13 +79,6 @@ def inspect(
     file: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="The same, read from a file in UTF-8.")
     ] = None,
-    max_distance: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="List documents within Hamming distance K (0-7) instead of the candidates.",
-        ),
-    ] = None,
     limit: Annotated[
         int, typer.Option(metavar="N", help="Show the nearest N documents at most.")
     ] = 10,
@@ -122,15 +116,14 @@ def inspect(
             target,
             progress,
             limit=limit,
-            max_distance=max_distance,
         )
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
-        _show(found, console(), max_distance, full=full)
+        _show(found, console(), full=full)
 
 
-def _show(found: Inspected, console: Output, distance: int | None, *, full: bool) -> None:
+def _show(found: Inspected, console: Output, *, full: bool) -> None:
     head = [row for item in found.items for row in _head(item)]
     head += [(Message("which gave way to"), whole(localized(one))) for one in found.later]
     if found.target:
@@ -154,10 +147,10 @@ def _show(found: Inspected, console: Output, distance: int | None, *, full: bool
         console.say(_verdict(found, found.pair))
     if found.near is not None:
         console.say()
-        _show_near(found, found.near, console, distance)
+        _show_near(found, found.near, console)
     if found.dropped is not None:
         console.say()
-        _show_duplicates(found, found.dropped, console)
+        console.say(_dropped(found.items[0], found.dropped, found.target))
     console.say()
     of_run = Message("settings, those of run {run}:", run=found.settings_of)
     console.say(of_run if found.settings_of else Message("settings:"))
@@ -406,13 +399,9 @@ def _features(item: Item) -> Iterator[Message]:
         yield Message("keywords of {name} with their weights: {words}", name=item.name, words=words)
 
 
-def _show_near(
-    found: Inspected, near: Sequence[Near], console: Output, distance: int | None
-) -> None:
-    console.say(_found(found, near, distance))
+def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
+    console.say(_found(found, near))
     if not near:
-        further = Message("`--max-distance 7` looks further.")
-        console.say(further if distance is None else "")
         return
     console.say(pairs.legend(console))
     console.say()
@@ -422,13 +411,12 @@ def _show_near(
         console.say(
             Message(
                 "Where nothing keeps them apart, the one kept later would now be a duplicate: a "
-                "text, the settings or dedup changed since, or there were more candidates than "
-                "decision.most_candidates."
+                "text, the settings or dedup changed since, or there were too many candidates."
             )
         )
 
 
-def _found(found: Inspected, near: Sequence[Near], distance: int | None) -> Message:
+def _found(found: Inspected, near: Sequence[Near]) -> Message:
     """Say how many kept documents are near, and how they were looked for."""
     settings = found.settings.index
     how = Message(
@@ -436,8 +424,6 @@ def _found(found: Inspected, near: Sequence[Near], distance: int | None) -> Mess
         generators=", ".join(settings.candidate_generators),
         distance=settings.distance,
     )
-    if distance is not None:
-        how = Message("within distance {distance}", distance=distance)
     kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
     counts = {"how": how, "found": found.found, "among": found.among, "kept": kept}
     if len(near) == found.found:
@@ -471,30 +457,14 @@ def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> T
     return table
 
 
-def _show_duplicates(found: Inspected, dropped: int, console: Output) -> None:
-    console.say(_dropped(found, dropped))
-    if not dropped:
-        return
-    console.say()
-    numbers = figures(Message("similarity"), Message("run"))
-    table = new_table(Column("_id", no_wrap=True), Message("reason"), *numbers)
-    for one in found.duplicates:
-        table.add_row(one.id, Message(one.reason), _cut(one.pair.similarity), str(one.run))
-    console.table(table)
-    if len(found.duplicates) < dropped:
-        line = command_line("list", "--what", "dropped", "--of", "ID", "--target", found.target)
-        console.say()
-        console.say(Message("`{command}` lists all.", command=line))
-
-
-def _dropped(found: Inspected, dropped: int) -> Message:
-    documents, shown = counted(dropped, "document"), len(found.duplicates)
+def _dropped(item: Item, dropped: int, target: str) -> Message:
     if not dropped:
         return Message("No document was dropped for it.")
-    if shown == dropped:
-        return Message("Dropped for it: {documents}.", documents=documents)
+    of = ("--what", "dropped", "--of", unmistakable(item.key), "--target", target)
     return Message(
-        "Dropped for it: {documents}, the first {shown:,} here.", documents=documents, shown=shown
+        "Dropped for it: {documents}; `{command}` lists them.",
+        documents=counted(dropped, "document"),
+        command=command_line("list", *of),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,21 +9,12 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, save, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
+from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, asked_language, localized
 
 if TYPE_CHECKING:
     from dedup_job.runs.survey import Survey
-
-_MAX_SEED = 1_000_000
-
-
-class Language(StrEnum):
-    """What a page is written in first; the page itself can change it."""
-
-    EN = "en"
-    ZH = "zh"
 
 
 Html = Annotated[
@@ -36,38 +26,30 @@ Html = Annotated[
 def report(
     target: Target,
     html: Html,
-    language: Annotated[
-        Language | None,
-        typer.Option(help="Language shown first [default: that of the environment]."),
-    ] = None,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="Seed of the samples; the same shows the same pairs.")
-    ] = 0,
     overwrite: Overwrite = False,
     *,
     options: Given,
 ) -> None:
-    """Write a page that shows what was kept and dropped, with samples.
+    """Write a page of what was kept and dropped, with samples.
 
     The page shows counts, similarities, pairs side by side, the largest groups, and the runs. It
     holds texts of the collection: treat it as you treat the collection. Nothing is written to the
     database.
     """
-    check_range("--seed", seed, 0, _MAX_SEED)
     check_new("--html", html, overwrite=overwrite, again=True)
     settings = options.load()
     with working() as progress:
-        survey = commands.survey.survey_target(settings, target, progress, seed=seed)
+        survey = commands.survey.survey_target(settings, target, progress)
         progress.stage(Message("writing the page"))
-        write_page(survey, html, language)
+        write_page(survey, html)
     size = html.stat().st_size / 1e6
     said = Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size)
     typer.echo(localized(said))
 
 
-def write_page(survey: Survey, file: Path, language: Language | None = None) -> None:
+def write_page(survey: Survey, file: Path) -> None:
     """Write the page of a survey; DedupError where the file cannot be written."""
     from dedup_job.pages.render import report_page  # here: --help should not wait for it
 
-    page = report_page(survey, language or asked_language())
+    page = report_page(survey, asked_language())
     save(file, page, Message("the page"), Message("Choose another --html FILE."))

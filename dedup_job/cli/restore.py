@@ -98,34 +98,15 @@ def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
 
 
 def _done(found: Restored, *, requeue: bool) -> Message:
-    each = joined(
-        (
-            Message("{number:,} {what}", number=number, what=what)
-            for what, number in found.decisions.items()
-        ),
-        ", ",
+    counts = (
+        Message("{number:,} {what}", number=number, what=what)
+        for what, number in found.decisions.items()
     )
-    if found.documents == 1:
-        if requeue:
-            return Message(
-                "{id} ({each}) is requeued: to be decided by the next run.", id=found.id, each=each
-            )
-        return Message(
-            "{id} ({each}) is kept now in {target}.", id=found.id, each=each, target=found.target
-        )
-    many = counted(found.documents, "document")
+    what = found.id if found.documents == 1 else counted(found.documents, "document")
+    about = {"what": what, "each": joined(counts, ", "), "target": found.target}
     if requeue:
-        return Message(
-            "{documents} ({each}) are requeued: to be decided by the next run.",
-            documents=many,
-            each=each,
-        )
-    return Message(
-        "{documents} ({each}) are kept now in {target}.",
-        documents=many,
-        each=each,
-        target=found.target,
-    )
+        return Message("Requeued, to be decided by the next run: {what} ({each}).", **about)
+    return Message("Now kept in {target}: {what} ({each}).", **about)
 
 
 @with_options(*OF_A_TARGET)
@@ -153,23 +134,27 @@ def undo(
 
 
 def _undone(found: Undone) -> Iterator[Message]:
-    """Say what was taken back."""
+    """Yield sentences of what left the target and its ledger, and of what came back."""
+    about: dict[str, object] = {
+        "run": found.run,
+        "target": found.target,
+        "documents": counted(found.kept, "document"),
+        "rows": counted(found.ledger, "row"),
+    }
     if found.by_hand:
-        yield _undone_by_hand(found)
+        yield Message(
+            "number {run} is undone: {documents} left {target}, {rows} came back to its ledger.",
+            **about,
+        )
     else:
         yield Message(
-            "run {run} is undone: {documents} and {rows} of the ledger were taken back. The next "
-            "run decides them anew.",
-            run=found.run,
-            documents=counted(found.kept, "document"),
-            rows=counted(found.ledger, "row"),
+            "run {run} is undone: {documents} left {target}, {rows} its ledger. The next run "
+            "decides them again.",
+            **about,
         )
-        if found.back:
-            yield Message(
-                "{documents} of earlier runs, which it had replaced or decided anew, stand as they "
-                "did before it.",
-                documents=counted(found.back, "document"),
-            )
+    if found.back:
+        back = counted(found.back, "document")
+        yield Message("{documents} of earlier runs came back, as before it.", documents=back)
     if found.left:
         yield Message(
             "Left in {target}, since the source no longer holds them and these may be the only "
@@ -179,57 +164,23 @@ def _undone(found: Undone) -> Iterator[Message]:
         )
 
 
-def _undone_by_hand(found: Undone) -> Message:
-    rows = counted(found.ledger, "row")
-    again = (
-        Message("{rows} stands in the ledger again.", rows=rows)
-        if found.ledger == 1
-        else Message("{rows} stand in the ledger again.", rows=rows)
-    )
-    if not found.kept:
-        return Message("number {number} is undone: {again}", number=found.run, again=again)
-    return Message(
-        "number {number} is undone: {documents} left {target}, and {again}",
-        number=found.run,
-        documents=counted(found.kept, "document"),
-        target=found.target,
-        again=again,
-    )
-
-
 def _question(planned: Undone) -> Message:
-    """Say what will leave the target and its ledger."""
-    if planned.by_hand:
-        return _question_by_hand(planned)
-    documents, rows = counted(planned.kept, "document"), counted(planned.ledger, "row")
-    leave = (
-        Message(
-            "{documents} leave the target, {rows} its ledger, and {back:,} of earlier runs stand "
-            "again.",
-            documents=documents,
-            rows=rows,
-            back=planned.back,
-        )
-        if planned.back
-        else Message(
-            "{documents} leave the target, {rows} its ledger.", documents=documents, rows=rows
-        )
-    )
-    about: dict[str, object] = {"run": planned.run, "target": planned.target, "leave": leave}
-    if planned.begun:
-        return Message("Finish the undo of run {run} of {target}? {leave}", **about)
-    return Message("Take back run {run} of {target}? {leave}", **about)
-
-
-def _question_by_hand(planned: Undone) -> Message:
     about: dict[str, object] = {
-        "number": planned.run,
+        "run": planned.run,
         "target": planned.target,
-        "documents": counted(planned.ledger, "document"),
-        "done": Message(planned.by_hand),
+        "documents": counted(planned.kept, "document"),
+        "rows": counted(planned.ledger, "row"),
+        "back": planned.back,
     }
-    if planned.begun:
+    if planned.by_hand:
+        about["documents"] = counted(planned.ledger, "document")
         return Message(
-            "Finish the undo of number {number} of {target}, {documents} {done} by hand?", **about
+            "Undo number {run} of {target}, {documents} {done} by hand?",
+            **about,
+            done=Message(planned.by_hand),
         )
-    return Message("Take back number {number} of {target}, {documents} {done} by hand?", **about)
+    return Message(
+        "Undo run {run} of {target}? {documents} leave the target, {rows} its ledger; {back:,} of "
+        "earlier runs come back.",
+        **about,
+    )

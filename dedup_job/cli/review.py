@@ -53,7 +53,7 @@ def review(
     export: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Only write the labels of all names as JSON lines; - for output."
+            metavar="FILE", help="Only write the labels of all names as JSON lines; - to print."
         ),
     ] = None,
     import_: Annotated[
@@ -64,7 +64,7 @@ def review(
     *,
     options: Given,
 ) -> None:
-    """Label pairs in the browser: same, different or unsure; put back what was dropped wrongly.
+    """Label pairs in the browser: same, different or unsure.
 
     Near duplicates and pairs that were kept apart are shown by turns: first the least certain
     ones, half of the sample, then one of each class of difference and each guard, then others at

@@ -41,7 +41,7 @@ _From = Annotated[
     str | None,
     typer.Option(
         metavar="NS",
-        help="Collection to read: collection or database.collection [default: proposed].",
+        help="Collection to read: collection or database.collection [default: as proposed].",
     ),
 ]
 _Into = Annotated[
@@ -49,7 +49,7 @@ _Into = Annotated[
     typer.Option(
         metavar="NS",
         help="Collection T for unique documents; T.ledger, T.runs, T.state belong to it "
-        "[default: proposed].",
+        "[default: as proposed].",
     ),
 ]
 _Limit = Annotated[

@@ -66,11 +66,13 @@ def _broken(lease: Lease) -> Message:
     return Message(
         "the lease of {target} is free; {holder}, writes nothing more",
         target=lease.target,
-        holder=lease.holder,
+        holder=str(lease.holder),
     )
 
 
 def _question(lease: Lease) -> Message:
     return Message(
-        "End the lease of {target}, held by {holder}?", target=lease.target, holder=lease.holder
+        "End the lease of {target}, held by {holder}?",
+        target=lease.target,
+        holder=str(lease.holder),
     )

@@ -27,7 +27,7 @@ Section = tuple[str, Iterable[tuple[str, str]]]
 """A title, and rows of names with what they mean."""
 _WIDEST_NAME = 26  # columns of an option beside its help
 _CHOICE = re.compile(r"'(.*)' is not one of (.*)", re.DOTALL)
-_RANGE = re.compile(r"\[[^\[\]]*x[<>]=[^\[\]]*\]")  # of numbers; a refusal names it
+_RANGE = re.compile(r"; (?:\d+<=)?x[<>]=\d+(?=\])|\[(?:\d+<=)?x[<>]=\d+\]")
 _TOO_MANY = re.compile(r"unexpected extra arguments?(?:\(s\))? \((.*)\)", re.DOTALL)
 _WIDEST = 100  # columns that are easy to read
 

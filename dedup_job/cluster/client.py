@@ -18,7 +18,7 @@ from ray.exceptions import RayError
 
 from dedup_job.cluster.errors import cannot_go_on, portable
 from dedup_job.cluster.worker import prepare
-from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.messages import Message
 
 _LOCAL, _MOST = "local:", 256
@@ -33,7 +33,8 @@ def serve(pipe: Connection) -> None:
         connect(address)
         cores = max(int(ray.cluster_resources().get("CPU", 1)), 1)
     except Exception as e:  # noqa: BLE001  # raised again by the command
-        pipe.send((number, portable(e)))
+        known = isinstance(e, DedupError)
+        pipe.send((number, portable(e) if known else cannot_go_on(_shortened(e))))
         return
     pipe.send((number, cores))
     lock, settings = threading.Lock(), [ray.put(given)]
@@ -49,9 +50,13 @@ def _answer(pipe: Connection, lock: threading.Lock, number: int, done: Future[An
     try:
         value = done.result()
     except RayError as e:
-        value = cannot_go_on(" ".join(str(e).split())[:300])
+        value = cannot_go_on(_shortened(e))
     with lock, suppress(OSError):  # the command is gone, which `serve` hears
         pipe.send((number, value))
+
+
+def _shortened(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
 
 
 def connect(address: str) -> None:
@@ -74,9 +79,8 @@ def connect(address: str) -> None:
             )
         ) from e
     except RuntimeError as e:  # other versions of Ray or Python
-        why = " ".join(str(e).split())[:300]
         raise UsageError(
-            Message("the cluster at {address!r}: {why}", address=address, why=why)
+            Message("the cluster at {address!r}: {why}", address=address, why=_shortened(e))
         ) from e
 
 

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
@@ -89,16 +89,16 @@ class ClusterPreprocessor:
             for node, documents in self._documents.items()
         }
 
-    def prepare(self, page: Documents, watch: Stopwatch) -> Sequence[Batch]:
+    def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes. Raises DatabaseUnreachable if that cannot be."""
-        node, process, batches, work = pickle.loads(self._ask(pickle.dumps(page)))
+        node, process, batch, work = pickle.loads(self._ask(pickle.dumps(page)))
         for stage, took in work.items():
             watch.add(stage, took)
         with self._lock:
             self._documents[node] = self._documents.get(node, 0) + len(page)
             self._workers.setdefault(node, set()).add(process)
-        made: Sequence[Batch] = batches
-        return made
+        prepared: Batch = batch
+        return prepared
 
     def close(self) -> None:
         """End the child, and with it whatever Ray started here for this run."""

@@ -22,15 +22,15 @@ from dedup_job.runs.stages import Stopwatch
 
 
 def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
-    """Return node, process, batches and work of a page; or the error of it.
+    """Return node, process, batch and work of a page; or the error of it.
 
     given: reference to settings and package versions of the command; in a list, so that Ray does
     not fetch them for each page.
     """
     try:
         watch = Stopwatch()
-        batches = map(_portable, _preparation(given[0]).prepare(pickle.loads(page), watch))
-        return pickle.dumps((platform.node(), os.getpid(), [*batches], watch.work))
+        batch = _portable(_preparation(given[0]).prepare(pickle.loads(page), watch))
+        return pickle.dumps((platform.node(), os.getpid(), batch, watch.work))
     except Exception as e:  # noqa: BLE001  # raised again by the command
         return portable(e)
 

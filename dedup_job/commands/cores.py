@@ -74,7 +74,7 @@ def needed_memory(settings: Settings, documents: int) -> float:
     channels = {*index.candidate_generators, *[Channel.FORM] * settings.decision.judges}
     room = room_for(documents)
     # the most: a new layout is half full
-    near = layout_of(index.distance, room, index.blocks).bytes_each(room // 2)
+    near = layout_of(index.distance, room).bytes_each(room // 2)
     keys = sum(_KEYS.get(channel, 0) for channel in channels)
     return PROCESS + documents * (_ID_AND_EQUAL + near + keys)
 

@@ -28,16 +28,14 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
-from dedup_job.mongo.maintenance.sampling import Sampler, naming
+from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
-_WIDEST = 7  # bits, the most that an index finds
 _MAX_VIEWED = 1000  # candidates that are compared
-_MAX_LISTED = 20  # duplicates of a kept document
 _KEY = bson_edit.fields({"_id": 0})  # of a text: it is in no collection, and only a key is needed
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision")  # settings that decide
 
@@ -85,9 +83,9 @@ class Inspected:
     settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
     for; original: the kept document that a duplicate was dropped for; later: the better copies to
     which that one gave way, one after the other; pair: two items, or a
-    duplicate and its original, compared now. near: the nearest of `found` candidates, or documents
-    within a distance, among `among` other kept documents; None where they are not looked for.
-    duplicates: of a kept document, the first of `dropped` that were dropped for it.
+    duplicate and its original, compared now. near: the nearest of `found` candidates among `among`
+    other kept documents; None where they are not looked for. dropped: of a kept document, how many
+    were dropped for it.
     """
 
     settings: Settings
@@ -101,7 +99,6 @@ class Inspected:
     near: tuple[Near, ...] | None = None
     found: int = 0
     among: int = 0
-    duplicates: tuple[DecidedDocument, ...] = ()
     dropped: int | None = None
 
     @property
@@ -123,14 +120,11 @@ def inspect(
     progress: Progress = QUIET,
     *,
     limit: int = 10,
-    max_distance: int | None = None,
 ) -> Inspected:
     """Look at one or two documents of a target, or texts, as a run does; write nothing.
 
     ids: as a person writes them. Two items are compared; of one text with a target, what a run
-    would decide. max_distance: list the kept documents within so many bits of one item, 0 to 7,
-    not the candidates; limit: the nearest so many. UsageError where no
-    run decided an id.
+    would decide. limit: of candidates the nearest so many. UsageError where no run decided an id.
     """
     expect_settings(settings)
     for words in (ids, texts):
@@ -143,16 +137,6 @@ def inspect(
         )
     if ids and target is None:
         raise UsageError(Message("an _id is looked up in a target: name it with --target."))
-    if max_distance is not None and (target is None or count > 1):
-        raise UsageError(Message("--max-distance takes one document or text, and needs --target."))
-    if max_distance is not None and not 0 <= max_distance <= _WIDEST:
-        raise UsageError(
-            Message(
-                "--max-distance is {distance:,}, expected 0 to {most}.",
-                distance=max_distance,
-                most=_WIDEST,
-            )
-        )
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
     with opened(settings, target, progress) as on:
@@ -160,7 +144,7 @@ def inspect(
         base = inspector.compared(texts, ids)
         name, source = on.target.name, on.target.source.full_name
         base = replace(base, settings_of=on.settings_of, target=name, source=source)
-        return base if count > 1 else inspector.explained(base, limit, max_distance)
+        return base if count > 1 else inspector.explained(base, limit)
 
 
 class _Inspector:
@@ -190,8 +174,8 @@ class _Inspector:
         items += [self._seen(Item(n, b"", t), t) for n, t in zip(names, texts, strict=True)]
         return Inspected(self._settings, tuple(items), pair=self._pair(*items))
 
-    def explained(self, base: Inspected, limit: int, distance: int | None) -> Inspected:
-        """Say why one item was or would be decided so; distance: look for all within it."""
+    def explained(self, base: Inspected, limit: int) -> Inspected:
+        """Say why one item was or would be decided so."""
         (item,) = base.items
         decision = item.decided.decision if item.decided else ""
         if item.decided and decision == DUPLICATE:
@@ -199,10 +183,13 @@ class _Inspector:
             pair = self._pair(item, original)
             base = replace(base, original=original, pair=pair, later=later)
         if decision == KEPT:
-            base = self._with_duplicates(base, item)
-        elif item.key and distance is None:
+            clean_all = Cleaner(self._settings.cleaning).clean_all
+            self._progress.stage(Message("looking for its duplicates"))
+            of = Sampler(self._on.target, clean_all, ListFilter(What.DROPPED), item.key)
+            base = replace(base, dropped=of.count())
+        elif item.key:
             return base
-        return self._with_near(base, item, limit, distance)
+        return self._with_near(base, item, limit)
 
     @property
     def _records(self) -> Records:
@@ -294,54 +281,34 @@ class _Inspector:
         texts = [item.text for item in items if item.text is not None and item.why is not None]
         return self._pairs.view(*texts) if len(texts) > 1 else None
 
-    def _with_duplicates(self, base: Inspected, item: Item) -> Inspected:
-        self._progress.stage(Message("looking for its duplicates"))
-        target, clean_all = self._on.target, Cleaner(self._settings.cleaning).clean_all
-        wanted = ListFilter(What.DROPPED)
-        sampler = Sampler(target, clean_all, wanted, item.key, name=naming(target))
-        duplicates = tuple(sampler.first(_MAX_LISTED, texts=False))
-        dropped = sampler.count() if len(duplicates) == _MAX_LISTED else len(duplicates)
-        return replace(base, duplicates=duplicates, dropped=dropped)
-
-    def _with_near(
-        self, base: Inspected, item: Item, limit: int, distance: int | None
-    ) -> Inspected:
-        """Look for kept documents near an item, and decide it as the next text of a run."""
+    def _with_near(self, base: Inspected, item: Item, limit: int) -> Inspected:
+        """Look for kept documents near an item, and decide a text as the next one of a run."""
         if item.text is None or item.why is None:
             if item.key:
                 return base
             return replace(base, items=(self._decided(item, KeptIndex(self._settings.index)),))
-        index = self._index(distance or 0)
+        index = KeptIndex(self._settings.index)
+        load_index(self._on.target, self._on.snapshots, index, self._progress)
         prints = self._fingerprinter.fingerprint([item.text])
-        found, among = _found(index, prints, distance), len(index)
+        found, among = _found(index, prints), len(index)
         own = found.pop(item.key, None)
-        wanted = [*found][: _MAX_VIEWED if distance is None else limit]
+        wanted = [*found][:_MAX_VIEWED]
         texts = self._on.target.texts(wanted)
         near = [
             Near(
                 shown(key),
                 texts[key],
                 self._pairs.view(item.text, texts[key]),
-                None if own is None else (found[key] or 0) < own,
+                None if own is None else found[key] < own,
             )
             for key in wanted
             if key in texts  # others are gone from the target
         ]
-        if distance is None:
-            near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
-        if not item.key:  # a run looks no further than its own distance
-            narrow = distance is None or distance <= self._settings.index.distance
-            base = replace(base, items=(self._decided(item, index if narrow else self._index()),))
+        near.sort(key=lambda one: (one.view.refused_by is not None, *_nearness(one.view)))
+        if not item.key:
+            base = replace(base, items=(self._decided(item, index),))
         among -= item.decided is not None and item.decided.decision == KEPT  # it is one of them
         return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
-
-    def _index(self, distance: int = 0) -> KeptIndex:
-        """Load the index of a run, or one that finds what lies so many bits apart."""
-        settings, on = self._settings.index, self._on
-        widest = max(distance, settings.distance)
-        index = KeptIndex(settings.model_copy(update={"distance": widest}))
-        load_index(on.target, on.snapshots, index, self._progress)
-        return index
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
         """Decide a text as the next document of a run; one that is kept is in the index then."""
@@ -362,14 +329,11 @@ class _Inspector:
         )
 
 
-def _found(index: KeptIndex, prints: Fingerprints, distance: int | None) -> dict[bytes, int | None]:
+def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
     """Return the keys of what any channel finds, those with the likest sketches first.
 
-    Each with its number, by the order in which documents were kept. Of what lies within a distance
-    of bits, the nearest first, the numbers are not known.
+    Each with its number, by the order in which documents were kept.
     """
-    if distance is not None:
-        return dict.fromkeys(index.near(prints, distance))
     found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
     order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
     numbers: list[int] = found.numbers[order].tolist()

@@ -6,9 +6,7 @@ import os
 from collections.abc import Iterator
 
 from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.fingerprint.lexicon_cache import list_problems
 from dedup_job.judgment.model import load_model
-from dedup_job.judgment.words import Words
 from dedup_job.messages import Message
 from dedup_job.settings import Settings
 
@@ -17,7 +15,6 @@ def check_files(settings: Settings) -> None:
     """Check that each file can be read and has its form; ConfigurationError lists the problems."""
     problems = [
         *_of_connection(settings),
-        *list_problems(settings.fingerprint),
         *_of_index(settings),
         *_of_judge(settings),
     ]
@@ -52,13 +49,8 @@ def _of_index(settings: Settings) -> Iterator[str]:
 
 
 def _of_judge(settings: Settings) -> Iterator[str]:
-    decision = settings.decision
-    for name, path, load in (
-        ("words", decision.words, Words.load),
-        ("model", decision.model, load_model),
-    ):
-        try:
-            load(path)
-        except ConfigurationError as e:
-            for problem in e.problems:
-                yield Message("{where}: {problem}", where=f"decision.{name}", problem=problem)
+    try:
+        load_model(settings.decision.model)
+    except ConfigurationError as e:
+        for problem in e.problems:
+            yield Message("{where}: {problem}", where="decision.model", problem=problem)

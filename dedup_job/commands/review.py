@@ -17,9 +17,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.restore import Restored, restore
 from dedup_job.documents import Pair
-from dedup_job.errors import UsageError, Vanished
+from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import (
@@ -31,11 +30,9 @@ from dedup_job.mongo.bson.extended_json import (
 )
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.lease_admin import existing_parts
 from dedup_job.mongo.maintenance.pair_reader import PairReader
 from dedup_job.mongo.maintenance.records import texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.reading import majority, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
@@ -50,8 +47,6 @@ from dedup_job.settings import Settings
 from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
-_SHOWN = 100  # documents in the list of those that were dropped wrongly
-_BEGINNING = 80  # characters of their texts
 _LONGEST_NAME = 100
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
@@ -111,28 +106,20 @@ def open_review(
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
-        yield Review(on, settings, wanted, drawn)
+        yield Review(on, wanted, drawn)
 
 
 class Review:
     """A sample of pairs under review by one person. May be called from several threads."""
 
-    def __init__(
-        self,
-        on: Opened,
-        settings: Settings,
-        wanted: Assignment,
-        drawn: Sequence[DecidedDocument],
-    ) -> None:
-        self._on, self._settings, self._wanted = on, settings, wanted
+    def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
+        self._on, self._wanted = on, wanted
         self._labels = LabelStore(on.target)
         self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
-        self._restoring = threading.Lock()
         self._storing = threading.Lock()
         self._said: dict[str, LabelRow] = {}
-        self._opened = existing_parts(on.target)
         self.refresh()
 
     @property
@@ -156,28 +143,6 @@ class Review:
             rows = sorted(self._labels.rows(self.name), key=lambda row: row.when)
             self._said = {_key(row.document): row for row in rows}
 
-    def check(self) -> None:
-        """Raise Vanished where a collection is gone that the page shows something of."""
-        with translated():
-            there = existing_parts(self._on.target)
-        gone = self._opened - there - {self.stored_in}
-        if gone:
-            raise Vanished(
-                Message(
-                    "no longer in the database: {gone}. Someone dropped it while this page was "
-                    "open; nothing was done. End the page with Ctrl-C in its terminal.",
-                    gone=", ".join(sorted(gone)),
-                )
-            )
-        if self._said and self.stored_in not in there:
-            raise Vanished(
-                Message(
-                    "no longer in the database: {labels}, which held the answers. Someone dropped "
-                    "it while this page was open; nothing was done. Reload the page to begin anew.",
-                    labels=self.stored_in,
-                )
-            )
-
     def next_open(self, after: str | None = None) -> str | None:
         """Return the first pair without an answer behind this one, then from the beginning."""
         start = self._keys.index(after) + 1 if after in self._drawn else 0
@@ -193,10 +158,10 @@ class Review:
         """Return a pair with its texts; UsageError where it is not of this review."""
         said, drawn = self._said.get(key), self._known(key)
         with translated():
-            pair, restored = self._read(drawn)
+            pair = replace(self._read(drawn), written=unmistakable(drawn.key))
         number = self._keys.index(key) + 1 if key in self._drawn else 0
         hidden = self._wanted.blind and said is None
-        return AskedPair(key, number, pair, said.label if said else None, hidden, restored)
+        return AskedPair(key, number, pair, said.label if said else None, hidden)
 
     def answer(self, key: str, label: Label) -> None:
         """Store what the person says of a pair, in place of what they said before."""
@@ -210,52 +175,35 @@ class Review:
             self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
 
     def progress(self) -> ReviewProgress:
-        """Return figures over all that this person said of the target, and what to put back."""
-        with translated():
-            rows = self._said
-            said = Counter((row.document.decision, row.label) for row in rows.values())
-            same = said[DUPLICATE, Label.SAME]
-            joined = same + said[DUPLICATE, Label.DIFFERENT]
-            wrong = [row.document for row in rows.values() if row.is_wrong_drop]
-            return ReviewProgress(
-                sum(key in rows for key in self._keys),
-                len(self._keys),
-                Share(same, joined),
-                Share(same, same + said[KEPT, Label.SAME]),
-                sum(n for (_, label), n in said.items() if label is Label.UNSURE),
-                self._wrong_drops(wrong[-_SHOWN:][::-1]),
-                max(len(wrong) - _SHOWN, 0),
-            )
+        """Return figures over all that this person said of the target."""
+        rows = self._said
+        said = Counter((row.document.decision, row.label) for row in rows.values())
+        same = said[DUPLICATE, Label.SAME]
+        return ReviewProgress(
+            sum(key in rows for key in self._keys),
+            len(self._keys),
+            Share(same, same + said[DUPLICATE, Label.DIFFERENT]),
+            Share(same, same + said[KEPT, Label.SAME]),
+            sum(n for (_, label), n in said.items() if label is Label.UNSURE),
+        )
 
-    def restore(self, keys: Sequence[str]) -> Restored:
-        """Put documents of pairs back into the target; errors as of `commands.restore`."""
-        chosen = [self._known(key).key for key in dict.fromkeys(keys)]
-        if not chosen:
-            raise UsageError(Message("no document is chosen."))
-        ids = [*map(unmistakable, chosen)]
-        with self._restoring:  # else the second would be refused by the lease of the first
-            return restore(self._settings, self._wanted.target, ids)
-
-    def _read(self, drawn: DecidedDocument) -> tuple[DecidedDocument, bool]:
-        """Return a pair with its texts, and whether the dropped one is kept by now."""
+    def _read(self, drawn: DecidedDocument) -> DecidedDocument:
         found = self._reader.read([drawn]).get(drawn.key)
         if found is not None and found.pair.of == drawn.pair.of:
-            return found, False
-        texts = self._on.target.texts([*drawn.keys])
-        text = texts.get(drawn.key) or self._dropped_texts([drawn.key]).get(drawn.key)
-        pair = replace(
+            return found
+        texts, of = self._on.target.texts([*drawn.keys]), drawn.pair.of
+        text = texts.get(drawn.key)
+        if text is None:
+            dropped = texts_of_dropped(self._on.target, self._reader.clean_all, [drawn.key])
+            text = dropped.get(drawn.key)
+        return replace(
             drawn,
             id=shown(drawn.key),
-            of=shown(drawn.pair.of),
-            against=bson_edit.place_of(drawn.pair.of),
+            of=shown(of),
+            against=bson_edit.place_of(of),
             text=text,
-            other=texts.get(drawn.pair.of),
+            other=texts.get(of),
         )
-        was_dropped = drawn.decision == DUPLICATE
-        return pair, was_dropped and found is None and drawn.key in texts
-
-    def _dropped_texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        return texts_of_dropped(self._on.target, self._reader.clean_all, keys)
 
     def _known(self, key: str) -> DecidedDocument:
         if key in self._drawn:
@@ -263,19 +211,6 @@ class Review:
         if key not in self._said:
             raise UsageError(Message("this page is of another review: load it anew."))
         return self._said[key].document
-
-    def _wrong_drops(self, pairs: Sequence[DecidedDocument]) -> list[AskedPair]:
-        keys = [pair.key for pair in pairs]
-        target = self._on.target
-        kept = {
-            found.key for found in some(majority(target.documents), keys, {"_id": 1}, target.retry)
-        }
-        begins = {key: text[:_BEGINNING] for key, text in self._dropped_texts(keys).items() if text}
-        named = [replace(p, id=shown(p.key), text=begins.get(p.key)) for p in pairs]
-        return [
-            AskedPair(_key(p), 0, p, Label.DIFFERENT, hidden=False, restored=p.key in kept)
-            for p in named
-        ]
 
 
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:

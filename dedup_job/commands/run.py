@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from dedup_job.commands.other_snapshots import OtherSnapshots
 
 log = logging.getLogger("dedup")
+_REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
 _FEW = 20_000  # documents from which on a copy of the dictionary on large pages pays
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
@@ -107,7 +108,7 @@ def run_job(
         places = client, names[1], form_of(settings, models), names[0]
         writer = None
         if not request.dry_run:
-            writer = Target(*places, _finish_undo, retry, settings.run.lease_wait)
+            writer = Target(*places, _finish_undo, retry)
             writer.undo_days = settings.run.undo_days
         reader = writer or TargetReader(*places, retry)
         page = PageSize(settings.run.page_documents)
@@ -187,9 +188,7 @@ def _job(
         progress=watch.progress,
         stop=watch.stop,
         refresher=_refresher(settings, source, writer, cleaner, models, watch),
-        follow=pipeline.Follow(source, 60 * settings.run.report_every, watch.told)
-        if request.follow
-        else None,
+        follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
     )
 
 

@@ -185,13 +185,6 @@ class SnapshotStore:
         is_done = last and checkpoint and checkpoint["finished"]
         return {"run": last["_id"] if last and is_done else None}
 
-    def files(self) -> list[Path]:
-        """Return the files that are there, whether or not they are of use."""
-        version, found = self._version(), list[Path]()
-        while version and (file := self._file_of(version, len(found))).exists():
-            found.append(file)
-        return found
-
     def _file_of(self, version: Version, number: int = 0) -> Path:
         return self._folder / f"{version.id}{f'.{number}' if number else ''}.index"
 

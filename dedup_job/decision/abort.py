@@ -66,17 +66,6 @@ class AbortConditions:
         self._check_texts(documents, decisions)
         self._check_cut(documents)
         window, near = self._window, np.flatnonzero(decisions.are(Reason.NEAR))
-        if self._settings.cluster > 0:
-            for row in near[decisions.clusters[near] > self._settings.cluster][:1].tolist():
-                raise RunAborted(
-                    Message(
-                        "{number:,} documents are near duplicates of one",
-                        number=int(decisions.clusters[row]),
-                    ),
-                    f"{self._settings.cluster:,}",
-                    "abort_if.cluster",
-                    _named(documents[row]),
-                )
         if len(near):
             window.near += len(near)
             window.last = documents[int(near[-1])]

@@ -12,14 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.columns import NEAR, Batch, Decisions, Replaced
 from dedup_job.decision.batches import Taken, choose
 from dedup_job.decision.compared import BatchTexts
 from dedup_job.decision.ranks import Copies, KeptRanks, PartRanks
 from dedup_job.decision.rounds import Rules
-from dedup_job.decision.settings import DecisionSettings
+from dedup_job.decision.settings import MOST_CANDIDATES, DecisionSettings
 from dedup_job.decision.texts import Fetch
 from dedup_job.decision.weighing import SimilarityThreshold
 from dedup_job.index import KeptIndex
@@ -51,7 +50,7 @@ class GreedyDeduplicator:
         """
         self._kept = kept
         self._threshold = SimilarityThreshold(settings)
-        self._rules = Rules(settings.most_candidates, by_distance=not settings.judges)
+        self._rules = Rules(MOST_CANDIDATES, by_distance=not settings.judges)
         self._compares, self._judges = settings.compares, settings.judges
         self._texts = BatchTexts(kept, settings, fetch, judge, threads)
         self._ranks = KeptRanks(copies, kept)
@@ -164,7 +163,7 @@ class GreedyDeduplicator:
             if one.number < begun:
                 taken[last] = one.pair
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
-        decisions.clusters[duplicates] = self._counted(heads[duplicates])
+        np.add.at(self._clusters.array, heads[duplicates], 1)
         of = self._kept.packed_keys(numbers[paired])
         decisions.groups[paired] = self._kept.groups(numbers[paired], of)
         if self._kept.others:
@@ -181,13 +180,3 @@ class GreedyDeduplicator:
             replaced=taken,
         )
         return whole.among(documents)
-
-    def _counted(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count duplicates by the number of the kept document, in order; return the counts."""
-        sizes, order = self._clusters.array, np.argsort(numbers, kind="stable")
-        _, first, counts = np.unique(numbers[order], return_index=True, return_counts=True)
-        within = np.empty(len(numbers), dtype=np.int64)
-        within[order] = np.arange(len(numbers)) - np.repeat(first, counts)
-        now = sizes[numbers] + within + 1
-        np.maximum.at(sizes, numbers, now.astype(sizes.dtype))
-        return now

@@ -38,7 +38,7 @@ class Models:
     @cached_property
     def lexicon(self) -> Lexicon:
         """The dictionary."""
-        return load_lexicon(self._settings, self._notify, few=self.few)
+        return load_lexicon(self._notify, few=self.few)
 
     @cached_property
     def judge(self) -> Judge | None:
@@ -49,7 +49,7 @@ class Models:
     def any_judge(self) -> Judge:
         """The judge, whether or not texts are compared."""
         decision = self._decision
-        return Judge(self.lexicon, decision.confidence, decision.model, decision.words)
+        return Judge(self.lexicon, decision.confidence, decision.model)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:

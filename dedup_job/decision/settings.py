@@ -16,13 +16,6 @@ class Judging(StrEnum):
     NONE = "none"
 
 
-class OnMoreContent(StrEnum):
-    """What becomes of a duplicate with content that the kept document lacks."""
-
-    DROP = "drop"
-    KEEP = "keep"
-
-
 CONFIDENCE = 0.94
 """Of a duplicate, by default: of pairs labelled different, of banks that the model had not seen, at
 most one in 200 is as sure."""
@@ -30,6 +23,8 @@ WINDOW = 10_000
 """Documents over which abort_if.near_rate is measured."""
 TEXTS_FROM = 1000
 """Documents from which abort_if.without_text applies."""
+MOST_CANDIDATES = 64
+"""Candidates compared per document, at most."""
 CUT_FROM = 100
 """Texts from which abort_if.cut applies: of fewer, one or two short ones say nothing."""
 
@@ -66,24 +61,6 @@ class DecisionSettings(BaseModel):
         default=None,
         description="file with a model that dedup learn wrote; unset: the one that ships",
     )
-    on_more_content: OnMoreContent = Field(
-        default=OnMoreContent.DROP,
-        description="a near duplicate with more content than the kept document (image, "
-        "answer, explanation, choice or sentence). "
-        "drop: its ledger row says so; keep: both are kept. Only with "
-        "decision.judge = differences",
-    )
-    words: Path | None = Field(
-        default=None,
-        description="file with additional words of your field for the judge, in UTF-8",
-    )
-    most_candidates: int = Field(
-        default=64,
-        ge=1,
-        le=10_000,
-        description="most candidates compared per document, most similar sketches first; the "
-        "report counts documents with more",
-    )
 
     @property
     def compares(self) -> bool:
@@ -108,11 +85,6 @@ class AbortSettings(BaseModel):
         allow_inf_nan=False,
         description=f"a larger share of {WINDOW:,} documents are near duplicates, not "
         "counting equal texts; 1: never",
-    )
-    cluster: int = Field(
-        default=1_000_000,
-        ge=0,
-        description="one document has more near duplicates than this; 0: never",
     )
     without_text: float = Field(
         default=0.5,

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
-from dedup_job.decision.settings import DecisionSettings, OnMoreContent
+from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import Judge, Judged, ReadTexts
-from dedup_job.judgment.names import NAMES, RICHER, SIMILARITY
+from dedup_job.judgment.names import NAMES, SIMILARITY
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import TextColumn
 
@@ -27,7 +27,7 @@ _SPREADS = 3.5  # standard deviations of the estimate that a true duplicate may 
 # order, share three grams in five; less alike ones are rarely joined.
 _LEAST_ALIKE, _JUDGED_SPREADS = 0.6, 2.0
 _MAX_NAMED, _MAX_LENGTH = 8, 40  # differences of a pair, characters of each side
-_RICHER_CODE, _SIMILARITY_CODE = map(NAMES.kinds.index, (RICHER, SIMILARITY))
+_SIMILARITY_CODE = NAMES.kinds.index(SIMILARITY)
 
 TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
 """c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
@@ -111,7 +111,6 @@ class PairScorer:
         self.threshold = SimilarityThreshold(settings)
         self._judge = judge if settings.compares else None
         self._decides = settings.judges
-        self._keeps_richer = settings.on_more_content is OnMoreContent.KEEP
         self._threads = threads
 
     def read(self, texts: Judged) -> Judged:
@@ -123,9 +122,7 @@ class PairScorer:
         if self._judge is None or not self._decides:
             values, least = self.alike(pairs)
             return PairVerdicts(np.where(values >= least, JOINED, REFUSED), -values)
-        likely, joined, richer = self._judge.likely(*pairs, self._threads)
-        if self._keeps_richer:
-            joined &= richer == 0
+        likely, joined = self._judge.likely(*pairs, self._threads)
         return PairVerdicts(np.where(joined, JOINED, REFUSED), -likely)
 
     def details(self, pairs: TextPairs) -> PairDetails:
@@ -136,11 +133,9 @@ class PairScorer:
             known.kinds[:] = _SIMILARITY_CODE
             return known._replace(joined=values >= least, similarities=values)
         said = self._judge.judge(*pairs, self._threads)
-        joined, kinds = said.joined, said.refused
-        if self._keeps_richer:
-            apart = joined & (said.richer > 0)
-            joined, kinds = joined & ~apart, np.where(apart, np.uint8(_RICHER_CODE), kinds)
-        return PairDetails(joined, values, said.probabilities, kinds, said.richer, said.left_out)
+        return PairDetails(
+            said.joined, values, said.probabilities, said.refused, said.richer, said.left_out
+        )
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""

@@ -1,7 +1,7 @@
 """Text -> 64-bit simhash: batches of texts in, uint64 (n,) out."""
 
 from dedup_job.fingerprint.fingerprinter import Explanation, Fingerprinter, Route, hamming
-from dedup_job.fingerprint.settings import FingerprintSettings, TokenHash, Weighting
+from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Sketcher
 from dedup_job.native.code_points import TextColumn, pack
 from dedup_job.native.hashing import is_text_hash, text_digest, text_digests, text_hash
@@ -13,7 +13,6 @@ __all__ = [
     "Route",
     "Sketcher",
     "TextColumn",
-    "TokenHash",
     "Weighting",
     "hamming",
     "is_text_hash",

@@ -1,11 +1,8 @@
-"""Case and width of characters, stems of words."""
+"""Case and width of characters."""
 
 from __future__ import annotations
 
 import functools
-import re
-import threading
-from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +10,6 @@ from numpy.typing import NDArray
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import points_of
 
-_WORD = re.compile(r"[A-Za-z]{3,}")
 _FULL_FIRST, _FULL_LAST, _FULL_OFFSET, _WIDE_SPACE = 0xFF01, 0xFF5E, 0xFEE0, 0x3000
 
 
@@ -33,21 +29,3 @@ def case_fold_table() -> NDArray[np.uint16]:
     folded = table.astype(np.uint16)
     folded.flags.writeable = False  # it is the same for all who ask
     return folded
-
-
-def stemmer() -> Callable[[str], str]:
-    """Return a function that reduces the English words of a text to their stems, in lower case.
-
-    Porter's second stemmer, as the Snowball project keeps it.
-    """
-    import snowballstemmer
-
-    english, lock = snowballstemmer.stemmer("english"), threading.Lock()
-
-    @functools.lru_cache(maxsize=1 << 16)
-    def stem(word: str) -> str:
-        with lock:  # it works on a word of its own
-            stemmed: str = english.stemWord(word)
-            return stemmed
-
-    return lambda text: _WORD.sub(lambda match: stem(match[0].lower()), text)

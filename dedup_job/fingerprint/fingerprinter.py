@@ -12,17 +12,15 @@ import numpy as np
 from dedup_job import _core
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
-from dedup_job.fingerprint.characters import stemmer
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.fingerprint.lexicon_cache import HASH_KINDS, load_lexicon
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings, Weighting
 from dedup_job.fingerprint.sketch import Form, Sketcher
-from dedup_job.native.code_points import TextColumn, Texts, pack, text_of
+from dedup_job.native.code_points import Texts, pack, text_of
 from dedup_job.native.hashing import text_digests, text_hash
 
 _WEIGHTINGS = (
     Weighting.TFIDF,
-    Weighting.LEVELS,
     Weighting.UNIFORM,
 )
 
@@ -68,18 +66,15 @@ class Fingerprinter:
         """Load the lexicon; `notify` takes a message before slow work.
 
         channels: of the index, for which more than the simhash is needed; form: see Sketcher;
-        lexicon: the one of these settings, where it is loaded already.
+        lexicon: the lexicon, if it is loaded already.
         """
-        self.lexicon = lexicon or load_lexicon(settings, notify)
-        self._stem = stemmer() if settings.stem else None
+        self.lexicon = lexicon or load_lexicon(notify)
         self._sketcher = Sketcher(channels, form)
         self._core = _core.Fingerprinter(
             self.lexicon.compiled(),
             top_k=settings.top_k,
             min_features=settings.min_features,
             weighting=_WEIGHTINGS.index(settings.weighting),
-            hash=HASH_KINDS[settings.hash],
-            digits=settings.digits,
             ngram=settings.ngram,
         )
 
@@ -90,7 +85,7 @@ class Fingerprinter:
         have equal fingerprints and others are far apart.
         """
         raw = pack(texts)
-        values, routes = self._core.fingerprint(*self.prepare(raw))
+        values, routes = self._core.fingerprint(*raw)
         short = routes == _WHOLE
         for i in np.flatnonzero(short).tolist():
             values[i] = text_hash(raw.text(i))
@@ -98,7 +93,7 @@ class Fingerprinter:
 
     def explain(self, text: str) -> Explanation:
         """Return what the fingerprint of a text is made of."""
-        points, _ = self.prepare([text])
+        points, _ = pack([text])
         route, tokens, starts, ends, weights, source = self._core.explain(points)
         return Explanation(
             tuple(text_of(points[a:b]) for a, b in pairwise(tokens.tolist())),
@@ -114,8 +109,3 @@ class Fingerprinter:
     def tokens(self, text: str) -> list[str]:
         """Return the tokens of a text, as `jieba.lcut` gives them."""
         return list(self.explain(text).tokens)
-
-    def prepare(self, texts: Texts) -> TextColumn:
-        """Return n texts, stemmed where the settings ask for it."""
-        packed = pack(texts)
-        return packed if self._stem is None else pack([*map(self._stem, packed.texts())])

@@ -32,7 +32,6 @@ class Lexicon(NamedTuple):
     first, characters, entries: see Trie.
     nodes: NODE (n,), side by side what a word is weighed by: idf, the median where the IDF file has
         no entry, STOP_WORD for stop words; token, the hash of the word, 0 where the node is none.
-    split: bool (n,), words that jieba splits into characters although its HMM proposes them.
     names: bool (n,), names of persons, places, organisations and works, and dates.
     classes: uint8 (65536,), SEPARATOR, HAN, ALPHANUMERIC or SYMBOL (as jieba's expressions have
         them), LETTER for letters and digits that jieba does not segment.
@@ -46,7 +45,6 @@ class Lexicon(NamedTuple):
     characters: NDArray[np.uint16]
     entries: NDArray[np.uint64]
     nodes: NDArray[np.void]
-    split: NDArray[np.bool_]
     names: NDArray[np.bool_]
     classes: NDArray[np.uint8]
     pairs: NDArray[np.bool_]
@@ -67,7 +65,6 @@ class Lexicon(NamedTuple):
             characters=self.characters,
             entries=self.entries,
             words=self.nodes.view(np.uint8),
-            split=self.split,
             classes=self.classes,
             pairs=self.pairs.reshape(-1),
             emission=self.emission.reshape(-1),
@@ -93,16 +90,12 @@ def build_lexicon(
     hmm: Hmm,
     idf: Mapping[str, float],
     stop_words: Collection[str],
-    split: Collection[str],
     names: Collection[str],
-    hash_kind: int,
 ) -> Lexicon:
     """Build the arrays; `frequencies` and `total` are jieba's FREQ, prefixes included."""
     # stop words and frequent words first: what is used together lies together
     known = sorted(_in_plane(frequencies), key=lambda word: -frequencies[word])
-    entries = list(
-        dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf), *_in_plane(split)])
-    )
+    entries = list(dict.fromkeys([*sorted(_in_plane(stop_words)), *known, *_in_plane(idf)]))
     log_total = math.log(total)
     probabilities = [
         math.log(frequency) - log_total if (frequency := frequencies.get(word)) else NO_WORD
@@ -116,19 +109,13 @@ def build_lexicon(
     nodes["idf"] = median
     rated = _in_plane(idf)
     nodes["idf"][[node_of[w] for w in rated]] = [idf[w] for w in rated]
-    # jieba compares stop words with the token in lower case: others never match
-    lower = [word for word in _in_plane(stop_words) if word == word.lower()]
-    nodes["idf"][[node_of[w] for w in lower]] = STOP_WORD
-    nodes["token"][places] = _core.hash_words(
-        points_of("".join(entries)), offsets_of(entries), hash_kind
-    )
-    to_split, are_names = (np.zeros(nodes.shape[0], dtype=np.bool_) for _ in range(2))
-    to_split[[node_of[w] for w in _in_plane(split)]] = True
+    nodes["idf"][[node_of[w] for w in _in_plane(stop_words)]] = STOP_WORD
+    nodes["token"][places] = _core.hash_words(points_of("".join(entries)), offsets_of(entries))
+    are_names = np.zeros(nodes.shape[0], dtype=np.bool_)
     are_names[[node_of[w] for w in _in_plane(names) if w in node_of]] = True
     return Lexicon(
         *trie,
         nodes=nodes,
-        split=to_split,
         names=are_names,
         classes=_classes(),
         pairs=_pairs([word for word in known if frequencies[word]]),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -15,15 +14,7 @@ class Weighting(StrEnum):
     """What a chosen keyword counts."""
 
     TFIDF = "tfidf"
-    LEVELS = "levels"
     UNIFORM = "uniform"
-
-
-class TokenHash(StrEnum):
-    """How a token becomes 64 bits."""
-
-    XXH64 = "xxh64"
-    POLYNOMIAL = "polynomial"
 
 
 class FingerprintSettings(BaseModel):
@@ -51,27 +42,7 @@ class FingerprintSettings(BaseModel):
     )
     weighting: Weighting = Field(
         default=Weighting.UNIFORM,
-        description="uniform: 1 each; tfidf: the weights of jieba; levels: 1 to 5, by share "
-        "of the largest weight",
-    )
-    hash: TokenHash = Field(
-        default=TokenHash.XXH64,
-        description="hash of a keyword: xxh64, or polynomial, the classic x*1000003 ^ c",
-    )
-    user_dictionary: Path | None = Field(
-        default=None,
-        description="file with more words in jieba's format: word [frequency] [tag], one per line",
-    )
-    stop_words: Path | None = Field(
-        default=None, description="file with words to ignore besides jieba's own, one per line"
-    )
-    idf: Path | None = Field(
-        default=None,
-        description="file with word weights in place of jieba's: word weight, one per line",
-    )
-    stem: bool = Field(default=False, description="reduce English words to their stem (Snowball)")
-    digits: bool = Field(
-        default=True, description="also use words of digits only, such as 2024 or 3.5%"
+        description="uniform: 1 each; tfidf: the weights of jieba",
     )
 
     @property

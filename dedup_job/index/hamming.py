@@ -28,13 +28,9 @@ _CHUNK_BYTES = 4 * CHUNK_WORDS
 class HammingIndex:
     """Finds all fingerprints within a Hamming distance of 0 to 7; they are numbered from 0."""
 
-    def __init__(self, distance: int, *, blocks: int = 0) -> None:
-        """Make an empty index.
-
-        blocks: how many the 64 bits are cut into, 0 to choose. Raises ValueError for a distance or
-        number of blocks out of range.
-        """
-        self.distance, self._blocks = distance, blocks
+    def __init__(self, distance: int) -> None:
+        """Make an empty index. Raises ValueError for a distance out of range."""
+        self.distance = distance
         self._size = 0
         self._fingerprints: GrowableArray[np.uint64] = GrowableArray(0, 0, np.uint64)
         self._searchable: GrowableArray[np.bool_] = GrowableArray(0, 0, np.bool_)
@@ -88,7 +84,7 @@ class HammingIndex:
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
         """Become the index that `dump` gave away; for another layout it is laid out anew."""
-        layout = layout_of(self.distance, facts["planned"], self._blocks)
+        layout = layout_of(self.distance, facts["planned"])
         fingerprints, searchable = parts["fingerprints"], parts["searchable"]
         if str(layout) != facts["layout"]:
             self.extend(fingerprints, searchable)
@@ -137,7 +133,7 @@ class HammingIndex:
 
     def _lay_out(self, size: int) -> None:
         """Make room for up to so many fingerprints, and insert all there are."""
-        self._adopt(layout_of(self.distance, size, self._blocks), size)
+        self._adopt(layout_of(self.distance, size), size)
         room = self._layout.buckets + len(self._layout.blocks) * (size // PER_CHUNK + 1)
         self._pool = GrowableArray(0, CHUNK_WORDS, np.uint32)  # the former one goes first
         self._pool = GrowableArray(room, CHUNK_WORDS, np.uint32)

@@ -411,7 +411,11 @@ class KeptIndex:
         if last.bands is not None:
             columns, equal = last.bands.columns, last.bands.most_equal
         limits = Limits(columns, equal, most_same(bits))
-        found = self._known(self._found(texts, bits, least, limits))
+        if len(self._held) == 1:
+            found = self._held[0].find(texts, bits, least, limits.same)
+        else:
+            found = together(find_in_each(self._held, texts, bits), bits, least, limits)
+        found = self._known(found)
         distance = last.near.distance if last.by_simhash else -1
         return among_all(found, self._count, texts, bits, least, limits, distance)
 
@@ -421,18 +425,6 @@ class KeptIndex:
             return found
         stays = ~self.is_forgotten(found.candidates.numbers)
         return found._replace(candidates=found.candidates.where(stays))
-
-    def _found(
-        self,
-        texts: Fingerprints,
-        bits: NDArray[np.uint64],
-        least: NDArray[np.int64],
-        limits: Limits,
-    ) -> Found:
-        """Return what n texts find; bits: their sketches, of no words if not to be compared."""
-        if len(self._held) == 1:
-            return self._held[0].find(texts, bits, least, limits.same)
-        return together(find_in_each(self._held, texts, bits), bits, least, limits)
 
     @property
     def _held(self) -> list[Segment]:

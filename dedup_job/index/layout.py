@@ -14,11 +14,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from dedup_job.messages import Message, counted
-
 BITS = 64
 MAX_DISTANCE = 7
-MAX_BLOCKS = 8
 PER_CHUNK = 10  # fingerprints in a cache line
 _CHUNK_BYTES = 64
 _FINGERPRINT_BYTES = 9  # itself, and whether it is searched for
@@ -81,18 +78,11 @@ class Layout:
         return _FINGERPRINT_BYTES + _CHUNK_BYTES * max(chunks, self.buckets) / size
 
     def __str__(self) -> str:
-        """Say it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
-        return str(self.told)
-
-    @property
-    def told(self) -> Message:
-        """The same, to be translated."""
-        return Message(
-            "{blocks} of {bits} bits, radius {radii}",
-            blocks=counted(len(self.blocks), "block"),
-            bits=", ".join(dict.fromkeys(str(b.bits) for b in self.blocks)),
-            radii=", ".join(str(b.radius) for b in self.blocks),
-        )
+        """Return it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
+        count = len(self.blocks)
+        bits = ", ".join(dict.fromkeys(str(b.bits) for b in self.blocks))
+        radii = ", ".join(str(b.radius) for b in self.blocks)
+        return f"{count} block{'s' * (count != 1)} of {bits} bits, radius {radii}"
 
 
 def room_for(size: int) -> int:
@@ -103,17 +93,15 @@ def room_for(size: int) -> int:
     return room
 
 
-def layout_of(distance: int, size: int, blocks: int = 0) -> Layout:
+def layout_of(distance: int, size: int) -> Layout:
     """Return the layout of an index for up to `size` fingerprints, 1 at least.
 
-    All blocks are equally wide, their radii differ by one at most. blocks: how many, 0 to choose.
-    Raises ValueError for a distance or a number of blocks out of range.
+    All blocks are equally wide, their radii differ by one at most. Raises ValueError for a distance
+    out of range.
     """
     if not 0 <= distance <= MAX_DISTANCE:
         raise ValueError(f"distance is {distance}, expected 0 to {MAX_DISTANCE}")
-    if not 0 <= blocks <= MAX_BLOCKS:
-        raise ValueError(f"blocks is {blocks}, expected 0 (choose) or 1 to {MAX_BLOCKS}")
-    count = blocks or min(distance + 1, _BLOCKS)
+    count = min(distance + 1, _BLOCKS)
     low, more = divmod(max(distance + 1 - count, 0), count)
     radii = [low + 1] * more + [low] * (count - more)
     width = BITS // count

@@ -204,4 +204,4 @@ def _ids_of(segments: Sequence[Segment]) -> Ids:
 
 
 def _empty_near(settings: IndexSettings) -> HammingIndex:
-    return HammingIndex(settings.distance, blocks=settings.blocks)
+    return HammingIndex(settings.distance)

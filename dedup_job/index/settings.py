@@ -28,13 +28,6 @@ class IndexSettings(BaseModel):
         le=7,
         description="largest distance, in bits of 64, at which simhash proposes a candidate",
     )
-    blocks: int = Field(
-        default=0,
-        ge=0,
-        le=8,
-        description="blocks that the 64 bits are cut into. 0: the cheapest for the size; 4: "
-        "the classic four of 16 bits. The candidates are the same",
-    )
     folder: Path | None = Field(
         default=None,
         description="folder where the index is kept between runs; unset: the state folder of "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence, Set, Sized
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import partial
 
-from dedup_job.columns import Batch, KeptPage
+from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import Pace, in_order, prefetch
 from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
@@ -30,15 +30,15 @@ def load_others(
     Their documents are prepared as those of the source are. Stopped as `load_index`.
     """
 
-    def read(pages: Iterator[Sized], name: str) -> Iterator[Batch]:
+    def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         progress.total(None, Message("reading {name}", name=name))
         prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
         with prefetch(Pace(max_rate, stop)(pages), _PAGES) as ahead:
-            for batches in in_order(prepare, ahead, threads):
-                yield from batches
+            for batch in in_order(prepare, ahead, threads):
+                yield batch
                 if stop():  # there is nothing in hand to be finished
                     raise KeyboardInterrupt
-                done += sum(len(batch.documents) for batch in batches)
+                done += len(batch.documents)
                 progress.advance(done)
 
     for other in others:

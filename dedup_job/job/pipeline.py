@@ -7,7 +7,7 @@ they lie on MongoDB is not known here, nor do the stages know that they are at w
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dedup_job.columns import Batch, Decisions
+from dedup_job.columns import Batch, Decisions, Documents
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
@@ -235,15 +235,14 @@ class RunProgress:
         with prefetch(self._pace(read), _PAGES) as pages:
             yield self._prepared(pages)
 
-    def _prepared(self, pages: Iterator[Sized]) -> Iterator[Batch]:
+    def _prepared(self, pages: Iterator[Documents]) -> Iterator[Batch]:
         if not self._follows:
             self._job.progress.total(self._expected)
             self._since = time.perf_counter()
         prepare = partial(self._job.preparing.prepare, watch=self.watch)
-        for batches in in_order(prepare, self._loaded(pages), self._job.threads):
-            yield from batches
+        yield from in_order(prepare, self._loaded(pages), self._job.threads)
 
-    def _loaded(self, pages: Iterator[Sized]) -> Iterator[Sized]:
+    def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         """Load the index with the first page: there is something to decide."""
         for number, page in enumerate(pages):
             if number == 0:

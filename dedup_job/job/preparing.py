@@ -41,7 +41,7 @@ class Preparation:
         """None but this one."""
         return {}
 
-    def prepare(self, page: Documents, watch: Stopwatch) -> Sequence[Batch]:
+    def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes, counting the time."""
         watch.passed(Stage.READ, len(page), page.bytes)
         with watch.timing(Stage.CLEAN):
@@ -50,7 +50,7 @@ class Preparation:
         watch.passed(Stage.CLEAN, len(page), size)
         with watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
             prints = self.fingerprinter.fingerprint(documents.texts)
-            return [Batch(documents, prints, self.ranks and self.ranks(documents))]
+            return Batch(documents, prints, self.ranks and self.ranks(documents))
 
     def _cleaned(self, page: Documents) -> Documents:
         """Return the documents with their texts cleaned, or with the reason why there is none."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from dedup_job.columns import Batch, Decisions, Holding, KeptPage
+from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
 from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
 from dedup_job.runs.stages import Stopwatch
@@ -47,7 +47,7 @@ class Source(Protocol):
         index: makes what tells which of n ids the index holds; None where it would take too much.
         """
 
-    def pages(self, limit: int | None) -> Iterator[Sized]:
+    def pages(self, limit: int | None) -> Iterator[Documents]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
 
 
@@ -84,14 +84,14 @@ class Refresher(Protocol):
 
 
 class Preparing(Protocol):
-    """Makes batches of what the source gives; called from several threads."""
+    """Makes batches of pages; called from several threads."""
 
     @property
     def machines(self) -> Mapping[str, Machine]:
-        """Who does it, by name; empty where this process does."""
+        """The machines at work by name; empty for a local run."""
 
-    def prepare(self, page: Any, watch: Stopwatch) -> Sequence[Batch]:
-        """Return what a page becomes, in order; watch: counts time, documents and bytes."""
+    def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
+        """Return the batch of a page; watch: counts time, documents and bytes."""
 
 
 class Target(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import IntEnum, IntFlag
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +19,7 @@ from dedup_job.files import digest_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import Words, sections_of, spaced
+from dedup_job.judgment.words import sections_of, spaced
 from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import pack, points_of
 
@@ -231,38 +231,15 @@ class FormTables(NamedTuple):
         """Return them as the core takes them; ValueError or TypeError where they are none."""
         return _core.FormTables(lexicon, **self._asdict())
 
-    def with_words(self, own: Words) -> FormTables:
-        """Return them with a user's own words; synonyms of a known word join its set."""
-        known = dict(words())
-        last = max(number for word, (_, number) in known.items() if not word.startswith("\\"))
-        for number, line in enumerate(own.synonyms, last + 1):
-            numbers = [known[word][1] for word in line if word in known and known[word][1]]
-            for word in line:
-                known[word] = known.get(word, (0, 0))[0], (*numbers, number)[0]
-        for word in own.function_words:
-            meaning = Meaning.ENGLISH_FUNCTION if word.isascii() else Meaning.FUNCTION
-            flags, number = known.get(word, (0, 0))
-            known[word] = flags | meaning, number
-        return self._replace(**_columns_of(known))
 
-
-def form_tables(lexicon: Lexicon, path: Path | None = None) -> _core.FormTables:
-    """Return the tables for a lexicon, from the cache or built (about a second).
-
-    path: a file of a user's own words; ConfigurationError where it is not as it should be.
-    """
-    own, compiled = Words.load(path), lexicon.compiled()
-
-    def checked(arrays: Iterable[NDArray[Any]]) -> tuple[FormTables, _core.FormTables]:
-        tables = FormTables(*arrays)
-        return tables, tables.compiled(compiled)
-
-    tables, known = kept_arrays(
+def form_tables(lexicon: Lexicon) -> _core.FormTables:
+    """Return the tables for a lexicon, from the cache or built (about a second)."""
+    compiled = lexicon.compiled()
+    return kept_arrays(
         cache_file("forms", _digest(lexicon)),
-        checked,
+        lambda arrays: FormTables(*arrays).compiled(compiled),
         lambda: build_tables(compiled, len(lexicon.nodes)),
     )
-    return known if own == Words() else tables.with_words(own).compiled(compiled)
 
 
 def _digest(lexicon: Lexicon) -> str:

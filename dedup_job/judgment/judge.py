@@ -97,18 +97,17 @@ class Judge:
         lexicon: Lexicon,
         confidence: float,
         model: Path | None = None,
-        words: Path | None = None,
     ) -> None:
-        """Take a dictionary, the least probability of a duplicate, a model, words of the trade.
+        """Take a dictionary, the least probability of a duplicate, a model.
 
-        model: None is the one that ships. Raises ConfigurationError where a file is not as it
+        model: None is the one that ships. Raises ConfigurationError where its file is not as it
         should be.
         """
         self.model: Model = load_model(model)
         self._confidence = confidence
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = np.uint32(sum(1 << k for k, is_off in enumerate(off) if not is_off))
-        self._core = _core.Judge(form_tables(lexicon, words), relations.packed())
+        self._core = _core.Judge(form_tables(lexicon), relations.packed())
 
     def read(self, texts: Judged) -> ReadTexts:
         """Return n texts with their outlines."""
@@ -165,20 +164,19 @@ class Judge:
         right: Judged,
         right_rows: NDArray[np.int64],
         threads: int = 1,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.uint8]]:
-        """Return probabilities, which pairs are joined and what is richer, see Verdicts.
+    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return probabilities, and which pairs are joined, see Verdicts.
 
-        A pair that is refused is compared until that is sure: its probability is NaN then, and
-        what is richer is 0.
+        A pair that is refused is compared until that is sure: its probability is NaN then.
         """
-        probabilities, richer = self._core.likely(
+        probabilities, _ = self._core.likely(
             self.model.trees,
             self._confidence,
             int(self._heeded),
             *self._pairs(left, left_rows, right, right_rows),
             threads,
         )
-        return probabilities, probabilities >= self._confidence, richer
+        return probabilities, probabilities >= self._confidence
 
     def features(
         self,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from dedup_job.columns import Names
-from dedup_job.judgment.differences import RICHER as MORE
+from dedup_job.judgment.differences import RICHER
 from dedup_job.judgment.judge import APART
 
 SIMILARITY: Final = "similarity"
 """What keeps texts apart that are not alike enough; of others it is a guard, or the model."""
-RICHER: Final = "richer"
-"""What keeps texts apart because the second has more content, where both are wanted."""
-NAMES: Final = Names((*APART, RICHER, SIMILARITY), MORE)
+NAMES: Final = Names((*APART, SIMILARITY), RICHER)
 """What keeps a pair apart by its code, and what a text has more by its bit."""

@@ -29,7 +29,6 @@ from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
 from dedup_job.mongo.state.fields import is_by_hand
-from dedup_job.mongo.state.lease import wait_for
 from dedup_job.mongo.state.pieces import RunPieces, purge, undecided_again
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
@@ -52,16 +51,14 @@ class Target(TargetReader):
         source: Namespace,
         recover: Callable[[Target], None],
         retry: RetryPolicy = NO_RETRY,
-        lease_wait: float = 0.0,
     ) -> None:
         """Take where everything lies.
 
         recover: finishes an undo that was cut off, for the next lease holder; retry: repeats what
-        the database does not answer; lease_wait: seconds to wait for the lease of another run.
+        the database does not answer.
         """
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
-        self._lease_wait = lease_wait
         self.commits = Commits(client, self.state, retry)
         self._row_written = 0.0
         self._resumed = False
@@ -75,7 +72,7 @@ class Target(TargetReader):
         state, there = self.retry(self.check), self.guard.check()
         self.retry(lambda: self._create(there, is_new=state is None))
         try:
-            wait_for(self.state.acquire, self._lease_wait, self.retry)
+            self.retry(self.state.acquire)
             self.retry.before_again = self.commits.renew  # what waited may have lost the lease
             if self.retry(self._take_over).get("undo") is not None:
                 self._recover(self)

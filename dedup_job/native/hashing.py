@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 
-XXH64, POLYNOMIAL = 0, 1
-
 
 def text_hash(text: str) -> int:
     """xxh64 of the UTF-8 bytes (lone surrogates pass), seed 0."""

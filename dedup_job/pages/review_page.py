@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from markupsafe import Markup
 
-from dedup_job.pages.render import environment, words
+from dedup_job.pages.render import environment
 from dedup_job.printing import escaped
 from dedup_job.runs.asked_pairs import AskedPair, ReviewProgress
 
@@ -38,32 +38,17 @@ def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
 
 
 def panel_part(
-    asked: AskedPair | None,
-    progress: ReviewProgress,
-    last: AskedPair | None,
-    message: str,
+    target: str, asked: AskedPair | None, progress: ReviewProgress, last: AskedPair | None
 ) -> str:
     """Return the part of the page that changes. Every text is escaped.
 
-    asked: the pair to answer, None where all have an answer; last: the one that was just answered;
-    message: the outcome of another request.
+    asked: the pair to answer, None if all have an answer; last: the one that was just answered.
     """
     template = environment().get_template("review_panel.html.j2")
-    return template.render(
-        asked=asked,
-        progress=progress,
-        last=last,
-        message=message,
-        most=_SHOWN,
-    )
+    return template.render(target=target, asked=asked, progress=progress, last=last, most=_SHOWN)
 
 
 def failure_part(why: str) -> str:
     """Return what takes the place of the page's message where nothing was done."""
     told_so = Markup('<p id="message" class="notice" role="alert">{}</p>')
     return told_so.format(escaped(why))
-
-
-def told(key: str, **values: Any) -> Markup:
-    """Return a message of the page in all languages."""
-    return words(f"review.{key}", **values)

@@ -36,7 +36,6 @@ LABELS: Final[Mapping[str, Message]] = {
     "choice_opposite": Message("opposite in a choice"),
     "similarity": Message("similarity below the threshold"),
     "unlikely": Message("the model finds it unlikely"),
-    "richer": Message("more content"),
     # reasons of a decision
     "exact": Message("equal text"),
     "near": Message("harmless differences"),

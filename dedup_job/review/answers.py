@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -13,7 +13,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from dedup_job.commands.review import Review
-from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError, Vanished
+from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.pages.render import asset
 from dedup_job.pages.review_page import (
     LARGEST,
@@ -22,7 +22,6 @@ from dedup_job.pages.review_page import (
     empty_page,
     failure_part,
     panel_part,
-    told,
 )
 from dedup_job.runs.asked_pairs import AskedPair, Label
 
@@ -38,11 +37,8 @@ def review_app(review: Review, language: str) -> Starlette:
         routes=[
             Route("/", page),
             Route("/content", desk.content),
-            *(Route(path, desk.show) for path in ("/show", "/back", "/next")),
-            *(
-                Route(path, _taking(review, work), methods=["POST"])
-                for path, work in desk.takes.items()
-            ),
+            *(Route(path, desk.show) for path in ("/back", "/next")),
+            Route("/answer", desk.taken, methods=["POST"]),
             Route("/static/{name}", _static),
         ],
         exception_handlers={DedupError: _failure, Exception: _failure},
@@ -54,13 +50,11 @@ class _Desk:
 
     def __init__(self, review: Review) -> None:
         self._review = review
-        self.takes = {"/answer": self.answer, "/restore": self.restore}
 
     def content(self, request: Request) -> Response:
         """Return what fills the page: a pair, else the first without an answer."""
         review = self._review
         review.refresh()
-        review.check()
         key = request.query_params.get("at") or review.next_open()
         try:
             panel = self._panel(key)
@@ -69,18 +63,18 @@ class _Desk:
         return HTMLResponse(content_part(review.target, review.name, review.stored_in, panel))
 
     def show(self, request: Request) -> Response:
-        """Return a pair, the one before it, or the next without an answer."""
+        """Return the pair before one, or the next without an answer."""
         review, at = self._review, request.query_params.get("pair")
-        review.check()
-        if request.url.path == "/show":  # the way back leads to the one that was shown
-            return self._shown(at, address="HX-Push-Url")
         return self._shown(
             review.before(at) if request.url.path == "/back" else review.next_open(at)
         )
 
-    def answer(self, _: Request, text: str) -> Response:
-        """Store an answer; return the next pair, and what had been decided of this one."""
-        form = _form(text)
+    async def taken(self, request: Request) -> Response:
+        """Store an answer; return the next pair, and the decision on this one."""
+        return await run_in_threadpool(self._answer, await _body(request))
+
+    def _answer(self, body: bytes) -> Response:
+        form = _form(body)
         key, said = _one(form, "pair"), _one(form, "label")
         if said not in [*Label]:
             raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
@@ -88,28 +82,13 @@ class _Desk:
         last = self._review.pair(key)
         return self._shown(self._review.next_open(key), last=last)
 
-    def restore(self, _: Request, text: str) -> Response:
-        """Put documents back."""
-        form = _form(text)
-        done = self._review.restore(form.get("pair", []))
-        remarks = "".join(f" {remark}" for remark in done.remarks)
-        message = told("done", count=done.documents, target=self._review.target) + remarks
-        return self._shown(_one(form, "at") or None, message=message)
-
-    def _panel(self, key: str | None, last: AskedPair | None = None, message: str = "") -> str:
+    def _panel(self, key: str | None, last: AskedPair | None = None) -> str:
         asked = None if key is None else self._review.pair(key)
-        return panel_part(asked, self._review.progress(), last, message)
+        return panel_part(self._review.target, asked, self._review.progress(), last)
 
-    def _shown(
-        self,
-        key: str | None,
-        *,
-        last: AskedPair | None = None,
-        message: str = "",
-        address: str = "HX-Replace-Url",
-    ) -> Response:
-        panel = self._panel(key, last, message)
-        return HTMLResponse(panel, headers={address: "/" if key is None else f"/?at={key}"})
+    def _shown(self, key: str | None, last: AskedPair | None = None) -> Response:
+        panel = self._panel(key, last)
+        return HTMLResponse(panel, headers={"HX-Replace-Url": f"/?at={key}" if key else "/"})
 
 
 class _TooLarge(UsageError):
@@ -118,7 +97,6 @@ class _TooLarge(UsageError):
 
 _STATUS: Mapping[type[Exception], int] = {  # the first that an error is an instance of
     DatabaseUnreachable: 503,
-    Vanished: 410,
     _TooLarge: 413,
     DedupError: 409,
 }
@@ -134,24 +112,6 @@ def _failure(request: Request, error: Exception) -> Response:
         return PlainTextResponse(f"{why}\n", status, ends)
     headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML", **ends}
     return HTMLResponse(failure_part(why), status, headers)
-
-
-def _taking(
-    review: Review, work: Callable[[Request, str], Response]
-) -> Callable[[Request], Awaitable[Response]]:
-    """Return what reads the body of a request, and answers it in a thread."""
-
-    def answer(request: Request, body: bytes) -> Response:
-        review.check()
-        try:
-            return work(request, body.decode("utf-8-sig"))
-        except UnicodeDecodeError as e:
-            raise UsageError(f"what was sent is not UTF-8: {e.reason} at byte {e.start}.") from e
-
-    async def endpoint(request: Request) -> Response:
-        return await run_in_threadpool(answer, request, await _body(request))
-
-    return endpoint
 
 
 async def _body(request: Request) -> bytes:
@@ -170,9 +130,9 @@ async def _body(request: Request) -> bytes:
 Form = dict[str, list[str]]
 
 
-def _form(text: str) -> Form:
+def _form(body: bytes) -> Form:
     try:
-        return parse_qs(text, keep_blank_values=True, errors="strict")
+        return parse_qs(body.decode("utf-8-sig"), keep_blank_values=True, errors="strict")
     except ValueError as e:
         raise UsageError(f"the form cannot be read ({e}).") from e
 

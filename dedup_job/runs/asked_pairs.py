@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -22,8 +21,8 @@ class Label(StrEnum):
 class AskedPair:
     """A pair as it is shown: its key, its place in the sample, what was said of it.
 
-    number: from 1 on, 0 for one that was answered before and is not in this sample. hidden: what
-    was decided is not to be shown; restored: it was dropped, and is kept by now.
+    number: from 1 on, 0 for one that was answered before and is not in this sample. hidden: the
+    decision is not to be shown.
     """
 
     key: str
@@ -31,7 +30,6 @@ class AskedPair:
     document: DecidedDocument
     label: Label | None
     hidden: bool
-    restored: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +38,6 @@ class ReviewProgress:
 
     answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
     the pairs that are the same, those that were joined; unsure counts for neither.
-    wrong: pairs that were joined and are different, with how the text of the dropped document
-    begins; wrong_left_out: how many more there are.
     """
 
     answered: int
@@ -49,5 +45,3 @@ class ReviewProgress:
     precision: Share
     recall: Share
     unsure: int
-    wrong: Sequence[AskedPair]
-    wrong_left_out: int

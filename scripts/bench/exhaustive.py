@@ -43,13 +43,6 @@ def ngrams(text: str) -> NDArray[np.uint64]:
     )
 
 
-def alike(text: str, other: str) -> float:
-    """Return how alike two texts are, 0 to 1."""
-    left, right = ngrams(text), ngrams(other)
-    common = len(np.intersect1d(left, right, assume_unique=True))
-    return common / (len(left) + len(right) - common)
-
-
 def exhaustive_pairs(texts: Sequence[str]) -> Pairs:
     """Compare each text with all earlier ones that share a 3-gram."""
     sets = [ngrams(text) for text in texts]

@@ -59,8 +59,9 @@ def decide(uri: str, database: Db, field: str, form: str, arguments: argparse.Na
     target = form.replace(", ", "_")
     processes.dedup(
         uri, "run", "--db", database.name, "--source", "source", "--target", target,
-        "--config", form.split(",")[0], "--field", field, "--threads", str(arguments.threads),
-        "--yes", DEDUP_RUN__BATCH_DOCUMENTS=str(arguments.batch), **FORMS[form],
+        "--config", form.split(",")[0], "--field", field, "--yes",
+        DEDUP_RUN__THREADS=str(arguments.threads),
+        DEDUP_RUN__BATCH_DOCUMENTS=str(arguments.batch), **FORMS[form],
     )  # fmt: skip
     parts = [_hash(database[name]) for name in (target, f"{target}.ledger")]
     return " ".join(f"{number} {digest}" for number, digest in parts)

@@ -19,8 +19,6 @@ is compared with the mean of the copies before and after. The recipe runs first,
              `end` after the last commit
     us/doc   processor time of the process, of dedup with start-up; `mongod` that of the server
     MB       peak memory, of the process and of the server
-
-Nothing is compiled while it is measured: each contender runs once on a few documents before.
 """
 
 from __future__ import annotations
@@ -32,32 +30,27 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pymongo import MongoClient
 
 from dedup_job.mongo.embedded import embedded_server
 from scripts.bench import processes
 from scripts.bench.command import count, environment_of, parser_of
-from scripts.bench.processes import Ended, Server, require_room
+from scripts.bench.processes import Server, require_room
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus, fill
 from tests.running import environment_for
 
-BATCH = 5000
-WARM = 200  # documents
+BATCH, WARM = 5000, 200
 DEDUPS = {"dedup": {}, "simhash": {"DEDUP_INDEX__CANDIDATE_GENERATORS": '["simhash"]'}}
 TURN = ("copy", "dedup", "copy", "simhash", "copy")
-WANTED = {"chinese": 0.62, "exam": 0.55, "html": 0.55, "news": 0.5}  # of a copy
-WANTED_SIMHASH, WANTED_OF_RECIPE = 0.68, 80
 STORED = 4  # source, copy or target, and what mongod keeps of dropped ones, before compression
 Client = MongoClient[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """What a contender took: seconds, of these at start and end, processor seconds, MB at most."""
 
     name: str
@@ -106,35 +99,27 @@ class Bench:
         self._server.settle()
         before = self._server.cpu
         if name in DEDUPS:
-            environment = {**self._more, **DEDUPS[name]}
             names = ("--db", "bench", "--source", source, "--target", name, "--yes")
-            ended = processes.dedup(self._uri, "run", *names, **environment)
-            told = self._told(name, ended, source)
+            ended = processes.dedup(self._uri, "run", *names, **self._more, **DEDUPS[name])
+            (run,) = self._database[f"{name}.runs"].find()
+            start = run["started"].replace(tzinfo=UTC).timestamp() - ended.began
+            told = {
+                "documents": run["counts"]["scanned"],
+                "start": start,
+                "end": ended.seconds - start - run["seconds"],
+                "duplicates": sum(run["counts"]["duplicate"].values()),
+            }
         else:
             command = [sys.executable, __file__, "--child", name, self._uri, source]
             ended = processes.run(command, environment_for(None))
             told = json.loads(ended.printed.splitlines()[-1])
+        if told["documents"] != self._database[source].estimated_document_count():
+            sys.exit(f"{name} decided {told['documents']:,} documents, not all")
         took = {"seconds": ended.seconds, "start": 0.0, "end": 0.0, "cpu": ended.cpu, **told}
         server = {"server_cpu": self._server.cpu - before, "server_peak": self._server.peak}
-        for collection in self._database.list_collection_names(
-            filter={"name": {"$regex": f"^{name}"}}
-        ):
-            self._database.drop_collection(collection)
+        for one in self._database.list_collection_names(filter={"name": {"$regex": f"^{name}"}}):
+            self._database.drop_collection(one)
         return Row(name=name, peak=ended.peak, **took, **server)
-
-    def _told(self, name: str, ended: Ended, source: str) -> dict[str, Any]:
-        """Return what the run says of itself; SystemExit where it is not all documents."""
-        (run,) = self._database[f"{name}.runs"].find()
-        counts, there = run["counts"], self._database[source].estimated_document_count()
-        if counts["scanned"] != there:
-            sys.exit(f"{name} decided {counts['scanned']:,} of {there:,} documents")
-        start = run["started"].replace(tzinfo=UTC).timestamp() - ended.began
-        return {
-            "documents": there,
-            "start": start,
-            "end": ended.seconds - start - run["seconds"],
-            "duplicates": sum(counts["duplicate"].values()),
-        }
 
 
 def copy(client: Client, source: str) -> dict[str, Any]:
@@ -176,64 +161,49 @@ def child(name: str, uri: str, source: str) -> None:
         print(json.dumps({"cpu": time.process_time() - before, **figures}))
 
 
-def between_copies(turn: Sequence[Row]) -> Iterator[tuple[str, float]]:
-    """Yield each contender between two copies, and its rate by the rate of both together."""
-    for before, row, after in zip(turn, turn[1:], turn[2:], strict=False):
-        if row.name != "copy":
-            copies = (before.documents + after.documents) / (before.seconds + after.seconds)
-            yield row.name, row.rate / copies
-
-
-def summary(turns: Sequence[Sequence[Row]], recipe_rate: float, kind: str) -> Iterator[str]:
-    """Yield the lines of the table of ratios."""
-    ratios: dict[str, list[float]] = {}
-    wanted: dict[str, float] = {}
+def ratios(turns: Sequence[Sequence[Row]], recipe_rate: float) -> Iterator[str]:
+    """Yield the lines of the table of ratios: each contender by the copies around it."""
+    found: dict[str, list[float]] = {}
     for turn in turns:
-        for name, ratio in between_copies(turn):
-            ratios.setdefault(f"{name} / copy", []).append(ratio)
-            wanted[f"{name} / copy"] = WANTED[kind] if name == "dedup" else WANTED_SIMHASH
-    for turn in turns:
-        rate = next(row.rate for row in turn if row.name == "dedup")
-        ratios.setdefault("dedup / recipe", []).append(rate / recipe_rate)
-        wanted["dedup / recipe"] = WANTED_OF_RECIPE
-    yield f"{'docs/s':16} {'median':>8} {'wanted':>7}   turns"
-    for name, found in ratios.items():
-        each = " ".join(f"{ratio:.3f}" for ratio in found)
-        yield f"{name:16} {statistics.median(found):8.3f} {wanted[name]:7.2f}   {each}"
+        for before, row, after in zip(turn, turn[1:], turn[2:], strict=False):
+            if row.name != "copy":
+                copies = (before.documents + after.documents) / (before.seconds + after.seconds)
+                found.setdefault(f"{row.name} / copy", []).append(row.rate / copies)
+            if row.name == "dedup":
+                found.setdefault("dedup / recipe", []).append(row.rate / recipe_rate)
+    yield f"{'docs/s':16} {'median':>8}   turns"
+    for name, each in found.items():
+        shown = " ".join(f"{ratio:.3f}" for ratio in each)
+        yield f"{name:16} {statistics.median(each):8.3f}   {shown}"
 
 
 def main() -> None:
     """Fill the source, run all contenders, print what each took and the ratios."""
-    arguments = parse()
-    if arguments.child:
-        child(*arguments.child)
+    given = parse()
+    if given.child:
+        child(*given.child)
         return
-    began = time.perf_counter()
-    corpus = SyntheticCorpus.of(arguments.kind, arguments.file, arguments.seed)
+    corpus = SyntheticCorpus.of(given.kind, given.file, given.seed)
     sample = corpus.texts(0, 1000)
     size = sum(len(text.encode()) for text in sample) / len(sample)
-    require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * arguments.documents + 4e9)
+    require_room(Path(tempfile.gettempdir()), STORED * (size + 200) * given.documents + 4e9)
     with (
         tempfile.TemporaryDirectory(prefix="dedup-bench-") as folder,
         embedded_server() as uri,
         Client(uri) as client,
     ):
-        fill(uri, "bench.source", corpus, range(arguments.documents))
-        fill(uri, "bench.part", corpus, range(min(arguments.recipe_documents, arguments.documents)))
+        fill(uri, "bench.source", corpus, range(given.documents))
+        fill(uri, "bench.part", corpus, range(min(given.recipe_documents, given.documents)))
         fill(uri, "bench.warm", corpus, range(WARM))
-        size = client.bench.command("collstats", "source")["avgObjSize"]
-        print(
-            f"{arguments.documents:,} {arguments.kind} documents of {size:,} bytes on average, "
-            f"made and inserted in {time.perf_counter() - began:.0f} s\n"
-        )
         del corpus, sample
-        bench = Bench(uri, client, Path(folder), arguments.more)
+        print(f"{given.documents:,} {given.kind} documents of {size:,.0f} bytes\n")
+        bench = Bench(uri, client, Path(folder), given.more)
         for name in (*PLAIN, *DEDUPS):
             bench.row(name, "warm")
         print(HEAD)
         recipe_rate = shown(bench.row("recipe", "part")).rate
-        turns = [[shown(bench.row(n)) for n in TURN] for _ in range(arguments.turns)]
-    print("", *summary(turns, recipe_rate, arguments.kind), sep="\n")
+        turns = [[shown(bench.row(n)) for n in TURN] for _ in range(given.turns)]
+    print("", *ratios(turns, recipe_rate), sep="\n")
 
 
 def shown(row: Row) -> Row:
@@ -253,13 +223,11 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--with", dest="more", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
-    arguments = parser.parse_args()
-    if arguments.kind in ("exam", "news") and arguments.file is None:
-        parser.error(f"--kind {arguments.kind} needs a --file")
-    if arguments.kind == "chinese" and arguments.file is not None:
-        parser.error("--kind chinese is made here; --file is for exam, html and news")
-    arguments.more = environment_of(arguments.more)
-    return arguments
+    given = parser.parse_args()
+    if given.kind in ("exam", "news") and given.file is None:
+        parser.error(f"--kind {given.kind} needs a --file")
+    given.more = environment_of(given.more)
+    return given
 
 
 if __name__ == "__main__":

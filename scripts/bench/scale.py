@@ -1,17 +1,15 @@
-"""A large collection: how `dedup run` fares as it grows, and what a little more costs later.
+"""A large collection: how `dedup run` fares as it grows, and what later nights cost.
 
     python -m scripts.bench.scale [--documents 20e6] [--size 300] [--more 100000] [--loaders 2]
         [--every 2] [--with NAME=VALUE ...]
 
 Texts of about --size bytes made here, 20 % duplicates, on a replica set of one with a cache of
-2 GB. One run decides them all; every few seconds its checkpoint and both processes' memory are
-looked at. Then --more documents come, a fifth of them duplicates of any of the others, and a run
-decides them that has no bookmark of the change stream, as after an undo, and compares ids; then as
-many again, and a run that follows the change stream. For growth: --documents 5e6.
-
-    docs/s       of each tenth of the documents, by the checkpoint
-    candidates   kept documents found for a document with a text that has no equal, in that tenth
-    MB, mongod   memory of the run and of the server at the end of the tenth
+2 GB. One run decides them all; every few seconds its checkpoint and the memory of both processes
+are read: of each tenth, documents per second and candidates of a document without an equal. Then
+--more documents come twice, a fifth of them duplicates of any of the others: a run without a
+bookmark compares ids, one with it follows the change stream. A hundredth of --more is changed and
+as many are deleted: a run with `--on-change refresh --on-delete remove`. At last a small source,
+half of it in the large one, is decided with `--against` it.
 """
 
 from __future__ import annotations
@@ -20,11 +18,10 @@ import argparse
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import UTC
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from pymongo import MongoClient
@@ -35,238 +32,140 @@ from scripts.bench.command import count, environment_of, parser_of
 from scripts.bench.processes import Ended, Server, memory_of, require_room
 from scripts.bench.synthetic_corpus import OWN, SyntheticCorpus, fill, stock
 
-TENTHS, WARM = 10, 200
-COMPARING, FOLLOWING = 2, 3  # runs
+TENTHS, WARM, SMALL = 10, 200, 20_000
 CACHE = ("--wiredTigerCacheSizeGB", "2", "--oplogSize", "1024")
 # bytes a document in the target besides its text, in two snapshots (the new one is written before
 # the old one goes), and of all else
 ROW, INDEX, OTHER = 160, 600, 3e9
-WANTED_GROWTH = 0.8
-NAMES = ("--db", "scale", "--target", "target")
+REFRESH = ("--on-change", "refresh", "--on-delete", "remove")
 Client = MongoClient[dict[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """What is seen at a moment: documents decided, candidates found, for how many; MB."""
+class Sample(NamedTuple):
+    """A moment of a run: documents decided, candidates found, for how many; memory in MB."""
 
+    scanned: int
     seconds: float
-    scanned: int = 0
-    candidates: int = 0
-    asked: int = 0
-    memory: float = 0.0
-    server: float = 0.0
-
-
-class Observer:
-    """Takes samples of a run."""
-
-    def __init__(self, client: Client, server: Server, run: int) -> None:
-        self._state = client.scale["target.state"]
-        self._server = server
-        self._run = run
-        self._began = time.perf_counter()
-        self.samples: list[Sample] = []
-
-    def look(self, pid: int = 0) -> None:
-        """Take a sample, of the memory of the process `pid`, too."""
-        checkpoint = (self._state.find_one({}, {"checkpoint": 1}) or {}).get("checkpoint") or {}
-        counts = checkpoint.get("counts") if checkpoint.get("run") == self._run else None
-        found = (counts or {}).get("candidates", {})
-        self.samples.append(
-            Sample(
-                time.perf_counter() - self._began,
-                (counts or {}).get("scanned", 0),
-                found.get("total", 0),
-                sum(found.get("classes", {}).values()),
-                memory_of(pid),
-                memory_of(self._server.pid),
-            )
-        )
-
-    def end(self, seconds: float, counts: Mapping[str, Any]) -> None:
-        """Put the last commit in the place of all samples after it, when nothing was decided."""
-        found, scanned = counts["candidates"], counts["scanned"]
-        before = [sample for sample in self.samples if sample.scanned < scanned]
-        last = (before or self.samples)[-1]
-        asked = sum(found["classes"].values())
-        end = Sample(seconds, scanned, found["total"], asked, last.memory, last.server)
-        self.samples = [*before, end]
-
-    @property
-    def first(self) -> float:
-        """Return the seconds until documents were decided."""
-        return next(sample.seconds for sample in self.samples if sample.scanned)
-
-
-@dataclass(frozen=True, slots=True)
-class Tenth:
-    """A tenth of the documents."""
-
-    documents: int
-    rate: float
-    candidates: float
+    candidates: int
+    asked: int
     memory: float
     server: float
 
-    def __str__(self) -> str:
-        return (
-            f"{self.documents:12,} {self.rate:9,.0f} {self.candidates:11.3f} {self.memory:9,.0f} "
-            f"{self.server:8,.0f}"
-        )
+
+def sample_of(state: dict[str, Any], seconds: float, memory: float, server: float) -> Sample:
+    """Return what a checkpoint says at a moment."""
+    counts = (state.get("checkpoint") or {}).get("counts") or {}
+    found = counts.get("candidates", {})
+    asked = sum(found.get("classes", {}).values())
+    return Sample(counts.get("scanned", 0), seconds, found.get("total", 0), asked, memory, server)
 
 
-def curve(samples: Sequence[Sample], documents: int) -> list[Tenth]:
-    """Return the tenths of a run; what lies between samples is taken from a line."""
-    columns = np.array(
-        [(s.scanned, s.seconds, s.candidates, s.asked, s.memory, s.server) for s in samples], float
-    )
+def print_tenths(samples: Sequence[Sample], documents: int) -> None:
+    """Print the tenths of a run; what lies between samples is taken from a line."""
+    columns = np.array(samples, float)
     columns = columns[np.append(np.diff(columns[:, 0]) > 0, True)]  # the last before it goes on
     ends = documents * np.arange(TENTHS + 1) / TENTHS
-    at = [np.interp(ends, columns[:, 0], column) for column in columns.T]
-    _, seconds, candidates, asked, memory, server = at
+    at = [np.interp(ends, columns[:, 0], column) for column in columns.T[1:]]
+    seconds, candidates, asked, memory, server = at
     rates = np.diff(ends) / np.diff(seconds)
     each = np.diff(candidates) / np.maximum(np.diff(asked), 1)
-    return [
-        Tenth(int(ends[i + 1]), rates[i], each[i], memory[i + 1], server[i + 1])
-        for i in range(TENTHS)
-    ]
-
-
-def first_run(client: Client, server: Server, uri: str, arguments: argparse.Namespace) -> None:
-    """Decide all documents and print the curve and what it comes to."""
-    ended, observer = observed(client, server, uri, arguments, run=1, every=arguments.every)
-    tenths = curve(observer.samples, arguments.documents)
     print(f"\n{'documents':>12} {'docs/s':>9} {'candidates':>11} {'MB':>9} {'mongod':>8}")
-    print(*tenths, sep="\n")
-    growth = tenths[-1].rate / tenths[1].rate
-    on_disk, kept = index_bytes(arguments.folder), row_of(client, 1)["counts"]["kept"]
-    rows = [
-        ("docs/s, all of the command", f"{arguments.documents / ended.seconds:,.0f}", ""),
-        ("last tenth / second tenth", f"{growth:.3f}", f">= {WANTED_GROWTH}"),
-        ("kept documents", f"{kept:,}", ""),
-        ("peak memory of the run, MB", f"{ended.peak:,.0f}", ""),
-        ("index on disk, bytes a kept document", f"{on_disk / kept:,.1f}", ""),
-        ("peak memory, bytes a kept document", f"{ended.peak * 1e6 / kept:,.1f}", ""),
-        ("processor time, us a document", f"{ended.cpu / arguments.documents * 1e6:.1f}", ""),
-        ("mongod's peak memory, MB", f"{server.peak:,.0f}", ""),
-    ]
-    show(rows, ended, client, 1)
+    for end, *row in zip(ends[1:], rates, each, memory[1:], server[1:], strict=True):
+        print("{:12,.0f} {:9,.0f} {:11.3f} {:9,.0f} {:8,.0f}".format(end, *row))
+    print(f"last tenth / second tenth: {rates[-1] / rates[1]:.3f}")
 
 
-def later_run(
-    client: Client, server: Server, uri: str, arguments: argparse.Namespace, run: int
-) -> None:
-    """Decide what came since, and print how long it took."""
-    how = {COMPARING: "comparing ids", FOLLOWING: "following changes"}[run]
-    if run == COMPARING:
-        client.scale["target.state"].update_one({}, {"$unset": {"bookmark": ""}})
-    ended, observer = observed(client, server, uri, arguments, run=run, every=0.05)
-    rows = [
-        (f"{how}: seconds for {arguments.more:,}", f"{ended.seconds:.1f}", ""),
-        ("until the first decision", f"{observer.first:.1f}", ""),
-        ("peak memory of the run, MB", f"{ended.peak:,.0f}", ""),
-        ("index, bytes on disk", f"{index_bytes(arguments.folder):,}", ""),
-    ]
-    show(rows, ended, client, run)
+class Bench:
+    """Runs the command on the collections of a server."""
 
+    def __init__(self, uri: str, client: Client, folder: Path, given: argparse.Namespace) -> None:
+        self._uri, self._server, self._every = uri, Server(client), given.every
+        self._folder, self.data = folder, client.scale
+        self._environment = {"DEDUP_INDEX__FOLDER": str(folder), **given.settings}
+        self.samples: list[Sample] = []
 
-def observed(
-    client: Client, server: Server, uri: str, arguments: argparse.Namespace, run: int, every: float
-) -> tuple[Ended, Observer]:
-    """Run the command, looking at it every so often."""
-    server.settle()
-    observer = Observer(client, server, run)
-    environment = {"DEDUP_INDEX__FOLDER": str(arguments.folder), **arguments.settings}
-    ended = processes.dedup(
-        uri, "run", *NAMES, "--source", "source", "--yes",
-        look=observer.look, every=every, **environment,
-    )  # fmt: skip
-    row, wanted = row_of(client, run), arguments.documents if run == 1 else arguments.more
-    if row["counts"]["scanned"] != wanted:
-        sys.exit(f"run {run} decided {row['counts']['scanned']:,} of {wanted:,} documents")
-    observer.end(until_began(row, ended) + row["seconds"], row["counts"])
-    return ended, observer
+    def run(self, source: str, target: str, *more: str) -> Ended:
+        """Run the command and print what it took."""
+        self._server.settle()
+        self.samples.clear()
+        began, state = time.perf_counter(), self.data[f"{target}.state"]
 
+        def look(pid: int) -> None:
+            memory = memory_of(pid), memory_of(self._server.pid)
+            seen = state.find_one({}, {"checkpoint": 1}) or {}
+            self.samples.append(sample_of(seen, time.perf_counter() - began, *memory))
 
-def show(rows: list[tuple[str, str, str]], ended: Ended, client: Client, run: int) -> None:
-    """Print figures, with what the run's own row says of its time."""
-    row = row_of(client, run)
-    start = until_began(row, ended)
-    rows += [
-        ("seconds until it began", f"{start:.1f}", ""),
-        ("seconds after its last commit", f"{ended.seconds - start - row['seconds']:.1f}", ""),
-        *((f"seconds by stage: {name}", f"{s:.1f}", "") for name, s in row["stages"].items()),
-        *(
-            (f"processor, us a document: {one['stage']}", f"{_each(one):.1f}", "")
-            for one in row["profile"]
-        ),
-        ("duplicates", f"{sum(row['counts']['duplicate'].values()):,}", ""),
-        ("candidates a document", f"{row['counts']['candidates']['mean']:.3f}", ""),
-        ("candidates at most", f"{row['counts']['candidates']['max']:,}", ""),
-    ]
-    print()
-    for name, value, wanted in rows:
-        print(f"{name:36} {value:>14} {wanted and f'wanted {wanted}'}".rstrip())
-    sys.stdout.flush()
+        names = ("--db", "scale", "--source", source, "--target", target, "--yes")
+        ended = processes.dedup(
+            self._uri, "run", *names, *more, look=look, every=self._every, **self._environment
+        )
+        row = self.data[f"{target}.runs"].find_one({}, sort=[("_id", -1)]) or {}
+        start = row["started"].replace(tzinfo=UTC).timestamp() - ended.began
+        counts, scanned = row["counts"], max(row["counts"]["scanned"], 1)
+        # the last commit takes the place of all samples after it, when nothing was decided
+        last = self.samples[-1]
+        self.samples = [sample for sample in self.samples if sample.scanned < scanned]
+        end = sample_of({"checkpoint": row}, start + row["seconds"], last.memory, last.server)
+        self.samples.append(end)
+        on_disk = sum(file.stat().st_size for file in self._folder.rglob("*") if file.is_file())
+        print(
+            f"\n{source} -> {target} {' '.join(more)}: {counts['scanned']:,} decided, "
+            f"{counts['kept']:,} kept, {sum(counts['duplicate'].values()):,} duplicates\n"
+            f"  {ended.seconds:.1f} s, {start:.1f} of them before it began, "
+            f"{ended.seconds - start - row['seconds']:.1f} after its last commit; "
+            f"{scanned / ended.seconds:,.0f} docs/s; {ended.cpu / scanned * 1e6:.1f} us of "
+            f"processor time each\n"
+            f"  {ended.peak:,.0f} MB, mongod {self._server.peak:,.0f} MB, "
+            f"index on disk {on_disk / 1e6:,.0f} MB\n  seconds by stage: "
+            + ", ".join(f"{name} {s:.1f}" for name, s in row["stages"].items()),
+            flush=True,
+        )
+        return ended
 
-
-def _each(stage: Mapping[str, Any]) -> float:
-    return float(stage["processor_seconds"] / max(stage["documents"], 1) * 1e6)
-
-
-def index_bytes(folder: Path) -> int:
-    """Return the bytes of the snapshots in a folder, as `dedup index` says them."""
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-
-
-def row_of(client: Client, run: int) -> dict[str, Any]:
-    """Return what is recorded of a run."""
-    return dict(client.scale["target.runs"].find_one({"_id": run}) or {})
-
-
-def until_began(row: Mapping[str, Any], ended: Ended) -> float:
-    """Return the seconds from the start of the process to that of the run."""
-    return float(row["started"].replace(tzinfo=UTC).timestamp() - ended.began)
-
-
-def load(uri: str, corpus: SyntheticCorpus, arguments: argparse.Namespace) -> Iterator[None]:
-    """Fill the source, then, when asked again, add what comes later."""
-    first = arguments.documents
-    later = (range(first + i * arguments.more, first + (i + 1) * arguments.more) for i in range(2))
-    for numbers in (range(first), *later):
-        began = time.perf_counter()
-        fill(uri, "scale.source", corpus, numbers, processes=arguments.loaders)
-        seconds = time.perf_counter() - began
-        rate = len(numbers) / seconds
-        print(f"{len(numbers):,} documents loaded in {seconds:.0f} s, {rate:,.0f} docs/s")
-        yield
+    def change(self, number: int) -> None:
+        """Change some documents of the source and delete as many."""
+        drawn = [{"$sample": {"size": 2 * number}}, {"$project": {"_id": 1}}]
+        ids = [row["_id"] for row in self.data.source.aggregate(drawn)]
+        appended = {"$set": {"text": {"$concat": ["$text", "另有补充。"]}}}
+        self.data.source.update_many({"_id": {"$in": ids[:number]}}, [appended])
+        self.data.source.delete_many({"_id": {"$in": ids[number:]}})
 
 
 def main() -> None:
-    """Load, run, load, run."""
-    arguments = parse()
-    needed = arguments.documents * (2 * arguments.size + ROW + INDEX) + OTHER
+    """Load and run, again and again."""
+    given = parse()
+    needed = given.documents * (2 * given.size + ROW + INDEX) + OTHER
     require_room(Path(tempfile.gettempdir()), needed)
-    corpus = SyntheticCorpus(
-        stock("chinese", size=arguments.size, seed=arguments.seed), OWN["chinese"]
-    )
+    corpus = SyntheticCorpus(stock("chinese", size=given.size, seed=given.seed), OWN["chinese"])
     with (
         tempfile.TemporaryDirectory(prefix="dedup-scale-") as folder,
         embedded_server(options=CACHE) as uri,
         Client(uri) as client,
     ):
-        arguments.folder = Path(folder)
-        fill(uri, "scale.warm", corpus, range(WARM))
-        warm = ("--db", "scale", "--source", "warm", "--target", "warmed", "--yes")
-        processes.dedup(uri, "run", *warm)
-        loaded = load(uri, corpus, arguments)
-        server = Server(client)
-        next(loaded)
-        first_run(client, server, uri, arguments)
-        for run in (COMPARING, FOLLOWING):
-            next(loaded)
-            later_run(client, server, uri, arguments, run)
+        bench, loaded = Bench(uri, client, Path(folder), given), 0
+
+        def load(name: str, number: int) -> None:
+            nonlocal loaded
+            numbers, loaded = range(loaded, loaded + number), loaded + number
+            fill(uri, f"scale.{name}", corpus, numbers, processes=given.loaders)
+
+        load("warm", WARM)
+        loaded = 0
+        bench.run("warm", "warmed")
+        load("source", given.documents)
+        bench.run("source", "target")
+        print_tenths(bench.samples, given.documents)
+        load("source", given.more)
+        client.scale["target.state"].update_one({}, {"$unset": {"bookmark": ""}})
+        bench.run("source", "target")
+        load("source", given.more)
+        bench.run("source", "target")
+        bench.change(given.more // 100)
+        bench.run("source", "target", *REFRESH)
+        load("small", SMALL // 2)
+        fill(uri, "scale.small", corpus, range(min(SMALL // 2, given.documents)))
+        bench.run("small", "others", "--against", "scale.source")
+    sys.stdout.flush()
 
 
 def parse() -> argparse.Namespace:
@@ -281,9 +180,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument(
         "--with", dest="settings", metavar="NAME=VALUE", action="append", default=[]
     )
-    arguments = parser.parse_args()
-    arguments.settings = environment_of(arguments.settings)
-    return arguments
+    given = parser.parse_args()
+    given.settings = environment_of(given.settings)
+    return given
 
 
 if __name__ == "__main__":

@@ -23,10 +23,9 @@ Out<std::uint64_t> digests(In<std::uint32_t> points, In<std::int64_t> offsets) {
     return give(std::move(values));
 }
 
-Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets, int kind) {
+Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets) {
     const TextColumn words = texts_of(points, offsets);
     check_characters(words.all());
-    if (kind < 0 || kind > 1) refuse("no such hash: " + std::to_string(kind));
     std::vector<std::uint64_t> values(words.size());
     for (std::size_t i = 0; i < words.size(); i++) {
         if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
@@ -35,7 +34,7 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
         Unlocked unlocked;
         std::vector<std::uint8_t> buffer;
         for (std::size_t i = 0; i < words.size(); i++)
-            values[i] = hash_word(words[i], static_cast<WordHash>(kind), buffer);
+            values[i] = hash_word(words[i], buffer);
     }
     return give(std::move(values));
 }
@@ -145,8 +144,8 @@ void bind_core(nb::module_& m) {
           "Return the processor seconds that this thread has spent in compiled code.");
     m.def("digests", &digests, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
-    m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(), "kind"_a,
-          "Return hashes of n words that are not empty, uint64 (n,); kind: 0 xxh64 of UTF-8, 1 polynomial.");
+    m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(),
+          "Return xxh64 of the UTF-8 of n words that are not empty, uint64 (n,).");
     m.def("count_characters", &count_characters, "data"_a.noconvert(), "starts"_a.noconvert(),
           "lengths"_a.noconvert(),
           "Return how many characters n texts in UTF-8 have, int64 (n,), -1 for those that are not.");

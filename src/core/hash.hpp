@@ -10,19 +10,8 @@
 
 namespace dedup {
 
-enum class WordHash : std::uint8_t { xxh64, polynomial };
-
-// x * 1000003 ^ c, as CPython 2 hashed strings and many simhash packages still do. They compute it
-// over 128 bits and cut to 64; the lower bits never depend on the higher ones.
-inline std::uint64_t hash_polynomial(Points word) {
-    std::uint64_t hash = std::uint64_t{word[0]} << 7;
-    for (const std::uint32_t point : word) hash = hash * 1000003 ^ point;
-    return hash ^ word.size();
-}
-
 // Hashes a word that is not empty; `buffer` is room that is used again.
-inline std::uint64_t hash_word(Points word, WordHash kind, std::vector<std::uint8_t>& buffer) {
-    if (kind == WordHash::polynomial) return hash_polynomial(word);
+inline std::uint64_t hash_word(Points word, std::vector<std::uint8_t>& buffer) {
     if (buffer.size() < MOST_UTF8_BYTES * word.size()) buffer.resize(MOST_UTF8_BYTES * word.size());
     return XXH64(buffer.data(), encode_utf8(word, buffer.data()), 0);
 }

@@ -19,12 +19,11 @@ namespace {
 class BatchFingerprinter {
 public:
     BatchFingerprinter(const LexiconArrays& lexicon, std::int64_t top_k, std::int64_t min_features, int weighting,
-                       int hash, bool digits, std::int64_t ngram)
+                       std::int64_t ngram)
         : lexicon_(lexicon.value),
-          options_{top_k, min_features, static_cast<Weighting>(weighting), static_cast<WordHash>(hash), digits, ngram} {
+          options_{top_k, min_features, static_cast<Weighting>(weighting), ngram} {
         if (top_k < 0 || min_features < 0 || ngram < 0 || ngram > 1 << 16) refuse("an option is out of range");
-        if (weighting < 0 || weighting > 2) refuse("no such weighting: " + std::to_string(weighting));
-        if (hash < 0 || hash > 1) refuse("no such hash: " + std::to_string(hash));
+        if (weighting < 0 || weighting > 1) refuse("no such weighting: " + std::to_string(weighting));
     }
 
     std::tuple<Out<std::uint64_t>, Out<std::uint8_t>> fingerprint(In<std::uint32_t> points, In<std::int64_t> offsets) const {
@@ -145,17 +144,17 @@ Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offs
 
 void bind_fingerprint(nb::module_& m) {
     nb::class_<LexiconArrays>(m, "Lexicon", "The dictionary's arrays, checked; see fingerprint/lexicon.py.")
-        .def(nb::init<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<bool>,
+        .def(nb::init<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>,
                       In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>, double, double>(),
              nb::kw_only(), "first"_a.noconvert(), "characters"_a.noconvert(), "entries"_a.noconvert(),
-             "words"_a.noconvert(), "split"_a.noconvert(), "classes"_a.noconvert(), "pairs"_a.noconvert(),
+             "words"_a.noconvert(), "classes"_a.noconvert(), "pairs"_a.noconvert(),
              "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(), "unknown"_a, "median"_a)
         .def("find", &LexiconArrays::find, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
-        .def(nb::init<const LexiconArrays&, std::int64_t, std::int64_t, int, int, bool, std::int64_t>(),
-             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a, "hash"_a,
-             "digits"_a, "ngram"_a)
+        .def(nb::init<const LexiconArrays&, std::int64_t, std::int64_t, int, std::int64_t>(),
+             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a,
+             "ngram"_a)
         .def("fingerprint", &BatchFingerprinter::fingerprint, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the fingerprints of n texts, uint64 (n,), and their routes, uint8 (n,).")
         .def("explain", &BatchFingerprinter::explain, "points"_a.noconvert(),

@@ -12,10 +12,10 @@ namespace dedup {
 class LexiconArrays {
 public:
     LexiconArrays(In<std::int32_t> first, In<std::uint16_t> characters, In<std::uint64_t> entries,
-                  In<std::uint8_t> words, In<bool> split, In<std::uint8_t> classes, In<bool> pairs,
+                  In<std::uint8_t> words, In<std::uint8_t> classes, In<bool> pairs,
                   In<double> emission, In<double> start, In<double> transition, double unknown, double median)
-        : held_{first, characters, entries, words, split, classes, pairs, emission, start, transition} {
-        const std::size_t count = split.size(), slots = entries.size() * sizeof(std::uint64_t) / sizeof(Trie::Entry);
+        : held_{first, characters, entries, words, classes, pairs, emission, start, transition} {
+        const std::size_t count = words.size() / sizeof(Lexicon::Word), slots = entries.size() * sizeof(std::uint64_t) / sizeof(Trie::Entry);
         const auto expect = [](const char* name, std::size_t found, std::size_t wanted) {
             if (found != wanted)
                 refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
@@ -41,7 +41,6 @@ public:
         }
         value.trie = Trie(view(first), view(characters), known);
         value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
-        value.split = flags(split);
         value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
         value.pairs = flags(pairs);
         value.emission = view(emission);
@@ -75,7 +74,7 @@ private:
         if (!known) refuse("its trie leads to nodes that are not there");
     }
 
-    std::tuple<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<bool>, In<std::uint8_t>,
+    std::tuple<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<std::uint8_t>,
                In<bool>, In<double>, In<double>, In<double>>
         held_;
 };

@@ -2,7 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 namespace dedup {
 
-enum class Weighting : std::uint8_t { tfidf, levels, uniform };
+enum class Weighting : std::uint8_t { tfidf, uniform };
 
 // What the features of a text are; whole: there are too few, and the text stands for itself.
 enum class Route : std::uint8_t { words, ngrams, whole };
@@ -21,8 +20,6 @@ struct FeatureOptions {
     std::int64_t top_k;  // the heaviest so many count, 0 for all
     std::int64_t min_features;
     Weighting weighting;
-    WordHash hash;
-    bool digits;         // whether numbers are words
     std::int64_t ngram;  // characters of an n-gram, 0 for none
 };
 
@@ -94,7 +91,6 @@ private:
     }
 
     double idf_of(Points word, std::int32_t node) const {
-        if (!options_.digits && std::all_of(word.begin(), word.end(), is_of_number)) return STOP_WORD;
         if (std::any_of(word.begin(), word.end(), is_upper)) {
             // stop words are looked up in lower case, weights as written
             const std::int32_t lower = lexicon_.find_lower(word);
@@ -123,8 +119,8 @@ private:
     }
 
     // Weighs the words and chooses the heaviest: TF-IDF as in `jieba.analyse.extract_tags`, count *
-    // (idf / number of all words counted), ties in order of first appearance. `levels` cuts a weight
-    // to five classes by its share of the largest, `uniform` gives all that were chosen the same.
+    // (idf / number of all words counted), ties in order of first appearance. `uniform` gives all that
+    // were chosen the same.
     void weigh() {
         double total = 0.0;
         for (const Feature& feature : features_) {
@@ -146,13 +142,8 @@ private:
                 keep_heaviest(most);
         }
         chosen_.resize(most);
-        if (options_.weighting == Weighting::tfidf || chosen_.empty()) return;
-        const double largest = weight(chosen_[0]);
-        for (const std::int32_t i : chosen_) {
-            const double share = weight(i) / largest;
-            features_[static_cast<std::size_t>(i)].weight =
-                options_.weighting == Weighting::levels ? std::max(std::ceil(LEVELS * share), 1.0) : 1.0;
-        }
+        if (options_.weighting == Weighting::tfidf) return;
+        for (const std::int32_t i : chosen_) features_[static_cast<std::size_t>(i)].weight = 1.0;
     }
 
     // Brings the heaviest to the front by insertion, stable.
@@ -190,14 +181,10 @@ private:
         return (key ^ key >> 32) | NOT_A_NODE;
     }
 
-    static bool is_of_number(std::uint32_t point) { return is_digit(point) || point == '.' || point == '%'; }
-
     Points part(std::int32_t start, std::int32_t end) const {
         return source_.subspan(static_cast<std::size_t>(start), static_cast<std::size_t>(end - start));
     }
     double weight(std::int32_t i) const { return features_[static_cast<std::size_t>(i)].weight; }
-
-    static constexpr double LEVELS = 5;
 
     const Lexicon& lexicon_;
     const FeatureOptions& options_;

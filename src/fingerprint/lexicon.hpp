@@ -32,7 +32,6 @@ struct Lexicon {
 
     Trie trie;
     std::span<const Word> words;            // by node
-    std::span<const std::uint8_t> split;    // by node: a word that jieba cuts up although its HMM finds it
     std::span<const Class> classes;         // PLANE
     std::span<const std::uint8_t> pairs;    // ASCII * ASCII: how a word of ASCII alone begins
     std::span<const double> emission;       // each Han character in each state, log probabilities

@@ -179,10 +179,7 @@ private:
             if (state != E && state != S && i + 1 != stop) continue;
             std::int32_t node = Token::SINGLE;
             if (i + 1 - begin > 1) node = lexicon_.find(text_.subspan(begin, i + 1 - begin));
-            if (node >= 0 && lexicon_.split[node])
-                emit_singles(begin, i + 1);
-            else
-                emit(begin, node);
+            emit(begin, node);
             begin = i + 1;
         }
     }

@@ -43,7 +43,7 @@ private:
         if (feature.node >= 0 && lexicon_.words[feature.node].hash != 0) return lexicon_.words[feature.node].hash;
         const Points word = features_.source().subspan(static_cast<std::size_t>(feature.start),
                                                        static_cast<std::size_t>(feature.end - feature.start));
-        return hash_word(word, options_.hash, bytes_);
+        return hash_word(word, bytes_);
     }
 
     const Lexicon& lexicon_;

@@ -191,7 +191,6 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
         ),
         ("DECISION__SIMILARITY", "nan", ("decision.similarity", "finite number")),
         ("DECISION__SIMILARITY", "-0.1", ("decision.similarity", "greater than or equal to 0")),
-        ("DECISION__MOST_CANDIDATES", "0", ("decision.most_candidates", "greater than or equal")),
         ("DECISION__JUDGE", "guards", ("'differences', 'similarity' or 'none'", "'guards'")),
         ("DECISION__CONFIDENCE", "0", ("decision.confidence", "greater than 0", "'0'")),
         ("DECISION__CONFIDENCE", "1.01", ("decision.confidence", "less than or equal to 1")),
@@ -214,29 +213,18 @@ def test_settings_of_the_decision_out_of_range_are_refused_before_connecting(
         assert word in str(error)
 
 
-def test_words_of_the_trade_that_cannot_be_read_are_refused(filled: Db, tmp_path: Path) -> None:
-    file = tmp_path / "words.txt"
-    names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    error = refusal("run", *names, DEDUP_URI=uri_of(filled), DEDUP_DECISION__WORDS=str(file))
-    assert error.code == 2
-    assert str(file) in str(error)
-    assert "cannot be read" in str(error)
-
-
 def test_a_run_that_is_aborted_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
-    text = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程"
-    filled.source.insert_many([{"_id": 100 + i, "text": f"{text}{i}"} for i in range(100)])
+    filled.source.insert_many([{"_id": 100 + i, "text": None} for i in range(1000)])
     names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    more = {"DEDUP_URI": uri_of(filled), "DEDUP_RUN__BATCH_DOCUMENTS": "10"}
-    more["DEDUP_DECISION__JUDGE"] = "similarity"
-    error = refusal("run", *names, DEDUP_ABORT_IF__CLUSTER="40", **more)
+    uri = {"DEDUP_URI": uri_of(filled)}
+    error = refusal("run", *names, **uri)
     assert error.code == 6
-    assert "near duplicates of one, the limit is 40" in str(error)
-    assert "cluster in section [abort_if]" in str(error)
-    assert filled["target.ledger"].count_documents({}) <= 40
-    invoke("run", *names, **more)
+    assert "have no text (missing" in str(error)
+    assert "without_text in section [abort_if]" in str(error)
+    assert filled["target.ledger"].count_documents({}) == 0
+    invoke("run", *names, **uri, DEDUP_ABORT_IF__WITHOUT_TEXT="1")
     assert filled["target.runs"].distinct("status") == ["done"]
-    assert filled["target.ledger"].count_documents({"reason": "near"}) > 40
+    assert filled["target.ledger"].count_documents({"reason": "missing"}) == 1000
 
 
 def test_a_configuration_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
@@ -349,11 +337,11 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
         (("run", "--limit", "0"), "--limit: input should be greater than or equal to 1, not '0'"),
         (("run", "--limit", "５"), "unable to parse string as an integer, not '５'"),
         (("run", "--limit", ""), "unable to parse string as an integer, not ''"),
-        (("inspect", "text", "--max-distance", "9" * 5000), "exceeded maximum size, not '999"),
+        (("inspect", "text", "--limit", "9" * 5000), "exceeded maximum size, not '999"),
         (("list", "--what", "all"), "--what is 'all', expected one of: dropped, near, "),
         (("undo", "0"), "RUN: input should be greater than or equal to 1, not '0'"),
         (
-            ("inspect", "甲", "--max-distance", "x"),
+            ("inspect", "甲", "--limit", "x"),
             "unable to parse string as an integer, not 'x'",
         ),
     ],
@@ -361,7 +349,7 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
 def test_a_value_that_an_option_does_not_take_is_repeated(
     arguments: tuple[str, ...], words: str
 ) -> None:
-    names = {"run": ("--source", "d.a", "--target", "d.b"), "index": ()}
+    names = {"run": ("--source", "d.a", "--target", "d.b")}
     result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
     assert_refused(result, 2, words)
     assert len(result.stderr) < 400

@@ -126,14 +126,6 @@ def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
     assert f"0 of {others:,} other kept documents." in inspected(decided, "8")
 
 
-def test_documents_within_a_distance_are_listed_for_any_document(decided: Db) -> None:
-    found = json.loads(inspected(decided, "2", "--max-distance", "0", "--json"))
-    (near,) = found["near"]
-    assert (near["id"], near["view"]["channels"]) == (1, ["text"])
-    assert (found["found"], found["among"]) == (1, decided.target.count_documents({}))
-    assert "within distance 0: 0 of" in inspected(decided, "8", "--max-distance", "0")
-
-
 @pytest.mark.parametrize(
     ("id_", "decision", "detail"),
     [
@@ -235,29 +227,16 @@ def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path:
 
 def test_nothing_is_written(decided: Db) -> None:
     before = stored(decided)
-    for words in (("1",), ("2", "3"), ("5",), ("--text", TEXT), ("1", "--max-distance", "7")):
+    for words in (("1",), ("2", "3"), ("5",), ("--text", TEXT)):
         inspected(decided, *words)
     assert stored(decided) == before
 
 
-def test_a_kept_document_names_its_duplicates(decided: Db) -> None:
-    output = inspected(decided, "1")
-    rows = list(decided["target.ledger"].find({"of": 1}).sort("_id", 1))
-    assert f"Dropped for it: {len(rows)} documents." in output
-    table = output[output.index("Dropped for it") :]
-    places = [table.index(f'"{row["_id"]}"') for row in rows]  # some ids are strings: all say what
-    assert places == sorted(places)
-    assert "No document was dropped for it." in inspected(decided, "8")
-
-
-def test_of_many_duplicates_the_first_twenty_stand_there(decided: Db) -> None:
-    row = decided["target.ledger"].find_one({"of": 1}) or {}
-    decided["target.ledger"].insert_many({**row, "_id": f"more {i:02}"} for i in range(30))
-    output = inspected(decided, "1")
+def test_a_kept_document_says_how_many_duplicates_it_has_and_how_to_list_them(decided: Db) -> None:
     count = decided["target.ledger"].count_documents({"of": 1})
-    assert f"Dropped for it: {count} documents, the first 20 here." in output
-    assert "`dedup list --what dropped --of ID" in output
-    assert "more 29" not in output
+    output = inspected(decided, "1")
+    assert f"Dropped for it: {count} documents; `dedup list --what dropped --of" in output
+    assert "No document was dropped for it." in inspected(decided, "8")
 
 
 def test_json_holds_row_and_texts_of_a_duplicate_and_its_original(decided: Db) -> None:

@@ -58,24 +58,6 @@ def kinds(output: str) -> list[tuple[str, str]]:
     return re.findall(rf"^({'|'.join(DifferenceKind)}) +([a-z]+) ", table, re.M)
 
 
-@pytest.mark.parametrize(("k", "with_snapshot"), [(0, False), (3, True), (7, False)])
-def test_all_kept_documents_within_the_distance_are_found_nearest_first(
-    filled: Db, tmp_path: Path, k: int, with_snapshot: bool
-) -> None:
-    held = list(filled.target.find())
-    values = {d["_id"]: d["dedup"]["fingerprint"] & (2**64 - 1) for d in held}
-    where = environment(filled, tmp_path if with_snapshot else tmp_path / "none")
-    near = list(filled["target.ledger"].find({"reason": "near"}).limit(4))
-    for document in [*held[:2], *(filled.source.find_one({"_id": r["_id"]}) for r in near)]:
-        command = arguments(filled, document["text"], "--max-distance", str(k), "--limit", "1000")
-        told = found(command, where)
-        own = int(told["items"][0]["fingerprint"], 16)
-        bits = {id_: (own ^ other).bit_count() for id_, other in values.items()}
-        shown = [(one["view"]["distance"], one["id"]) for one in told["near"]]
-        assert {*shown} == {(b, i) for i, b in bits.items() if b <= k}
-        assert [d for d, _ in shown] == sorted(d for d, _ in shown)
-
-
 @pytest.mark.parametrize("flags", [{}, PLAIN])
 def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
     filled: Db, tmp_path: Path, flags: dict[str, Any]
@@ -117,7 +99,7 @@ def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) ->
 
 def test_a_short_text_is_found_by_its_exact_text_only(filled: Db, tmp_path: Path) -> None:
     where = environment(filled, tmp_path)
-    there = found(arguments(filled, SHORT, "--max-distance", "7"), where)
+    there = found(arguments(filled, SHORT), where)
     assert [(one["id"], one["view"]["equal"]) for one in there["near"]] == [("short", True)]
     absent = found(arguments(filled, "短句"), where)
     assert (absent["near"], absent["items"][0]["decided"]["decision"]) == ([], "kept")
@@ -129,8 +111,6 @@ def test_it_says_when_nothing_is_near(filled: Db, tmp_path: Path) -> None:
     kept = filled.target.count_documents({})
     output = invoke(*arguments(filled, text), **where).stdout
     assert f"candidates (simhash, minhash; distance up to 3): 0 of {kept:,} kept docu" in output
-    output = invoke(*arguments(filled, text, "--max-distance", "3"), **where).stdout
-    assert f"within distance 3: 0 of {kept:,} kept documents." in output
 
 
 def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_path: Path) -> None:
@@ -138,20 +118,13 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
         {"_id": f"variant {i}", "text": f"{LONG}其中第{i}条结论由{i * 7}位学者在论文里提出。"}
         for i in range(40)
     )
-    run_here(filled, index__folder=str(tmp_path), index__distance=0, target="exact", **PLAIN)
-    text = f"{LONG}其中第3条结论由21位学者在论文里提出。"
-    command = arguments(filled, text, "--max-distance", "7", target="exact")
+    run_here(filled, index__folder=str(tmp_path), target="more")
+    command = arguments(filled, f"{LONG}其中第3条结论由21位学者在论文里提出。", target="more")
     where = environment(filled, tmp_path)
     every = found([*command, "--limit", "999"], where)["near"]
     assert len(every) > 2
-    output = invoke(*command, "--limit", "2", **where).stdout
-    assert f"within distance 7: {len(every)} of " in output
+    assert f"{len(every)} of " in (output := invoke(*command, "--limit", "2", **where).stdout)
     assert "kept documents, 2 shown." in output
-    command[command.index(text)] = text.replace("21", "22")
-    told = found(command, where)
-    assert told["near"][0]["view"]["distance"] > 0
-    decision = told["items"][0]["decided"]["decision"]
-    assert decision == "kept"  # a run looks no further than index.distance
 
 
 def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:
@@ -177,9 +150,8 @@ def test_texts_are_shown_whatever_their_place(database: Db, tmp_path: Path, form
 def test_neither_collections_nor_snapshots_are_written(filled: Db, tmp_path: Path) -> None:
     before, files = stored(filled), {f: f.read_bytes() for f in tmp_path.iterdir()}
     assert len(files) == 1
-    for k in ("3", "7"):
-        invoke(*arguments(filled, LONG, "--max-distance", k), **environment(filled, tmp_path))
-    invoke(*arguments(filled, LONG), **environment(filled, tmp_path / "none"))
+    for folder in (tmp_path, tmp_path / "none"):
+        invoke(*arguments(filled, LONG), **environment(filled, folder))
     assert stored(filled) == before
     assert {f: f.read_bytes() for f in tmp_path.iterdir()} == files
 
@@ -213,10 +185,6 @@ def test_what_a_run_does_not_compare_is_decided_as_by_a_run(
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (("--target", "d.t", "--text", LONG, "--max-distance", "8"), "is 8, expected 0 to 7"),
-        (("--target", "d.t", "--text", LONG, "--max-distance", "-1"), "is -1, expected 0 to 7"),
-        (("--target", "d.t", "1", "2", "--max-distance", "3"), "takes one document or text"),
-        ((LONG, "--max-distance", "3"), "needs --target"),
         (("--target", "d.t", "1", "--limit", "0"), "--limit is 0, expected 1 to 10,000"),
         (("--target", "d.t"), "0 documents and texts are given, expected one or two"),
         (("a", "b", "--text", "c"), "3 documents and texts are given"),

@@ -50,7 +50,7 @@ def test_a_duplicate_is_kept_as_a_run_would_have_kept_it(
     row = one(made, LEDGER, reason=reason, run=1)
     output = command(made, "restore", str(row["_id"]))
     assert f"duplicate: {reason} in run 1" in output
-    assert "is kept now" in output
+    assert "Now kept in" in output
     expected = as_a_run_keeps_it(made, one(made, "source", _id=row["_id"]))
     assert one(made, _id=row["_id"]) == {**expected, "dedup": {**expected["dedup"], "run": 3}}
     assert made[LEDGER].find_one({"_id": row["_id"]}) is None
@@ -102,7 +102,7 @@ def test_a_quarantined_document_is_kept_once_it_is_repaired(made: Db, tmp_path: 
 def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
     row = one(made, LEDGER, reason="empty")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
-    assert "requeued" in command(made, "restore", str(row["_id"]), "--requeue")
+    assert "Requeued" in command(made, "restore", str(row["_id"]), "--requeue")
     assert good(made, tmp_path).keys() == {Check.UNDECIDED}
     run_again(made)
     assert one(made, _id=row["_id"])["dedup"]["run"] == 4
@@ -339,7 +339,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
     run_here(any_database, ledger__document="whole")
     assert one(any_database, LEDGER)["_id"] == 2
     any_database.source.delete_many({})
-    assert "is kept now" in command(any_database, "restore", "2")
+    assert "Now kept in" in command(any_database, "restore", "2")
     found = one(any_database, _id=2)
     assert (found["rest"], found["text"]) == (big["rest"], big["text"])
     command(any_database, "undo", "2", "--yes")
@@ -376,7 +376,7 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(
 ) -> None:
     before = outcome(many)
     output = command(many, "restore", "--ids", file_of_ids(many, tmp_path), *way)
-    assert "40 documents (40 duplicate: exact in run 1) are" in output
+    assert "40 documents (40 duplicate: exact in run 1)." in output
     (entry,) = by_hand(many)
     assert (entry["_id"], entry["pieces"], entry["documents"]) == (2, 4, 40)
     assert many[LEDGER].count_documents({}) == 0
@@ -384,7 +384,7 @@ def test_many_are_one_entry_and_are_undone_together_to_the_letter(
     assert good(many, tmp_path, "--all").keys() == ({Check.UNDECIDED} if way else set())
     question = str(refused(many, "undo", "2"))
     assert f"40 documents {entry['status']} by hand?" in question
-    assert "40 rows stand in the ledger again" in command(many, "undo", "2", "--yes")
+    assert "40 rows came back to its ledger" in command(many, "undo", "2", "--yes")
     assert outcome(many) == before
     assert good(many, tmp_path, "--all") == {}
     run_here(many)
@@ -482,4 +482,4 @@ def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(
 def test_ids_are_read_from_standard_input(many: Db) -> None:
     words = names(many, "restore", "--ids", "-")
     output = invoke(*words, stdin="20\n21\n20\n", DEDUP_URI=uri_of(many)).stdout
-    assert "2 documents (2 duplicate: exact in run 1) are kept now" in output
+    assert ": 2 documents (2 duplicate: exact in run 1)." in output

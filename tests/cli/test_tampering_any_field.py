@@ -87,7 +87,7 @@ UNSEEN: tuple[tuple[str, str, str], ...] = (
     ),
     *(
         (_RUNS, f"settings.{name}", "retype revalue")
-        for name in ("source.full_scan_every", "index.folder", "index.blocks")
+        for name in ("source.full_scan_every", "index.folder")
     ),
     # absent it means the same
     ("target.ledger", "group", "remove"),

@@ -54,7 +54,9 @@ def test_the_last_run_is_taken_back_and_the_next_decides_as_it_did(
     first, second = of_run(made, 1), of_run(made, 2)
     generation = one(made, STATE)["generation"]
     output = command(made, "undo", "2", "--yes")
-    assert f"{len(second[0]):,} documents and {len(second[1]):,} rows" in output
+    assert (
+        f"{len(second[0]):,} documents left {made.name}.target, {len(second[1]):,} rows" in output
+    )
     assert outcome(made) == first
     state = one(made, STATE)
     assert (state["checkpoint"]["run"], state["checkpoint"]["finished"]) == (1, True)
@@ -95,7 +97,7 @@ def test_a_run_before_a_restored_document_and_one_that_is_undone_are_refused(mad
     row = one(made, LEDGER, reason="near")
     command(made, "restore", str(row["_id"]))
     assert "the last one (restored by hand) is 3" in str(refused(made, "undo", "2"))
-    question = f"Take back number 3 of {made.name}.target, 1 document restored by hand?"
+    question = f"Undo number 3 of {made.name}.target, 1 document restored by hand?"
     assert question in str(refused(made, "undo", "3"))
     command(made, "undo", "3", "--yes")
     command(made, "undo", "2", "--yes")
@@ -147,7 +149,7 @@ def test_cut_off_half_way_it_is_finished_by_the_next_run_or_undo(
         command(made, "undo", "2", "--yes")
     monkeypatch.undo()
     assert one(made, STATE)["undo"] == 2
-    assert "Finish the undo of run 2" in str(refused(made, "undo", "2"))
+    assert "Undo run 2 of" in str(refused(made, "undo", "2"))
     assert Check.HALF in good(made, tmp_path)
     if then == "undo":
         assert "run 2 is undone" in command(made, "undo", "2", "--yes")

@@ -35,7 +35,7 @@ def subject(replica_set, tmp_path_factory):
 
 def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
     run = subject.start("target", "--cluster", "local:2", **_SLOW)
-    assert subject.wait_for_batches(run, more=3)
+    assert subject.wait_for_batches(run, more=3), subject.said()
     shown = [" ".join(one.cmdline()) for one in processes_of(run, "ray")]
     processes_of(run, *WORKER)[0].kill()
     assert subject.end(run) in (0, 3), subject.said()
@@ -84,7 +84,7 @@ def test_several_fields_end_as_without_a_cluster(subject):
 
 def test_a_run_that_loses_ray_ends_with_exit_code_5_and_goes_on_without_it(subject):
     run = subject.start("left", "--cluster", "local:1", **_SLOW)
-    assert subject.wait_for_batches(run, "left", more=3)
+    assert subject.wait_for_batches(run, "left", more=3), subject.said()
     (client,) = psutil.Process(run.pid).children()
     of_ray = client.children(recursive=True)
     client.kill()

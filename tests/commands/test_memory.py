@@ -29,7 +29,7 @@ def test_an_index_needs_what_its_channels_need() -> None:
     assert needed_memory(allowing(), 50_000_000) == pytest.approx(0.5e9 + 50e6 * 198.5, rel=0.002)
     simhash = allowing(index__candidate_generators=["simhash"], decision__judge="similarity")
     assert needed_memory(simhash, 50_000_000) == pytest.approx(0.5e9 + 50e6 * 62, rel=0.02)
-    assert needed_memory(allowing(index__blocks=4), 0) == 0.5e9
+    assert needed_memory(allowing(), 0) == 0.5e9
 
 
 def test_an_index_that_fits_into_the_memory_allowed_is_no_matter(

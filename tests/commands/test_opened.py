@@ -10,6 +10,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.errors import ConfigurationError, StateMismatch, UsageError
+from dedup_job.judgment.model import shipped_model
 from tests.proving import command, refused
 from tests.running import invoke, refusal, run_here, uri_of
 
@@ -20,57 +21,56 @@ OTHER = TEXT.replace("澄清石灰水", "澄清石灰乳")
 
 
 @pytest.fixture
-def words(any_database: Db, tmp_path: Path) -> Path:
-    """Return the word list that a target was made with."""
+def model(any_database: Db, tmp_path: Path) -> Path:
+    """Return the model that a target was made with."""
     any_database.source.insert_many([{"_id": 1, "text": TEXT}, {"_id": 2, "text": f"1. {TEXT}"}])
-    file = tmp_path / "words.txt"
-    file.write_text("石灰水 石灰乳\n", encoding="utf-8")
-    run_here(any_database, decision__words=str(file))
+    file = tmp_path / "model.json"
+    file.write_text(shipped_model(), encoding="utf-8")
+    run_here(any_database, decision__model=str(file))
     return file
 
 
-def configuration(words: Path) -> Path:
-    """Return a file of settings that names the word list."""
-    file = words.with_name("dedup.toml")
-    file.write_text(f'decision.words = "{words}"\n', encoding="utf-8")
+def configuration(model: Path) -> Path:
+    """Return a file of settings that names the model."""
+    file = model.with_name("dedup.toml")
+    file.write_text(f'decision.model = "{model}"\n', encoding="utf-8")
     return file
 
 
 @pytest.mark.parametrize("what", [("inspect", "2"), ("inspect", "--text", OTHER), ("restore", "2")])
 def test_a_file_that_only_the_database_names_is_not_read(
-    any_database: Db, words: Path, what: tuple[str, ...]
+    any_database: Db, model: Path, what: tuple[str, ...]
 ) -> None:
     error = refused(any_database, *what)
     assert isinstance(error, UsageError)
-    assert f"decision.words = '{words}'" in str(error)
+    assert f"decision.model = '{model}'" in str(error)
     assert "--config FILE" in str(error)
-    given = command(any_database, *what, "--config", str(configuration(words)))
+    given = command(any_database, *what, "--config", str(configuration(model)))
     assert given
 
 
-def test_a_file_that_changed_since_is_named(any_database: Db, words: Path) -> None:
-    file = configuration(words)
-    words.write_text("石灰水 石灰粉\n", encoding="utf-8")
+def test_a_file_that_changed_since_is_named(any_database: Db, model: Path) -> None:
+    file = configuration(model)
+    model.write_text(f"{shipped_model()}\n", encoding="utf-8")
     error = refused(any_database, "inspect", "2", "--config", str(file))
     assert isinstance(error, StateMismatch)
-    assert "decision.words: the file holds something else now than it did then" in str(error)
+    assert "decision.model: the file holds something else now than it did then" in str(error)
 
 
-def test_a_file_that_is_gone_is_named_with_its_setting(any_database: Db, words: Path) -> None:
-    file = configuration(words)
-    words.unlink()
+def test_a_file_that_is_gone_is_named_with_its_setting(any_database: Db, model: Path) -> None:
+    file = configuration(model)
+    model.unlink()
     error = refused(any_database, "inspect", "2", "--config", str(file))
     assert isinstance(error, ConfigurationError)
-    assert f"decision.words: {words} cannot be read: No such file" in str(error)
+    assert f"decision.model: {model} cannot be read: No such file" in str(error)
 
 
 def test_what_is_no_regular_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for name in (str(pipe), "/dev/zero"):
-        for setting in ("DEDUP_DECISION__WORDS", "DEDUP_FINGERPRINT__USER_DICTIONARY"):
-            error = refusal("inspect", TEXT, OTHER, **{setting: name})
-            assert "it is not a regular file" in str(error)
+        error = refusal("inspect", TEXT, OTHER, DEDUP_DECISION__MODEL=name)
+        assert "it is not a regular file" in str(error)
 
 
 def test_two_texts_are_compared_as_the_last_run_of_a_target_does(any_database: Db) -> None:

@@ -249,11 +249,6 @@ def test_another_target_of_the_same_name_is_told_apart(watched: Watched) -> None
     assert len(list(watched.folder.iterdir())) == 2
 
 
-def test_a_layout_may_be_changed_between_runs(watched: Watched) -> None:
-    assert watched.run(index__blocks=4) is None
-    assert_as_in_one_run(watched)
-
-
 def test_a_dry_run_uses_the_snapshot_and_leaves_it(watched: Watched) -> None:
     before = watched.file.read_bytes()
     assert watched.run(dry_run=True) is None

@@ -15,13 +15,13 @@ KEPT, SKIPPED = Kept(1, short=False), Skipped(Reason.EMPTY)
 MISSING = Skipped(Reason.MISSING)
 
 
-def near(cluster=1):
+def near():
     pair = Pair(b"1", 1, 0.9, ("simhash",))
-    return Duplicate(Reason.NEAR, False, pair, cluster, Candidates(1))
+    return Duplicate(Reason.NEAR, False, pair, Candidates(1))
 
 
-def exact(cluster=1):
-    return Duplicate(Reason.EXACT, False, Pair(b"1", 0, 1.0, ("text",)), cluster)
+def exact():
+    return Duplicate(Reason.EXACT, False, Pair(b"1", 0, 1.0, ("text",)))
 
 
 def check(watched, decisions):
@@ -62,18 +62,11 @@ def test_each_window_begins_anew():
 
 
 def test_equal_texts_and_skipped_ones_are_no_near_duplicates():
-    check(limits(near_rate=0.0, cluster=1), [exact(5)] * 60 + [SKIPPED] * 60)
+    check(limits(near_rate=0.0), [exact()] * 60 + [SKIPPED] * 60)
 
 
 def test_a_rate_of_1_is_no_limit():
     check(limits(near_rate=1.0), [near()] * 500)
-
-
-def test_a_cluster_beyond_the_limit_stops_at_once():
-    check(limits(cluster=7), [near(7), exact(8)])
-    with pytest.raises(RunAborted, match="8 documents are near duplicates of one, the limit is 7"):
-        check(limits(cluster=7), [near(8)])
-    check(limits(cluster=0), [near(10**9)])
 
 
 def test_skipped_documents_alone_are_no_reason_to_stop():

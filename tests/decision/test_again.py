@@ -34,7 +34,7 @@ def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
     for one, now in zip(found.values(), again, strict=True):
         assert isinstance(now, Duplicate)
         pair = one.pair._replace(of=b"")
-        assert one._replace(pair=pair, cluster=1, candidates=now.candidates) == now
+        assert one._replace(pair=pair, candidates=now.candidates) == now
 
 
 def test_what_is_no_duplicate_is_named_by_what_keeps_it_apart() -> None:

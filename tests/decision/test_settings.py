@@ -16,12 +16,6 @@ def test_a_similarity_is_a_share(value):
         DecisionSettings(similarity=value)
 
 
-@pytest.mark.parametrize("value", [0, 10_001, -1])
-def test_so_many_candidates_cannot_be_compared(value):
-    with pytest.raises(ValidationError, match="most_candidates"):
-        DecisionSettings(most_candidates=value)
-
-
 @pytest.mark.parametrize("value", [0, -0.01, 1.01, math.nan, math.inf, "sure"])
 def test_a_confidence_is_a_probability_above_0(value):
     with pytest.raises(ValidationError, match="confidence"):
@@ -46,7 +40,7 @@ def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compare
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("near_rate", 1.01), ("near_rate", math.nan), ("cluster", -1)],
+    [("near_rate", 1.01), ("near_rate", math.nan)],
 )
 def test_limits_out_of_range_are_refused(name, value):
     with pytest.raises(ValidationError, match=name):

@@ -77,16 +77,13 @@ def test_texts_are_not_compared_without_a_judge(judge):
         )
 
 
-@pytest.mark.parametrize(("treated", "joined"), [("drop", True), ("keep", False)])
-def test_a_better_copy_is_dropped_or_kept_as_the_settings_say(treated, joined):
-    scorer = PairScorer(DecisionSettings(on_more_content=treated), DigitJudge())
+def test_a_copy_with_more_is_joined_and_named():
+    scorer = PairScorer(DecisionSettings(), DigitJudge())
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     pairs = (["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     more = scorer.details(pairs)
-    assert more.joined.tolist() == scorer.verdicts(pairs).joined.tolist() == [joined]
+    assert more.joined.tolist() == scorer.verdicts(pairs).joined.tolist() == [True]
     assert names_of(int(more.richer[0]), RICHER) == ("sentence",)
-    if not joined:
-        assert scorer.kind(int(more.kinds[0])) == "richer"
     less = scorer.details((["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other))
     assert less.joined.tolist() == [True]
     assert not less.richer.any()

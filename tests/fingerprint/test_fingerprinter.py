@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -57,42 +56,6 @@ def test_ten_keywords_are_enough_and_five_of_the_heaviest(top_k, enough):
     assert one(words, " ".join(subjects[: enough - 1]))[1] is True
 
 
-@pytest.mark.parametrize(
-    ("options", "text", "same_as"),
-    [
-        ({"stem": True}, "choosing the corrected answers named every parts", "stem"),
-        ({"digits": False}, "choose the correct answer naming every part 2024 3.5% 12", "digits"),
-    ],
-    ids=lambda value: value if isinstance(value, str) and value.isascii() else "",
-)
-def test_an_option_takes_texts_for_one_that_differ_only_in_what_it_leaves_out(
-    options, text, same_as
-):
-    plain = "choose the correct answer naming every part"
-    if same_as == "stem":
-        plain = "choose the correct answer named every part"
-    assert one(stage(**options), text) == one(stage(**options), plain)
-    assert one(stage(), text) != one(stage(), plain)
-
-
-def test_threads_share_a_stemmer():
-    stem = stage(stem=True)
-    words = [f"{a}{b}{c}" for a in ("oper", "nat", "relat") for b in ("ation", "ional", "ive")
-             for c in ("ally", "ness", "ing", "s", "ized", "fulness")]  # fmt: skip
-    texts = [
-        " ".join(f"{chr(97 + i % 26)}{chr(97 + i // 26)}{w}" for w in words) for i in range(150)
-    ]
-    expected = stage(stem=True).fingerprint(texts).values.tolist()
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(4) as pool:
-            results = list(pool.map(lambda _: stem.fingerprint(texts).values.tolist(), range(4)))
-    finally:
-        sys.setswitchinterval(interval)
-    assert all(result == expected for result in results)
-
-
 def test_short_texts_that_differ_by_a_character_are_far_apart(fingerprinter):
     values = fingerprinter.fingerprint(["12+5=?", "12+6=?", "12×5=?", "12-5=?"]).values.tolist()
     distances = [hamming(a, b) for i, a in enumerate(values) for b in values[:i]]
@@ -133,7 +96,7 @@ def test_threads_share_a_fingerprinter(fingerprinter):
         assert all(result == expected for result in results)
 
 
-@pytest.mark.parametrize("table", ["pairs", "split"])
+@pytest.mark.parametrize("table", ["pairs"])
 def test_any_byte_but_zero_is_true_in_tables_of_a_file(table):
     """A byte of a file may be no bool."""
     true = stage().lexicon._replace(**{table: np.ones_like(getattr(stage().lexicon, table))})

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dedup_job._core import hash_words
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.hashing import POLYNOMIAL
-from tests.reference.recipe import PLAIN, naive_polynomial
+from tests.reference.recipe import PLAIN
 
 TEXTS = {
     "chinese": "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程，"
@@ -29,11 +26,7 @@ DEFAULT = {
 }
 OPTIONS = {
     "top_k=5": "2f2ae3e4335a4170",
-    "weighting=levels": "2f2a63e4334b4170",
     "weighting=uniform": "2f2242a4230b4130",
-    "hash=polynomial": "2c94e745061dd2bd",
-    "stem=True": "2fa263ee338b5170",
-    "digits=False": "2f2a43ac234a6178",
 }
 
 
@@ -47,15 +40,3 @@ def test_the_fingerprint_of_a_fixed_text_with_an_option(option):
     name, value = option.split("=")
     stage = Fingerprinter(FingerprintSettings.model_validate({**PLAIN, name: value}))
     assert f"{int(stage.fingerprint([TEXTS['mixed']]).values[0]):016x}" == OPTIONS[option]
-
-
-@pytest.mark.parametrize("token", ["a", "数学", "🙂", "\ud800", "abc" * 40])
-def test_the_polynomial_is_the_classic_one(token):
-    assert hash_words(points_of(token), offsets_of([token]), POLYNOMIAL)[0] == naive_polynomial(
-        token
-    )
-
-
-def test_the_polynomial_of_a_letter_by_hand():
-    """97 << 7 is 12416; times 1000003, xor 97, xor the length 1."""
-    assert naive_polynomial("a") == ((12416 * 1000003) ^ 97) ^ 1

@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from dedup_job.fingerprint import FingerprintSettings, lexicon_cache
+from dedup_job.fingerprint import lexicon_cache
 from dedup_job.fingerprint.lexicon import Hmm, build_lexicon
 
 PROGRAM = """
@@ -44,17 +44,15 @@ def builds(monkeypatch):
         {"数学": 1.0, "物理": 2.0},
         ["the"],
         [],
-        [],
-        0,
     )
     count = []
-    monkeypatch.setattr(lexicon_cache, "_build", lambda _: count.append(1) or tiny)
+    monkeypatch.setattr(lexicon_cache, "_build", lambda: count.append(1) or tiny)
     return count
 
 
-def load(**settings):
+def load():
     told = []
-    return lexicon_cache.load_lexicon(FingerprintSettings(**settings), told.append), told
+    return lexicon_cache.load_lexicon(told.append), told
 
 
 def same(one, other):
@@ -187,41 +185,6 @@ def test_a_place_that_cannot_be_written_to_is_not_called_damaged(folder, builds,
     assert builds
     assert len(caplog.records) == 1
     assert caplog.records[0].levelno == logging.WARNING
-
-
-@pytest.mark.parametrize("setting", ["idf", "stop_words", "user_dictionary"])
-def test_the_content_of_a_word_list_counts_not_its_name_or_age(tmp_path, folder, builds, setting):
-    files = [tmp_path / name for name in ("a.txt", "b.txt")]
-    lines = {"idf": "数学 {}", "stop_words": "the{}", "user_dictionary": "数学 {}"}[setting]
-    for file in files:
-        file.write_text(lines.format(1), encoding="utf-8")
-    load()
-    load(**{setting: files[0]})
-    load(**{setting: files[1]})
-    assert len(builds) == 2
-    files[1].write_text(lines.format(2), encoding="utf-8")
-    os.utime(files[1], (0, 0))
-    load(**{setting: files[1]})
-    assert len(builds) == 3
-    assert len(list(folder.glob("*.tables"))) == 3
-
-
-@pytest.mark.usefixtures("folder")
-def test_the_same_list_as_idf_and_as_dictionary_are_two_things(tmp_path, builds):
-    file = tmp_path / "words.txt"
-    file.write_text("数学 5\n", encoding="utf-8")
-    load(idf=file)
-    load(user_dictionary=file)
-    assert len(builds) == 2
-
-
-@pytest.mark.usefixtures("folder")
-def test_settings_that_do_not_shape_the_tables_share_them(builds):
-    load()
-    load(top_k=0, weighting="levels", stem=True)
-    assert len(builds) == 1
-    load(hash="polynomial")  # the tables hold the words' hashes
-    assert len(builds) == 2
 
 
 @pytest.mark.thorough

@@ -129,7 +129,7 @@ def tables():
 
 def check_fingerprints(batch):
     texts, alone = any_numbers(batch)
-    settings = PLAIN, {"top_k": 0, "weighting": "levels", "digits": False, "ngram": 2}
+    settings = PLAIN, {"top_k": 0, "weighting": "uniform", "ngram": 2}
     plain, other = (Fingerprinter(FingerprintSettings(**s), lexicon=tables()) for s in settings)
     for call in (plain._core.fingerprint, other._core.fingerprint, _core.sketch):
         parts = zip(*(call(*text) for text in alone), strict=True)

@@ -193,10 +193,9 @@ def near(kept, query, distance):
 
 
 @pytest.mark.parametrize("distance", range(8))
-@pytest.mark.parametrize("blocks", [0, 4, 8])
-def test_near_finds_all_within_the_distance_nearest_first(distance, blocks):
+def test_near_finds_all_within_the_distance_nearest_first(distance):
     rows = near_each_other(400)
-    kept = remembering(rows, distance=distance, blocks=blocks)
+    kept = remembering(rows, distance=distance)
     for query in [*rows[:60], text(9999, A), text(9999, A ^ 1, short=True)]:
         for k in range(distance + 1):
             assert near(kept, query, k) == naive_near(rows, query, k)
@@ -207,17 +206,13 @@ def test_near_refuses_a_distance_beyond_that_of_the_index():
         near(remembering([text(1, A)]), text(2, A), 4)
 
 
-@pytest.mark.parametrize("saved_blocks", [0, 4, 8])
-@pytest.mark.parametrize("blocks", [0, 4, 8])
 @pytest.mark.parametrize("distance", [0, 2, 3, 7])
-def test_a_snapshot_of_another_distance_or_layout_finds_the_same(
-    tmp_path, saved_blocks, blocks, distance
-):
+def test_a_snapshot_of_another_distance_finds_the_same(tmp_path, distance):
     rows = near_each_other(300)
     file = tmp_path / "index"
-    snapshot.write(file, *remembering(rows, blocks=saved_blocks).sealed())
+    snapshot.write(file, *remembering(rows).sealed())
     saved = snapshot.read(file)
-    index = KeptIndex(IndexSettings(distance=distance, blocks=blocks))
+    index = KeptIndex(IndexSettings(distance=distance))
     index.load(saved.facts, saved.parts)
     for query in rows[:50]:
         assert near(index, query, distance) == naive_near(rows, query, distance)

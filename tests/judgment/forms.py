@@ -7,7 +7,6 @@ import functools
 import numpy as np
 
 from dedup_job import _core
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import relations
 from dedup_job.judgment.form_tables import Flag, Kind, form_tables
@@ -17,7 +16,7 @@ from tests.reference.form import Form, Token
 
 @functools.cache
 def judge() -> _core.Judge:
-    return _core.Judge(form_tables(load_lexicon(FingerprintSettings(), print)), relations.packed())
+    return _core.Judge(form_tables(load_lexicon(print)), relations.packed())
 
 
 def forms_of(texts: list[str]) -> list[Form]:

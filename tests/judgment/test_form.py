@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job import _core
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import form_tables, relations
 from dedup_job.judgment.form_tables import Class, Flag, Kind
@@ -396,7 +395,7 @@ def test_a_form_does_not_depend_on_its_batch():
 
 
 def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, caplog):
-    lexicon, built = load_lexicon(FingerprintSettings(), print), []
+    lexicon, built = load_lexicon(print), []
     for module, name in ((form_tables, "build_tables"), (relations, "build_relations")):
         build = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, build=build: built.append(1) or build(*a))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import APART, UNLIKELY, Judge
 from dedup_job.judgment.guards import GUARDS
@@ -21,7 +20,7 @@ NUMBERS = next(guard.example_zh for guard in GUARDS if guard.name == "number")
 def judge(folder: Path, *off: str, confidence: float = 0.95) -> Judge:
     file = folder / "model.json"
     file.write_text(json.dumps(json.loads(shipped_model()) | {"guards_off": off}), "utf-8")
-    return Judge(load_lexicon(FingerprintSettings(), lambda _: None), confidence, file)
+    return Judge(load_lexicon(lambda _: None), confidence, file)
 
 
 def apart(by: Judge, pair: tuple[str, str]) -> str | None:

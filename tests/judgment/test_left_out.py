@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import APART, Judge
 
@@ -16,7 +15,7 @@ SUMS = "给定一个整数数组，返回其中所有好的下标对的数目是
 
 @pytest.fixture(scope="module")
 def sure():
-    return Judge(load_lexicon(FingerprintSettings(), print), confidence=0.94)
+    return Judge(load_lexicon(print), confidence=0.94)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ import pytest
 from bson import ObjectId
 from pymongo.database import Database
 
+from dedup_job.commands import run as run_module
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.errors import LeaseLost, UsageError
@@ -63,10 +64,10 @@ def eventually(holds: Callable[[], object], process: Any = None) -> None:
 class Following(threading.Thread):
     """A run of this process that follows the source."""
 
-    def __init__(self, database: Data, every: float = LONG, **flags: Any) -> None:
+    def __init__(self, database: Data, **flags: Any) -> None:
         super().__init__(daemon=True)
         dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        values = {"connection.uri": uri_of(database), "run.report_every": every, **dotted}
+        values = {"connection.uri": uri_of(database), **dotted}
         self.settings = load(values).settings
         names = (f"{database.name}.source", f"{database.name}.target")
         self.request = Request(*names, follow=True)
@@ -99,13 +100,15 @@ class Following(threading.Thread):
 @contextmanager
 def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Following]:
     """Yield a run that follows; it is stopped at the end."""
-    run = Following(database, every, **flags)
-    run.start()
-    try:
-        yield run
-    finally:
-        run.stop.set()
-        run.join(60)
+    run = Following(database, **flags)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run_module, "_REPORT_SECONDS", 60 * every)
+        run.start()
+        try:
+            yield run
+        finally:
+            run.stop.set()
+            run.join(60)
 
 
 def decided(database: Data) -> int:
@@ -395,8 +398,12 @@ def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
 
 def start(database: Data, folder: Path, *more: str) -> Forked:
     """Start the command in a process of its own, with short periods."""
-    environment = environment_for(None, DEDUP_RUN__REPORT_EVERY=str(SHORT))
-    return Forked(["run", "--follow", *names(database), *more], environment, folder / "said")
+    words = ["run", "--follow", *names(database), *more]
+    return Forked(words, environment_for(None), folder / "said", _short_periods)
+
+
+def _short_periods() -> None:
+    run_module._REPORT_SECONDS = 60 * SHORT
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])

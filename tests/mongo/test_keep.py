@@ -12,6 +12,7 @@ from bson import Decimal128, Int64
 from pymongo.database import Database
 
 from dedup_job.commands.restore import undo_run
+from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load
@@ -76,7 +77,12 @@ def naive_grams(text: str) -> set[str]:
 @pytest.mark.parametrize("order", ["rising", "shuffled"])
 @pytest.mark.parametrize(("limit", "most"), [(None, 64), (4, 64), (4, 2)])
 def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
-    any_database: Db, tmp_path: Path, order: str, limit: int | None, most: int
+    any_database: Db,
+    tmp_path: Path,
+    order: str,
+    limit: int | None,
+    most: int,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     texts = drifting(25)
     if order == "shuffled":
@@ -85,7 +91,7 @@ def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
         {"_id": n, "text": text, "updated": n} for n, text in enumerate(texts)
     )
     flags = {**KEEP, **BY_SIMILARITY, "run__batch_documents": 3 if limit else 1000}
-    flags["decision__most_candidates"] = most
+    monkeypatch.setattr(greedy, "MOST_CANDIDATES", most)
     while sum(map(len, stored(any_database).values())) < len(texts):
         run_here(any_database, limit=limit, **flags)
         expect_alike(any_database)

@@ -92,7 +92,8 @@ def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Pat
     said = " ".join(command(any_database, "undo", "2", "--yes").split())
     counts = report.counts
     rows = counts.scanned - counts.kept
-    assert f"{counts.kept:,} documents and {rows:,} rows of the ledger were taken back." in said
+    left = f"{counts.kept:,} documents left {any_database.name}.target"
+    assert f"{left}, {rows:,} rows its ledger." in said
     assert stored(any_database) == before
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}

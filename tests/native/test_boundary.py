@@ -151,7 +151,6 @@ def lexicon() -> Arguments:
         "characters": np.full(count + 8, 0x4E01, np.uint16),
         "entries": array("u8", 0, entry(0, slot=1, used=1), 0, entry(1)),
         "words": np.zeros(count, "f8,u8").view(np.uint8).reshape(count * word),
-        "split": np.zeros(count, np.bool_),
         "classes": np.zeros(PLANE, np.uint8),
         "pairs": np.zeros(128 * 128, np.bool_),
         "emission": np.zeros(4 * (0x9FD5 - 0x4E00 + 1)),
@@ -163,7 +162,7 @@ def lexicon() -> Arguments:
 
 
 def fingerprinter() -> Arguments:
-    options = {"top_k": 9, "min_features": 1, "weighting": 0, "hash": 0, "digits": True}
+    options = {"top_k": 9, "min_features": 1, "weighting": 0}
     return {"lexicon": _core.Lexicon(**lexicon()), **options, "ngram": 2}
 
 
@@ -272,7 +271,7 @@ def full_table() -> Arguments:
 GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
     "unlocked_time": plain(_core.unlocked_time, dict),
     "digests": plain(_core.digests, texts),
-    "hash_words": plain(_core.hash_words, lambda: texts() | {"kind": 0}),
+    "hash_words": plain(_core.hash_words, texts),
     "hash_strings": plain(_core.hash_strings, strings),
     "count_characters": plain(_core.count_characters, strings),
     "decode": plain(_core.decode, strings),

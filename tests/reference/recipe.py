@@ -5,7 +5,6 @@ They share no code with dedup_job.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -26,24 +25,11 @@ def naive_hash(text: str) -> int:
     return xxhash.xxh64(text.encode("utf-8", "surrogatepass"), seed=0).intdigest()
 
 
-def naive_polynomial(token: str) -> int:
-    """Return the classic hash x * 1000003 ^ c over 128 bits, cut to 64."""
-    if token == "":
-        return 0
-    x = ord(token[0]) * 2**7
-    for character in token:
-        x = (x * 1000003 ^ ord(character)) % 2**128
-    return (x ^ len(token)) % 2**BITS
-
-
-HASHES: dict[str, Callable[[str], int]] = {"xxh64": naive_hash, "polynomial": naive_polynomial}
-
-
-def naive_simhash(weighted_tokens: list[tuple[str, float]], hash: str = "xxh64") -> int:  # noqa: A002
+def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
     """Add each token's weight where its hash has a 1, subtract it where it has a 0."""
     sums = [0.0] * BITS
     for token, weight in weighted_tokens:
-        token_hash = HASHES[hash](token)
+        token_hash = naive_hash(token)
         for bit in range(BITS):
             if token_hash >> bit & 1:
                 sums[bit] += weight
@@ -77,7 +63,6 @@ def naive_keywords(
     top_k: int = 30,
     *,
     weighting: str = "tfidf",
-    digits: bool = True,
     setup: Jieba | None = None,
 ) -> list[tuple[str, float]]:
     """Return the keywords with their weights, the heaviest first; top_k 0 takes all.
@@ -91,8 +76,6 @@ def naive_keywords(
             continue
         if token.lower() in setup.stop_words:
             continue
-        if not digits and all(character in "0123456789.%" for character in token):
-            continue
         counts[token] = counts.get(token, 0.0) + 1.0
     total = sum(counts.values())
     weights = {
@@ -101,8 +84,6 @@ def naive_keywords(
     }
     keywords = sorted(weights.items(), key=lambda item: item[1], reverse=True)
     keywords = keywords[:top_k] if top_k else keywords
-    if weighting == "levels":
-        return [(token, max(math.ceil(5 * (w / keywords[0][1])), 1.0)) for token, w in keywords]
     if weighting == "uniform":
         return [(token, 1.0) for token, _ in keywords]
     return keywords
@@ -135,57 +116,26 @@ def is_jiebas(text: str) -> bool:
 JIEBAS = re.compile(r"[\u4E00-\u9FD5a-zA-Z0-9+#&._%-]")
 
 
-def naive_stemmed(text: str) -> str:
-    """Reduce English words to their stems."""
-    import snowballstemmer
-
-    english = snowballstemmer.stemmer("english")
-    return re.sub("[A-Za-z]{3,}", lambda match: english.stemWord(match[0].lower()), text)
-
-
-def naive_narrow(text: str) -> str:
-    """Fold the case and the width of characters."""
-    folded = ""
-    for character in text:
-        if "！" <= character <= "～":
-            character = chr(ord(character) - 0xFEE0)
-        if character == "\u3000":
-            character = " "
-        if character < "\U00010000" and len(character.lower()) == 1:
-            character = character.lower()
-        folded += character
-    return folded
-
-
 def naive_route(
     text: str,
     top_k: int = 30,
     *,
     ngram: int = 3,
-    stem: bool = False,
     weighting: str = "tfidf",
-    digits: bool = True,
     setup: Jieba | None = None,
 ) -> tuple[str, list[tuple[str, float]]]:
     """Return what the fingerprint is made of: the route, and the features with weights."""
-    prepared = naive_stemmed(text) if stem else text
-    keywords = naive_keywords(prepared, top_k, weighting=weighting, digits=digits, setup=setup)
+    keywords = naive_keywords(text, top_k, weighting=weighting, setup=setup)
     enough = min(top_k, 5) if top_k else 10
-    if len(keywords) >= enough and (ngram == 0 or is_jiebas(prepared)):
+    if len(keywords) >= enough and (ngram == 0 or is_jiebas(text)):
         return "words", keywords
-    ngrams = naive_ngrams(prepared, ngram) if ngram else []
+    ngrams = naive_ngrams(text, ngram) if ngram else []
     if ngram and len(ngrams) >= 16:
         return "n-grams", ngrams
     return "whole text", []
 
 
-def naive_fingerprint(
-    text: str,
-    top_k: int = 30,
-    *,
-    hash: str = "xxh64",  # noqa: A002  # the name of the setting
-    **options: Any,
-) -> tuple[int, bool]:
+def naive_fingerprint(text: str, top_k: int = 30, **options: Any) -> tuple[int, bool]:
     """Return the fingerprint and whether the text is short; a short text is its own hash.
 
     With ngram=0 this is the plain recipe. The options are those of `naive_route`.
@@ -193,7 +143,7 @@ def naive_fingerprint(
     route, features = naive_route(text, top_k, **options)
     if route == "whole text":
         return naive_hash(text), True
-    return naive_simhash(features, hash), False
+    return naive_simhash(features), False
 
 
 def naive_hamming(a: int, b: int) -> int:

@@ -30,7 +30,7 @@ def test_the_token_stands_where_browsers_send_it_to_nobody(page):
 
 @pytest.mark.parametrize(
     "path",
-    ["/content", "/content?at=", "/show", "/back", "/next", "/none", "/static"],
+    ["/content", "/content?at=", "/back", "/next", "/none", "/static"],
 )
 @pytest.mark.parametrize("given", [{}, {"X_Dedup_Token": ""}, {"X_Dedup_Token": "wr\xf6ng"}])
 def test_without_the_token_nothing_is_told(page, path, given):
@@ -38,7 +38,7 @@ def test_without_the_token_nothing_is_told(page, path, given):
     assert (status, text) == (403, "refused: open the address that `dedup review` printed.\n")
 
 
-@pytest.mark.parametrize("path", ["/answer", "/restore", "/", "/static/page.css"])
+@pytest.mark.parametrize("path", ["/answer", "/", "/static/page.css"])
 def test_without_the_token_nothing_is_taken(page, path):
     assert page.ask(path, {"pair": page.review.next_open(), "label": "same"}, token=False)[0] == 403
 

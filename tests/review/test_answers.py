@@ -1,17 +1,18 @@
-"""What the page stores, shows and puts back."""
+"""What the page stores and shows."""
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import threading
 
 import pytest
 
+from dedup_job.mongo.bson.extended_json import unmistakable
+from dedup_job.printing import command_line
 from tests.review.conftest import served
 from tests.running import invoke, uri_of
-
-HOUR = 3_600_000  # milliseconds
 
 
 def shown_key(text):
@@ -93,7 +94,6 @@ def test_precision_and_recall_are_those_of_the_answers(page):
     assert (standing.precision.part, standing.precision.whole) == (1, 2)
     assert (standing.recall.part, standing.recall.whole) == (1, 2)
     assert "95 %: 9.5% to 90.5%" in text
-    assert [one.key for one in standing.wrong] == [key]
 
 
 def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(reviewed):
@@ -130,51 +130,20 @@ def test_what_is_no_answer_is_refused_in_words(page, reviewed, form, told):
     assert reviewed["target.labels"].count_documents({}) == 0
 
 
-def test_what_is_not_there_is_not_found_and_a_restore_of_nothing_is_refused(page):
+def test_what_is_not_there_is_not_found(page):
     assert page.ask("/nothing")[0] == 404
     assert page.ask("/static/render.py")[0] == 404
     assert page.ask("/static/..%2Frender.py")[0] == 404
-    status, text, _ = page.ask("/restore", {"at": ""})
-    assert (status, "no document is chosen" in text) == (409, True)
 
 
-def test_documents_are_put_back_by_one_request_and_shown_as_such(page):
-    pairs = [k for k, pair in page.review._drawn.items() if pair.decision == "duplicate"][:3]
-    for key in pairs:
-        answer(page, "different", key)
-    ids = [page.review._drawn[key].key for key in pairs]
-    assert len(ids) == 3
-    status, text, _ = page.ask("/restore", {"pair": pairs[:2], "at": pairs[0]})
-    assert status == 200, text
-    assert "2 documents are back in" in text
-    assert shown_key(text) == pairs[0]
-    assert [one.restored for one in page.review.progress().wrong] == [False, True, True]
-    restored = page.review.pair(pairs[0])
-    assert restored.restored
-    assert restored.document.text
-    assert ">put back<" in page.ask(f"/content?at={pairs[0]}")[1]
-    status, text, _ = page.ask("/restore", {"pair": pairs[0]})
-    assert status == 409
-    assert "is back already, by number" in text
-
-
-def test_while_a_run_is_at_work_labels_are_taken_and_a_restore_is_refused(page, reviewed):
-    key = next(
-        k
-        for k, pair in page.review._drawn.items()
-        if pair.decision == "duplicate" and not page.review.pair(k).restored
-    )
-    lease = {"host": "elsewhere", "machine": "m", "pid": 1, "process_started": 1.0, "session": None}
-    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", HOUR]}}
-    state = reviewed["target.state"]
-    state.update_one({}, [{"$set": {"lease": {**lease, **times}}}])
-    try:
-        answer(page, "different", key)
-        status, text, _ = page.ask("/restore", {"pair": key})
-    finally:
-        state.update_one({}, {"$set": {"lease": None}})
-    assert status == 409
-    assert "elsewhere" in text
+def test_a_dropped_document_has_the_command_that_puts_it_back(page):
+    key = first(page, "duplicate")
+    text = page.ask(f"/content?at={key}")[1]
+    (line,) = re.findall(r'data-copy="(dedup restore .*?)"', text)
+    id_ = unmistakable(page.review.pair(key).document.key)
+    assert html.unescape(line) == command_line("restore", "--target", page.review.target, id_)
+    kept = page.ask(f"/content?at={first(page, 'kept')}")[1]
+    assert "dedup restore" not in kept
 
 
 def test_hostile_texts_are_shown_as_texts(database):

@@ -21,7 +21,7 @@ from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.asked_pairs import Label
-from dedup_job.runs.decided import DUPLICATE, DecidedDocument
+from dedup_job.runs.decided import DecidedDocument
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 _WRITE = 1000  # labels in a command
@@ -39,11 +39,6 @@ class LabelRow:
     label: Label
     blind: bool = False
     when: datetime = NEVER
-
-    @property
-    def is_wrong_drop(self) -> bool:
-        """Tell whether the person says that a document was dropped wrongly."""
-        return self.document.decision == DUPLICATE and self.label is Label.DIFFERENT
 
 
 class LabelStore:

@@ -9,13 +9,13 @@ from typing import Any
 
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
+from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.target import Target
-from dedup_job.mongo.target_reader import TargetForm, TargetReader
+from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.runs.run import in_utc
 from dedup_job.runs.status import Holder
 
@@ -68,16 +68,6 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     if found is None:
         raise UsageError(_never_written(client, name))
     return state, found
-
-
-def existing_parts(target: TargetReader) -> set[str]:
-    """Return the namespaces of a target's collections that exist."""
-    database, name = target.documents.database, target.documents.name
-    only = {"name": {"$in": [f"{name}{suffix}" for suffix in ("", *SUFFIXES)]}}
-    found = target.retry(
-        lambda: database.list_collection_names(filter=only, authorizedCollections=True)
-    )
-    return {f"{database.name}.{part}" for part in found}
 
 
 def _never_written(client: Client, name: Namespace) -> Message:

@@ -56,7 +56,6 @@ class Undone:
     back: documents of earlier runs that stand in the target again; left: documents that stay, since
     the source no longer holds them; ledger: rows that left it, or, of what a person did, that stand
     in it again. by_hand: `restored` or `requeued`, "" for a run.
-    begun: another process began and was cut off.
     """
 
     target: str
@@ -66,7 +65,6 @@ class Undone:
     back: int = 0
     left: int = 0
     by_hand: str = ""
-    begun: bool = False
 
 
 def planned(target: TargetReader, run: int) -> Undone:
@@ -78,7 +76,7 @@ def planned(target: TargetReader, run: int) -> Undone:
     row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
-        return Undone(target.name, run, 0, row["documents"], by_hand=status, begun=begun)
+        return Undone(target.name, run, 0, row["documents"], by_hand=status)
     behind = checkpoint.get("run") == run  # of a run that was cut off its row is
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
@@ -87,7 +85,7 @@ def planned(target: TargetReader, run: int) -> Undone:
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
         better += 0 if piece.again else len(kept)
-    return Undone(target.name, run, counts.kept + better, rows, back, begun=begun)
+    return Undone(target.name, run, counts.kept + better, rows, back)
 
 
 def undo(target: Target, run: int, progress: Progress) -> Undone:

@@ -272,8 +272,8 @@ def next_run(state: Mapping[str, Any]) -> int:
 
 def _held(name: str, lease: Mapping[str, Any]) -> Message:
     return Message(
-        "another run holds the lease {name}: {holder}. Wait until it is done (run.lease_wait "
-        "does); if it died on another machine, its lease ends {seconds} s after its last sign of "
+        "another run holds the lease {name}: {holder}. Wait until it is done; "
+        "if it died on another machine, its lease ends {seconds} s after its last sign of "
         "life. See `dedup status`.",
         name=name,
         holder=leases.holder(lease),

@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import psutil
 
-from dedup_job.errors import LeaseHeld
 from dedup_job.messages import Message
-from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.printing import on_one_line
 
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
 RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
 OVERDUE_SECONDS = 45.0  # without renewal a run writes nothing more, well before others may begin
-_POLL_SECONDS = 1.0
 _SAME_SECONDS = 2.0  # between two views of when one process started
 
 
@@ -77,24 +74,6 @@ def holder(lease: Mapping[str, Any]) -> Message:
 def at(when: datetime) -> str:
     """Return a time of the server as a person reads it."""
     return f"{when:%Y-%m-%d %H:%M:%S} UTC"
-
-
-def wait_for(acquire: Callable[[], None], seconds: float, retry: RetryPolicy) -> None:
-    """Take the lease, waiting for its holder so many seconds at most; else LeaseHeld."""
-    deadline, told = time.monotonic() + seconds, ""
-    while True:
-        try:
-            retry(acquire)
-        except LeaseHeld as e:
-            left = deadline - time.monotonic()
-            if left <= 0:
-                raise
-            if told != e.holder:
-                retry.say(Message("waiting for the lease: {holder}", holder=e.holder))
-                told = e.holder
-            retry.sleep(min(left, _POLL_SECONDS))
-        else:
-            return
 
 
 def _boot() -> float:

@@ -227,7 +227,6 @@ NEAR = st.builds(
         richer=st.just(()) | st.just(("image",)),
         probability=st.none() | st.floats(0, 1),
     ),
-    cluster=st.integers(1, 9),
     candidates=st.builds(
         Candidates,
         found=st.integers(1, 99),

@@ -31,7 +31,7 @@ def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database: Db)
     run_here(database, target="other", decision__judge="similarity")
     stamp = database["other.state"].find_one()["settings"]
     assert stamp["rules"] == RULES
-    assert {"confidence", "model", "on_more_content"} & {*stamp["decision"]} == set()
+    assert {"confidence", "model"} & {*stamp["decision"]} == set()
     assert "form" not in stamp["index"]["candidate_generators"]
 
 

@@ -1,0 +1,83 @@
+"""Speed of the parts on one thread, without a database: cleaning, fingerprint, index, decisions.
+
+    python -m scripts.bench.parts FILE.jsonl.gz [--field text] [--fingerprints 1e6] [--turns 5]
+
+The texts of the file are cleaned, fingerprinted with their sketches, and decided in their order
+with default settings; random fingerprints are put into the Hamming index, and half of the queries
+are near ones. The fastest of --turns counts.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.index import HammingIndex
+from dedup_job.settings import Settings
+from scripts.bench.command import count, parser_of, seconds_of, texts_of
+from scripts.bench.engines import Engine
+
+BATCH, QUERIES, MOST_FLIPPED = 1000, 50_000, 6
+
+
+def batches(texts: list[Any]) -> Iterator[list[Any]]:
+    """Yield texts in batches."""
+    return (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
+
+
+def each(work: Callable[[Any], Any], parts: list[Any]) -> None:
+    """Do the work for each part."""
+    for part in parts:
+        work(part)
+
+
+def main() -> None:
+    """Print a line for each part."""
+    parser = parser_of(__doc__)
+    parser.add_argument("file", type=Path)
+    parser.add_argument("--field", default="text")
+    parser.add_argument("--fingerprints", type=count, default=1_000_000)
+    parser.add_argument("--turns", type=int, default=5)
+    given = parser.parse_args()
+    texts, settings = texts_of(given.file, given.field), Settings()
+
+    def best(what: str, documents: int, work: Callable[[], Any]) -> None:
+        seconds = min(seconds_of(work) for _ in range(given.turns))
+        rate, each_of = documents / seconds, seconds / documents * 1e6
+        print(f"{what:12} {documents:10,} {rate:12,.0f} a second {each_of:9.2f} us each")
+
+    cleaner = Cleaner(settings.cleaning)
+    clean = [text for batch in batches(texts) for text in cleaner.clean_all(batch) if text]
+    fingerprinter, engine = settings.models().fingerprinter, Engine(settings)
+    characters = sum(map(len, texts)) / len(texts)
+    print(f"{given.file.name}: {len(texts):,} texts of {characters:,.0f} characters")
+    best("cleaning", len(texts), partial(each, cleaner.clean_all, [*batches(texts)]))
+    work = partial(each, fingerprinter.fingerprint, [*batches(clean)])
+    best("fingerprint", len(clean), work)
+    best("decisions", len(clean), lambda: engine.decide(clean))
+    rng = np.random.default_rng(42)
+    prints = rng.integers(0, 2**64, given.fingerprints, dtype=np.uint64)
+    near = prints[rng.integers(0, len(prints), QUERIES // 2)]
+    for _ in range(MOST_FLIPPED):
+        near ^= np.uint64(1) << rng.integers(0, 64, len(near), dtype=np.uint64)
+    queries = [*batches([*near, *rng.integers(0, 2**64, len(near), dtype=np.uint64)])]
+
+    def grown() -> HammingIndex:
+        index = HammingIndex(settings.index.distance)
+        for first in range(0, len(prints), BATCH):
+            index.extend(prints[first : first + BATCH])
+        return index
+
+    best("index, grow", len(prints), grown)
+    work = partial(each, grown().search, [np.array(batch) for batch in queries])
+    best("index, query", QUERIES, work)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
