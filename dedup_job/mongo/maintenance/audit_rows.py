@@ -329,12 +329,8 @@ def _check_skipped(on: Audited, rows: Sequence[LedgerRow]) -> None:
         if not (row.held or row.source) or row.reason == row.values["reason"]:
             continue
         (apart if row.held else since).append(row.key)  # the source may have changed
-    on.tally.add(_apart(on), len(rows), apart)
+    on.tally.add(Check.CONTRADICTS, len(rows), apart if on.own_rules else ())
     on.tally.add(Check.CHANGED, len(rows), since)
-
-
-def _apart(on: Audited) -> Check:
-    return Check.CONTRADICTS if on.own_rules else Check.RULES
 
 
 def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
@@ -374,10 +370,9 @@ def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
         elif on.own_rules and not place_of(_pair(row).of):
             row.said = _as_decided(row, now)
     on.tally.add(Check.CHANGED, len(rows), changed)
+    wrong += apart if on.own_rules else ()
     on.tally.add(Check.CONTRADICTS, len(rows), wrong)
-    on.tally.add(_apart(on), 0, apart)
-    if others:
-        on.tally.add(Check.ELSEWHERE, 0, others)
+    on.tally.add(Check.ELSEWHERE, 0, others)
     return lines
 
 
