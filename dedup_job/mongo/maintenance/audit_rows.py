@@ -160,13 +160,19 @@ def _kept_document(on: Audited, row: RawDocument) -> KeptDocument:
     void, refused = mark.own.get("void", []), mark.own.get("refused")
     nearest = None
     if refused is not None:
-        of = bson_edit.named_key(bson_edit.value(row.raw, MARK.encode(), b"refused"))
+        of = _named(bson_edit.value(row.raw, MARK.encode(), b"refused"))
         values = refused["similarity"], (), refused["class"]
         nearest = Pair(of, 0, *values, probability=refused.get("probability"))
         NAMES.kinds.index(nearest.kind)
     missing = tuple(map(bson_edit.stored, void))
     group = mark.own.get("group", 0)
     return KeptDocument(row.key, row.raw, text, mark.fingerprint, mark.run, group, missing, nearest)
+
+
+def _named(raw: bytes) -> bytes:
+    if not (key := bson_edit.named_key(raw)):
+        raise KeyError("of")
+    return key
 
 
 def _compare_with_source(on: Audited, known: Sequence[KeptDocument]) -> None:
@@ -298,7 +304,7 @@ def _ledger_row(raw: RawDocument, source: Source) -> LedgerRow:
         if not isinstance(values["digest"], Int64):
             raise TypeError("no digest")
         pair = Pair(
-            bson_edit.named_key(raw.raw),
+            _named(raw.raw),
             values["distance"],
             values["similarity"],
             tuple(CHANNELS[CHANNELS.index(name)] for name in values["found_by"]),
