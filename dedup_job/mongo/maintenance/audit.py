@@ -162,7 +162,9 @@ class Checker:
             if others := {key for _, key in of} - keys:
                 lost_there = others - target.texts([*others]).keys()
                 named_so = [
-                    _of(shown(row.key), place_of(key)) for row, key in of if key in lost_there
+                    _of(shown(row.key), _of(shown(key), place_of(key)))
+                    for row, key in of
+                    if key in lost_there
                 ]
                 self.on.tally.add(Check.ELSEWHERE, len(others), named_so)
 
