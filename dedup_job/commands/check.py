@@ -6,7 +6,6 @@ import time
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened
-from dedup_job.commands.snapshots import snapshot_differences
 from dedup_job.decision import PairRecheck
 from dedup_job.messages import Message
 from dedup_job.mongo.bson.extended_json import shown
@@ -14,7 +13,7 @@ from dedup_job.mongo.connection import Namespace
 from dedup_job.mongo.maintenance.audit import Checker
 from dedup_job.mongo.maintenance.audit_rows import Audited
 from dedup_job.mongo.state import stamp
-from dedup_job.runs.check import Check, Checked, Tally
+from dedup_job.runs.check import Checked, Tally
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
@@ -41,7 +40,5 @@ def check_target(
             tally,
         )
         generation = Checker(audited, on.target, on.progress).check(sample)
-        if sample is None:
-            tally.add(Check.SNAPSHOT, *snapshot_differences(on))
         seconds = time.perf_counter() - began
         return Checked(made_from, on.target.name, generation, tally.findings(), seconds)

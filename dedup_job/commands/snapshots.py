@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from platformdirs import user_state_path
 
-from dedup_job.commands.opened import Opened, opened
-from dedup_job.decision import Comparison
-from dedup_job.errors import LeaseLost, StateMismatch, UsageError
+from dedup_job.commands.opened import opened
+from dedup_job.errors import LeaseLost, UsageError
 from dedup_job.files import make_private
 from dedup_job.index import KeptIndex
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError, facts_of
 from dedup_job.job.index_loading import read_index
 from dedup_job.messages import Message, said_by
-from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.status import IndexFiles
 from dedup_job.settings import Settings
@@ -52,36 +50,6 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
     return IndexFiles(documents, size, behind, why_not)
 
 
-def snapshot_differences(on: Opened) -> tuple[int, list[str]]:
-    """Compare the snapshot that the next run would use with the target, document by document.
-
-    Returns how many documents were compared, 0 where there is no such snapshot, and what differs.
-    """
-    version, file = on.target.version(), on.snapshots.file
-    if version is None or file is None:
-        return 0, []
-    index = KeptIndex(on.settings.index)
-    try:
-        if on.snapshots.read(index)[-1]["generation"] != version.generation:
-            return 0, []  # a run does not use it
-    except NoSnapshotError:
-        return 0, []
-    except SnapshotError as e:
-        return 0, [Message("{file}: {why}", file=file, why=said_by(e))]
-    comparison = Comparison(index)
-    expected = on.target.documents.estimated_document_count()
-    on.progress.total(expected, Message("comparing the snapshot of"))
-    done = 0
-    try:
-        for page in on.target.kept():
-            comparison.add(page)
-            done += len(page.keys)
-            on.progress.advance(done)
-    except StateMismatch:
-        return done, []  # the target is not as runs wrote it; what else is wrong cannot be told
-    return done, list(_differences(comparison))
-
-
 def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
     """Read the target under its lease and save a snapshot of it, however small it is."""
     with opened(settings, name, progress, as_made=False) as on:
@@ -108,22 +76,6 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
                 on.snapshots.write(index, version)
             except OSError as e:
                 raise UsageError(_not_written(file, e)) from e
-
-
-def _differences(comparison: Comparison) -> Iterator[str]:
-    for difference, what in (
-        (comparison.missing, Message("in the target, not in the snapshot")),
-        (comparison.surplus(), Message("in the snapshot, not in the target")),
-        (comparison.changed, Message("with another fingerprint or text")),
-    ):
-        if difference.count:
-            more = ["..."] if difference.count > len(difference.keys) else []
-            yield Message(
-                "{number:,} documents {what}: _id {ids}",
-                number=difference.count,
-                what=what,
-                ids=", ".join([*map(shown, difference.keys), *more]),
-            )
 
 
 def _check_folder(file: Path) -> None:

@@ -36,18 +36,12 @@ class Comparison:
         self._ids = HeldIds(len(self._live), self._keys, kept.is_forgotten)
         self._seen = np.zeros(len(self._live), dtype=np.bool_)
         self.missing = Difference()  # not remembered
-        self.changed = Difference()  # remembered with another fingerprint or text
 
     def add(self, page: KeptPage) -> None:
         """Compare some documents of the target; each of them comes once."""
         numbers = self._ids.numbers(strings_of(page.keys))
-        rows = np.flatnonzero(numbers >= 0).tolist()
         self.missing.add([page.keys[i] for i in np.flatnonzero(numbers < 0).tolist()])
-        held, given = self._kept.held(self._live[numbers[rows]]), page.fingerprints[rows]
-        other = (held.values != given.values) | (held.digests != given.digests)
-        other |= held.short != given.short
-        self.changed.add([page.keys[rows[i]] for i in np.flatnonzero(other).tolist()])
-        self._seen[numbers[rows]] = True
+        self._seen[numbers[numbers >= 0]] = True
 
     def surplus(self) -> Difference:
         """Return what is remembered and was on no page."""

@@ -335,7 +335,6 @@ class RunProgress:
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
             series=self._series.points,
-            by_arrival=self._job.follow is not None or self._job.refresher is not None,
         )
 
 

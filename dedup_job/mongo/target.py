@@ -155,7 +155,6 @@ class Target(TargetReader):
             former = Checkpoint.from_dict(state["checkpoint"])
             if not former.finished and former.scope == scope and former.run not in self.ended:
                 self.write_run_row(record(former))
-                self.runs.update_one(self._own_row(former.run), {"$set": {"resumed": True}})
                 self._resumed = True
                 return former
             self._close_run_row(former)

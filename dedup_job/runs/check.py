@@ -18,7 +18,6 @@ class Check(StrEnum):
     UNDECIDED = Message("not decided yet")
     GONE = Message("no longer in the source")
     CHANGED = Message("differs from the source")
-    RULES = Message("kept by today's rules")
     HALF = Message("incomplete batch; the next run rolls it back")
     TWICE = Message("in target and ledger")
     ORIGINAL = Message("original not in the target")
@@ -26,13 +25,9 @@ class Check(StrEnum):
     CONTRADICTS = Message("ledger row contradicts the texts")
     DIFFERS = Message("row differs")
     RECORDS = Message("runs or state contradict the data")
-    SNAPSHOT = Message("snapshot not of the target")
 
 
-NOTES = (
-    *(Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.RULES, Check.HALF),
-    Check.ELSEWHERE,
-)
+NOTES = (Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF, Check.ELSEWHERE)
 _SHOWN = 5
 
 _ADVICE: Mapping[Check, Message] = {
@@ -49,7 +44,6 @@ _ADVICE: Mapping[Check, Message] = {
         "recorded tells. What was decided stays decided. To have a dropped one decided anew: "
         "`{requeue}`, then `dedup run`; a kept one stays in the target as it was."
     ),
-    Check.RULES: Message("Another version of the rules dropped them. To keep one: `{restore}`."),
     Check.HALF: Message(
         "A process was killed at work. The next `dedup run` rolls this back first, and then "
         "decides these documents anew."
@@ -82,10 +76,6 @@ _ADVICE: Mapping[Check, Message] = {
         "or {target}.state. What was removed, the next run decides anew; put a changed record"
         " back from a backup. `dedup undo` and `dedup restore` keep the counts right."
     ),
-    Check.SNAPSHOT: Message(
-        "The index on disk is not that of the target, so runs may miss duplicates. Nothing is"
-        " lost: `{rebuild}` makes it anew."
-    ),
 }
 
 
@@ -112,7 +102,6 @@ class Finding:
             inspect=command_line("inspect", "ID", *of),
             restore=command_line("restore", "ID", *of),
             requeue=command_line("restore", "ID", "--requeue", *of),
-            rebuild=command_line("status", "--rebuild-index", *of),
         )
 
 
@@ -122,14 +111,11 @@ class Tally:
     def __init__(self, show: Callable[[bytes], str]) -> None:
         """Take what makes an id of a key readable."""
         self._show = show
-        # the snapshot lies outside the database, and few targets know of other collections
-        some = (Check.SNAPSHOT, Check.ELSEWHERE)
-        inside: list[Check] = [check for check in Check if check not in some]
-        self._all = {check: Finding(check) for check in inside}
+        self._all = {check: Finding(check) for check in Check}
 
     def add(self, check: Check, examined: int, found: Sequence[bytes | str] = ()) -> None:
         """Count so many more; found: keys, or a text that tells where."""
-        had = self._all.get(check, Finding(check))
+        had = self._all[check]
         more = found[: _SHOWN - len(had.first)]
         first = *had.first, *(item if isinstance(item, str) else self._show(item) for item in more)
         counts = had.examined + examined, had.found + len(found)

@@ -145,8 +145,7 @@ class Run:
     `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
     index does not find a kept document by a key that very many share; `expected` is about how many
     documents the run has to decide, None where that is not known; `series` holds seconds,
-    documents and resident bytes over time; `by_arrival`: documents were decided as they came,
-    not by `_id` from end to end; `machines` says by name who prepared the documents of
+    documents and resident bytes over time; `machines` says by name who prepared the documents of
     a run on a cluster; `differing` says by field how many dropped rows of a file have another
     value there than the kept one.
     """
@@ -164,7 +163,6 @@ class Run:
     profile: Profile | None = None
     expected: int | None = None
     series: Sequence[Sequence[float]] = ()
-    by_arrival: bool = False
     machines: Mapping[str, Machine] = field(default_factory=dict)
     differing: Mapping[str, int] = field(default_factory=dict)
 
@@ -263,7 +261,6 @@ class Run:
             "left_out": self.unindexed,
             "clusters": [c.as_row(c.id) for c in self.clusters],
             **({"machines": machines} if machines else {}),
-            **({"by_arrival": True} if self.by_arrival else {}),
             **({"differing": dict(self.differing)} if self.differing else {}),
             **series,
         }

@@ -2,8 +2,6 @@
 #include "core/bind.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <functional>
 
 #include "decision/rounds.hpp"
 
@@ -40,18 +38,9 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
         !std::is_sorted(view(offsets).begin(), view(offsets).end()))
         refuse("offsets do not ascend within the pairs");
     if (held < 0) refuse("held is below 0");
-    const auto open = view(rows);
-    if (!std::is_sorted(open.begin(), open.end(), std::less_equal())) refuse("rows do not ascend");
-    if (!all_of(twins, [&](std::int64_t twin) { return twin < held; })) refuse("a twin is not held");
     if (!all_of(rows, is_row) || !all_of(alike, is_row)) refuse("a row is not of the batch");
     if (!all_of(numbers, [&](std::int64_t number) { return (0 <= number && number < held) || is_row(number - held); }))
         refuse("a candidate is neither held nor of the batch");
-    if (!all_of(verdicts, [](std::uint8_t verdict) { return verdict <= static_cast<std::uint8_t>(Verdict::void_); }))
-        refuse("no such verdict");
-    for (std::size_t pair = 0; pair < count; pair++) {
-        if (verdicts.data()[pair] == static_cast<std::uint8_t>(Verdict::joined) && std::isnan(view(cost)[pair]))
-            refuse("the cost of a joined pair is no number");
-    }
     if (most < 0) refuse("most is below 0");
     const std::span<const Verdict> said{reinterpret_cast<const Verdict*>(verdicts.data()), count};
     const Outcome outcome{{reinterpret_cast<State*>(state.data()), n},

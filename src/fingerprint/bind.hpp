@@ -8,7 +8,7 @@
 
 namespace dedup {
 
-// A lexicon that holds the arrays it refers to.
+// A lexicon that holds the arrays it refers to. Their sizes are checked; their contents are what the dictionary made.
 class LexiconArrays {
 public:
     LexiconArrays(In<std::int32_t> first, In<std::uint16_t> characters, In<std::uint64_t> entries,
@@ -32,13 +32,6 @@ public:
         if (reinterpret_cast<std::uintptr_t>(words.data()) % alignof(Lexicon::Word)) refuse("words is not aligned");
         if (count > std::size_t{1} << 24) refuse("there are more than 2**24 nodes");
         const std::span<const Trie::Entry> known{reinterpret_cast<const Trie::Entry*>(view(entries).data()), slots};
-        check_trie(view(first), known, static_cast<std::int64_t>(count));
-        const auto kinds = view(classes);
-        for (std::uint32_t point = 0; point < PLANE; point++) {
-            if (kinds[point] > static_cast<std::uint8_t>(Class::letter)) refuse("classes holds what is no class");
-            if (kinds[point] == static_cast<std::uint8_t>(Class::han) && (point < HAN_FIRST || point > HAN_LAST))
-                refuse("its class Han holds characters outside the Han block");
-        }
         value.trie = Trie(view(first), view(characters), known);
         value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};
         value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
@@ -64,16 +57,6 @@ public:
     Lexicon value;
 
 private:
-    // Every step leads to a slot that is there, and every slot to a node.
-    static void check_trie(std::span<const std::int32_t> first, std::span<const Trie::Entry> entries, std::int64_t count) {
-        const auto slots = static_cast<std::int64_t>(entries.size());
-        const bool known = std::ranges::all_of(first, [&](std::int32_t slot) { return Trie::ABSENT <= slot && slot < slots; }) &&
-                           std::ranges::all_of(entries, [&](const Trie::Entry& entry) {
-                               return entry.node >= Trie::ABSENT && entry.node < count && entry.stop() <= entries.size();
-                           });
-        if (!known) refuse("its trie leads to nodes that are not there");
-    }
-
     std::tuple<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>, In<std::uint8_t>,
                In<bool>, In<double>, In<double>, In<double>>
         held_;

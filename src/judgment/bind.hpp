@@ -31,26 +31,11 @@ public:
         expect(value.folded.size() == FormTables::FOLDED, "folded has not the characters of scripts");
         const auto kinds = sized(classes, PLANE, "classes");
         value.classes = {reinterpret_cast<const Class*>(kinds.data()), PLANE};
-        expect(std::ranges::all_of(value.classes, [](Class one) { return one <= Class::circled; }),
-               "classes holds what is no class");
-        expect(value.class_of(U' ') == Class::space && value.class_of(U'\n') == Class::space,
-               "classes has a space or the end of a line in another class");
         value.proper = sized(proper, nodes, "proper");
         value.weights = sized(weights, nodes, "weights");
-        expect(std::ranges::all_of(value.weights, [](float weight) { return 0 <= weight && weight < 100; }),
-               "weights holds what is no weight");
         value.phrases = texts_of(phrases, phrase_offsets);
         value.phrase_kinds = sized(phrase_kinds, value.phrases.size(), "phrase_kinds");
         value.negating = view(negating);
-        expect(std::ranges::all_of(value.negating, [](std::uint32_t point) { return point < PLANE; }),
-               "negating holds what is not of the basic plane");
-        std::uint32_t last = 0;
-        for (std::size_t i = 0; i < value.phrases.size(); i++) {
-            const Points one = value.phrases[i];
-            expect(!one.empty() && one[0] < PLANE && one[0] >= last,
-                   "phrases are empty, beyond the basic plane or not sorted");
-            last = one[0];
-        }
         value.index_phrases();
         value.index_folded();
         const TextColumn names = texts_of(words, word_offsets);
@@ -82,8 +67,6 @@ public:
                    In<std::uint32_t> unit_starts)
         : value{groups_of(opposites, opposite_groups), groups_of(alike, alike_groups), {}},
           held_(std::tuple(opposite_groups, alike_groups, points, unit_starts)) {
-        expect(0 <= longest_unit && longest_unit <= 64, "longest_unit is out of range");
-        expect(std::ranges::is_sorted(view(unit_starts)), "unit_starts do not ascend");
         const TextColumn texts = texts_of(points, offsets);
         expect(uses.size() == spellings.size() && texts.size() == spellings.size(),
                "there are not as many texts as spellings");
@@ -98,7 +81,6 @@ public:
 
 private:
     static Groups groups_of(const In<std::uint64_t>& keys, const In<std::uint32_t>& groups) {
-        expect(std::ranges::is_sorted(view(keys)), "keys of relations do not ascend");
         expect(keys.size() == groups.size(), "there are not as many groups as keys");
         return {view(keys), view(groups)};
     }

@@ -1,4 +1,4 @@
-"""Whatever a field of a row becomes, `dedup check --all` sees it, or a table below says why not.
+"""Whatever a field of a document or a row becomes, `check --all` sees it, but for a table below.
 
 A field is removed, gets another type, another value, and a neighbour that no run writes, at every
 depth. No change may end in a traceback.
@@ -54,55 +54,18 @@ class Mutation(NamedTuple):
     how: str
 
 
-_RUNS, _STATE = "target.runs", "target.state"
 # What is no error, by collection, path and how; docs/operations.md gives these reasons.
 UNSEEN: tuple[tuple[str, str, str], ...] = (
     # told: the source may have changed instead
     ("target", ADDED, "add"),
     ("target.ledger", "digest", "revalue"),  # of a near duplicate
     # words for a person, of the source as it was
-    ("target.ledger", "detail", "revalue"),
-    # measured or counted once, and nowhere else: times, speed, memory, versions
-    (_RUNS, "finished", "revalue"),
-    (_RUNS, "seconds", "revalue"),  # of what a person did
-    (_RUNS, "series*", "remove revalue"),
-    (_RUNS, "stages.*", "remove revalue"),
-    (_RUNS, "profile*", "revalue"),
-    (_RUNS, "versions.*", "remove revalue"),
-    (_RUNS, "expected", "revalue"),
-    (_RUNS, "left_out", "revalue"),
-    (_RUNS, "known", "revalue"),
-    (_RUNS, "counts.cut", "revalue"),
-    (_RUNS, "counts.cleaning.*", "revalue"),
-    (_RUNS, "token", "revalue"),
-    (_RUNS, "clusters", "revalue"),
-    (_RUNS, "clusters.0.sample", "revalue"),
-    # what was asked for and decides nothing
-    (_RUNS, "query", "retype"),
-    (_RUNS, "limit", "revalue"),
-    (_RUNS, "target", "revalue"),  # a target may be renamed
-    *(
-        (_RUNS, f"settings.{name}", "remove retype revalue")
-        for name in ("run.*", "abort_if.*", "source.query", "source.max_chars")
-    ),
-    *(
-        (_RUNS, f"settings.{name}", "retype revalue")
-        for name in ("source.full_scan_every", "index.folder")
-    ),
+    ("target.ledger", "detail", "retype revalue"),
+    # the nearest candidate is not looked for again
+    ("target", "dedup.refused", "remove"),
+    ("target", "dedup.refused.of", "retype"),
     # absent it means the same
     ("target.ledger", "group", "remove"),
-    (_RUNS, "rows.0.group", "remove"),
-    (_STATE, "settings.decision.on_more_content", "remove"),
-    (_STATE, "settings.output.text", "remove"),
-    (_STATE, "undo", "remove"),
-    (_STATE, "undo_from", "remove"),
-    # then the next run compares all ids, reads the whole index, or counts on
-    (_STATE, "bookmark", "remove"),
-    (_STATE, "bookmark.uuid", "revalue"),
-    (_STATE, "bookmark.followed", "revalue"),
-    (_STATE, "generation", "revalue"),
-    (_STATE, "id", "revalue"),
-    (_STATE, "token", "revalue"),
 )
 
 
@@ -133,7 +96,7 @@ def test_untouched_it_is_good(made: Db, tmp_path: Path) -> None:
 def rows_of(database: Db) -> list[tuple[str, Document]]:
     """Return one row of each kind and make."""
     kinds: dict[tuple[Any, ...], tuple[str, Document]] = {}
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
+    for name in ("target", "target.ledger"):
         for row in database[name].find().sort("_id", -1):
             kind = (name, *sorted(row), *sorted(row.get("dedup") or ()), row.get("reason"))
             kinds[kind] = (name, row)
@@ -245,17 +208,14 @@ def outcome(database: Db, mutation: Mutation, folder: Path) -> str:
         return "" if code in (0, 6) else f"exit code {code}: {said}"
     if code != 6:
         return f"exit code {code}: {shown}"
-    return "" if any(name in shown for name in names_of(mutation, row)) else f"not named: {shown}"
+    return "" if any(name in shown for name in names_of(mutation)) else f"not named: {shown}"
 
 
-def names_of(mutation: Mutation, row: Document) -> list[str]:
-    """Return what may stand for the row; a run of a row that is another one's, both runs."""
-    if mutation.collection == _STATE:
-        return ["state", "was made with other settings", "was made from"]
-    if mutation.path in ("run", "dedup.run", "rows.0.run") and mutation.how == "revalue":
+def names_of(mutation: Mutation) -> list[str]:
+    """Return the names of a row; of one with another run, of both runs."""
+    if mutation.path in ("run", "dedup.run") and mutation.how == "revalue":
         return ["run 1: ", "run 2: ", "run 3: "]
-    entry = [f"{row['of']} (", f"of entry {row['of']}"] if "rows" in row else []  # of a piece
-    return [str(mutation.id), *entry, *(str(one["_id"]) for one in row.get("rows", ()))]
+    return [str(mutation.id)]
 
 
 @given(data=st.data())

@@ -48,7 +48,6 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
     assert row["counts"]["cleaning"]["cut"]["documents"] > 0
     (machine,) = row["machines"]
     assert machine["documents"] == subject.documents
-    assert machine["name"] in subject.said()
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
 

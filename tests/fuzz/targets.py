@@ -1,4 +1,4 @@
-"""What is tried with random inputs: documents, UTF-8, texts, arrays of tables and of a batch."""
+"""What is tried with random inputs: documents, UTF-8, texts."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.cleaning.clean_batch import clean_batch
 from dedup_job.demo import make_corpus
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.lexicon import NODE, Lexicon
 from dedup_job.fingerprint.sketch import sentence_keys, sketch
-from dedup_job.fingerprint.trie import build_trie
-from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import form_tables, relations
-from dedup_job.judgment.form_tables import FormTables
 from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields
 from dedup_job.mongo.reading import raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
@@ -31,7 +26,6 @@ from dedup_job.native.code_points import TextColumn, decoded, pack
 from dedup_job.native.hashing import text_digest, text_digests
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
-from tests.index.test_look_up import CHANNELS, made
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
@@ -43,7 +37,6 @@ from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sen
 from tests.strings import NASTY, generated
 
 LONGEST, SHORT = 3000, 200  # characters or bytes; characters of a text that plain versions take
-LINE = 64  # bytes of a cache line
 NO_CHARACTERS = {"\ue000": 0x110000, "\ue001": 2**31, "\ue002": 2**32 - 1}  # what stands for them
 EDGES = [*map(bytes.fromhex, ("80", "c1bf", "c280", "e0a080", "ed9fbf", "eda080", "f48fbfbf"))]
 HEADS = [bytes([kind]) + name for kind in (2, 3, 4, 5) for name in (b"text\0", b"_id\0", b"a\0")]
@@ -51,8 +44,6 @@ LENGTHS = [struct.pack("<i", size) for size in (-1, 0, 1, 4, 5, 2**31 - 1, -(2**
 TAGS = [*MARKS.split(), *NO_CHARACTERS, "<ruby>", "<rt>", "<table><tr><td>", "<math>", "```\n"]
 TAGS += ["<u>", "<li>", "<sup>", "<svg>", "<img src='", "data-latex='", "{a:b}", "\n", " "]
 PIECES = [*NO_CHARACTERS, "。", "\n", "3.14%", "C++", "ＡＢ", "\ud800", "的", "数学"]
-EDIT = struct.Struct("<BBHI")  # which array, what is done, place, value
-VALUES = (0, 1, 2, 5, 119, 120, 121, 255, 512, 2**31, 2**32 - 2, 2**32 - 1)
 
 
 def documents():
@@ -144,49 +135,6 @@ def check_fingerprints(batch):
         assert (keys[row].tolist(), bits[row].tolist()) == (naive_keys(bins), naive_bits(bins))
 
 
-def edits():
-    """Return changes of one array or two, to values at the edges of what is right."""
-    some = [EDIT.pack(i % 16, i % 5, i * 37 % 4000, VALUES[i % len(VALUES)]) for i in range(400)]
-    return [b"", *some, *map(bytes.__add__, some, some[7:])]
-
-
-def damaged(arrays, program):
-    """Return copies, changed; each begins at a cache line."""
-    copies = {}
-    for name, array in arrays.items():
-        room = np.empty(array.nbytes + LINE, dtype=np.uint8)
-        copy = room[-room.ctypes.data % LINE :][: array.nbytes].view(array.dtype)
-        copies[name] = copy.reshape(array.shape)
-        copies[name][...] = array
-    for which, how, place, value in EDIT.iter_unpack(program[: len(program) // 8 * 8]):
-        array = copies[name := [*copies][which % len(copies)]]
-        if how >= 250:
-            copies[name] = array[: place % (len(array) + 1)]
-            continue
-        flat = array.reshape(-1).view(f"u{min(array.itemsize, 8)}")
-        places = np.flatnonzero(flat) if how % 4 < 2 else np.arange(len(flat))  # most are 0
-        if len(places):
-            at = places[place % len(places)]
-            former = int(flat[at]) + value % 5 - 2
-            flat[at] = (former if how % 2 else value) % 2 ** (8 * flat.itemsize)
-    return copies
-
-
-def check_lexicons(batch):
-    words = ["数学", "数", "数学物理", "the", "The", "C++", "a.", "物理", "云计算"]
-    words += ["数" + chr(0x4E00 + i) for i in range(0, 400, 9)]
-    trie, _, n = build_trie(words, np.linspace(-9, -1, len(words)))
-    few = tables()._asdict() | trie._asdict()
-    few["nodes"] = np.zeros(n, dtype=NODE)
-    few |= {name: np.zeros(n, dtype=np.bool_) for name in ("split", "names")}
-    rest = {"constants": few.pop("constants")}
-    texts = [*real_texts()[::40], "".join(words), "数学物理 the C++ a. 云计算 Ab1.5%"]
-    for program in batch:
-        with suppress(ValueError):
-            one = Lexicon(**damaged(few, program), **rest)
-            Fingerprinter(FingerprintSettings(), lexicon=one).fingerprint(texts)
-
-
 def check_forms(batch):
     texts, alone = any_numbers(batch)
     judge = forms.judge()
@@ -203,54 +151,10 @@ def check_forms(batch):
     assert forms.forms_of(short) == [form_of(one) for one in short]
 
 
-@functools.cache
-def tables_of_forms():
-    return form_tables.build_tables(tables().compiled(), len(tables().nodes))._asdict()
-
-
-def check_form_tables(batch):
-    texts = pack([*QUESTIONS, *real_texts()[::60]])
-    for program in batch:
-        with suppress(ValueError):
-            known = FormTables(**damaged(tables_of_forms(), program)).compiled(tables().compiled())
-            judge = _core.Judge(known, relations.packed())
-            read, rows = judge.outlines(*texts), np.arange(len(texts.lengths))
-            judge.gist(read, rows)
-            judge.features(read, rows, read, rows[::-1].copy())
-
-
-def check_rounds(batch):
-    rows = [(0xABC ^ 1 << i % 4, i % 5 == 4, (i % 3, i % 2, 1, i % 4), i) for i in range(40)]
-    texts, index = made(rows, CHANNELS["both"]), KeptIndex(IndexSettings())
-    index.add([b"key"] * 9, texts[:9])
-    found = index.look_up(texts, np.zeros(len(rows), dtype=np.int64))
-    n, pairs = len(rows), np.arange(len(found.candidates.numbers))
-    names = ("offsets", "numbers", "columns", "distances", "agreements")
-    arrays = {name: getattr(found.candidates, name) for name in names}
-    arrays |= {"rows": np.arange(n), "twins": np.full(n, -1), "alike": np.arange(n)}
-    arrays |= {"verdicts": (pairs % 4).astype(np.uint8), "cost": pairs / 7, "voids": pairs < 0}
-    arrays |= {
-        "places": np.arange(n) % 7,
-        "beats": np.arange(n) % 2 > 0,
-        "pair_beats": pairs % 3 > 0,
-    }
-    arrays |= {"replaced": np.arange(n), "by": np.arange(n)}
-    arrays |= {"state": np.zeros(n, np.uint8), "chosen": np.arange(n), "totals": np.arange(n)}
-    for program in batch:
-        given, most = damaged(arrays, program), len(program) // 8
-        with suppress(ValueError):
-            needed = _core.decide(found.turns, found.held, **given, most=most, by_distance=True)
-            assert (given["verdicts"][needed] == 0).all()
-            assert (given["state"][given["rows"]] <= 3).all()
-
-
 TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the format
     "bson": (check_documents, documents, [*DEPRECATED.values(), *HEADS, *LENGTHS, *EDGES]),
     "utf-8": (check_utf8, documents, EDGES),
     "cleaning": (check_cleaning, lambda: [*map(page, map(random.Random, range(300)))], TAGS),
     "fingerprints": (check_fingerprints, real_texts, PIECES),
-    "lexicons": (check_lexicons, edits, edits()[1:]),
     "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], [*FORM_PIECES, *NO_CHARACTERS]),
-    "form tables": (check_form_tables, edits, edits()[1:]),
-    "rounds": (check_rounds, edits, edits()[1:]),
 }

@@ -31,7 +31,7 @@ from tests.running import run_here, uri_of
 
 Db = Database[dict[str, Any]]
 Flags = dict[str, Any]
-NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.SNAPSHOT, Check.HALF}  # of a kill
+NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.HALF}  # of a kill
 STEPS, LIFE = 20, 100  # steps of the suite; after so many another source and target begin
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 UPDATE = {"source__on_change": "update"}

@@ -17,12 +17,10 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
 from dedup_job.commands.review import export_labels, import_labels
 from dedup_job.demo import make_corpus
-from dedup_job.documents import Reason, Skipped
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.mongo.bson.edit import RawDocument, id_element
 from dedup_job.runs.check import Check
 from dedup_job.settings import load
-from dedup_job.text_fields import TextFields
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, uri_of
 
@@ -200,25 +198,6 @@ def test_one_field_may_hold_an_array_of_texts(any_database):
         (1, "exact"), (2, "not_text"), (4, "empty"),
     ]  # fmt: skip
     assert "detail" not in ledger[1]
-
-
-@pytest.mark.parametrize("stored", ["none", "whole"])
-def test_an_array_that_a_former_version_skipped_is_told_and_no_error(database, tmp_path, stored):
-    now = TextFields.content
-
-    def then(fields: TextFields, document: dict[str, Any]) -> str | Skipped:
-        is_array = isinstance(document.get("text"), list)
-        return Skipped(Reason.NOT_TEXT) if is_array else now(fields, document)
-
-    texts = {1: ["甲乙", "丙"], 2: 5, 3: "丁"}
-    database.source.insert_many({"_id": n, "text": text} for n, text in texts.items())
-    with pytest.MonkeyPatch.context() as former:
-        former.setattr(TextFields, "content", then)
-        run_here(database, ledger__document=stored)
-    assert database.target.distinct("_id") == [3]
-    assert good(database, tmp_path, "--all").keys() == {Check.CHANGED}
-    command(database, "restore", "1")
-    assert database.target.find_one({"_id": 1})["text"] == ["甲乙", "丙"]
 
 
 @pytest.mark.parametrize("change", [{"title": "改"}, {"options.0": "改"}, {"options": ["改"]}])

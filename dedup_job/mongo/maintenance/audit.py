@@ -150,7 +150,7 @@ class Checker:
                 self.on.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
                 groups.add(group)
         for page in self._pages(target.ledger, ROWS, _NAMED, {"decision": "duplicate"}):
-            of = [(row, bson_edit.named_key(row.raw)) for row in page]
+            of = [(row, key) for row in page if (key := bson_edit.named_key(row.raw))]
             keys = {key for _, key in of if not place_of(key)}
             there = target.held_by(target.documents, [*keys])
             left = [(row, key) for row, key in of if key in keys - there]
@@ -162,7 +162,9 @@ class Checker:
             if others := {key for _, key in of} - keys:
                 lost_there = others - target.texts([*others]).keys()
                 named_so = [
-                    _of(shown(row.key), place_of(key)) for row, key in of if key in lost_there
+                    _of(shown(row.key), _of(shown(key), place_of(key)))
+                    for row, key in of
+                    if key in lost_there
                 ]
                 self.on.tally.add(Check.ELSEWHERE, len(others), named_so)
 
@@ -173,6 +175,9 @@ class Checker:
             self.target.check_runs(state)
         except StateMismatch as e:
             lines.append(said_by(e))
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            why = f"{type(e).__name__}: {e}"
+            lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
         self.on.tally.add(Check.RECORDS, self._size(self.target.runs) + 1, lines)
 
     def _drawn(

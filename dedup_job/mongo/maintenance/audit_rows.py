@@ -160,13 +160,19 @@ def _kept_document(on: Audited, row: RawDocument) -> KeptDocument:
     void, refused = mark.own.get("void", []), mark.own.get("refused")
     nearest = None
     if refused is not None:
-        of = bson_edit.named_key(bson_edit.value(row.raw, MARK.encode(), b"refused"))
+        of = _named(bson_edit.value(row.raw, MARK.encode(), b"refused"))
         values = refused["similarity"], (), refused["class"]
         nearest = Pair(of, 0, *values, probability=refused.get("probability"))
         NAMES.kinds.index(nearest.kind)
     missing = tuple(map(bson_edit.stored, void))
     group = mark.own.get("group", 0)
     return KeptDocument(row.key, row.raw, text, mark.fingerprint, mark.run, group, missing, nearest)
+
+
+def _named(raw: bytes) -> bytes:
+    if not (key := bson_edit.named_key(raw)):
+        raise KeyError("of")
+    return key
 
 
 def _compare_with_source(on: Audited, known: Sequence[KeptDocument]) -> None:
@@ -298,7 +304,7 @@ def _ledger_row(raw: RawDocument, source: Source) -> LedgerRow:
         if not isinstance(values["digest"], Int64):
             raise TypeError("no digest")
         pair = Pair(
-            bson_edit.named_key(raw.raw),
+            _named(raw.raw),
             values["distance"],
             values["similarity"],
             tuple(CHANNELS[CHANNELS.index(name)] for name in values["found_by"]),
@@ -329,12 +335,8 @@ def _check_skipped(on: Audited, rows: Sequence[LedgerRow]) -> None:
         if not (row.held or row.source) or row.reason == row.values["reason"]:
             continue
         (apart if row.held else since).append(row.key)  # the source may have changed
-    on.tally.add(_apart(on), len(rows), apart)
+    on.tally.add(Check.CONTRADICTS, len(rows), apart if on.own_rules else ())
     on.tally.add(Check.CHANGED, len(rows), since)
-
-
-def _apart(on: Audited) -> Check:
-    return Check.CONTRADICTS if on.own_rules else Check.RULES
 
 
 def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
@@ -374,10 +376,9 @@ def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
         elif on.own_rules and not place_of(_pair(row).of):
             row.said = _as_decided(row, now)
     on.tally.add(Check.CHANGED, len(rows), changed)
+    wrong += apart if on.own_rules else ()
     on.tally.add(Check.CONTRADICTS, len(rows), wrong)
-    on.tally.add(_apart(on), 0, apart)
-    if others:
-        on.tally.add(Check.ELSEWHERE, 0, others)
+    on.tally.add(Check.ELSEWHERE, 0, others)
     return lines
 
 
