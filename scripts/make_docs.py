@@ -1,4 +1,4 @@
-"""Fill the generated parts of the pages: options of commands, settings, presets, guards.
+"""Fill the generated parts of the pages: commands, options, settings, guards.
 
     python scripts/make_docs.py            write them
     python scripts/make_docs.py --check    only tell which pages are stale; exit code 1
@@ -27,11 +27,12 @@ from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import catalogue
+from dedup_job.report.labels import label
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent
 _PART = re.compile(r"(<!-- begin (\w+)(?:: (.*?))? -->\n).*?(<!-- end -->)", re.S)
-_CONNECTION = ("uri", "uri_file", "db")
+SHARED = ("target", "uri", "uri_file", "db", "field", "config", "overwrite")  # of `dedup run`
 _LONG = 60  # characters; a longer default is named in the description
 
 Translate = Callable[[str], str]
@@ -105,18 +106,11 @@ def _all_commands(_: str, translate: Translate) -> str:
 
 
 def _options(path: str, translate: Translate) -> str:
-    command = dict(commands())[path]
-    shared = path != "dedup run" and any(p.name == "uri" for p in command.params)
-    inspects = shared and any(p.name == "target" for p in command.params)
     rows: list[tuple[str, ...]] = []
-    for parameter in command.params:
-        if not shared or parameter.name not in _CONNECTION:
-            meaning, default = _meaning(parameter, inspects=inspects)
-            rows.append((_names(parameter), _cell(translate(meaning)), default))
-        elif parameter.name == _CONNECTION[0]:
-            names = ", ".join(_names(p) for p in command.params if p.name in _CONNECTION)
-            rows.append((names, translate("The connection, as for dedup run."), ""))
-    rows = [(name, meaning, translate(default)) for name, meaning, default in rows]
+    for parameter in dict(commands())[path].params:
+        if path == "dedup run" or parameter.name not in SHARED:
+            meaning, default = _meaning(parameter)
+            rows.append((_names(parameter), _cell(translate(meaning)), translate(default)))
     return _table(("Option", "Meaning", "Default"), rows, translate)
 
 
@@ -137,19 +131,14 @@ def _names_of(parameter: Any) -> list[str]:
     return [str(name) for name in getattr(getattr(parameter, "type", None), "choices", ())]
 
 
-def _meaning(parameter: Any, *, inspects: bool = False) -> tuple[str, str]:
-    """Return what --help says of a parameter, and its default.
-
-    inspects: the command looks at a target, and takes the settings of its last run.
-    """
+def _meaning(parameter: Any) -> tuple[str, str]:
+    """Return what --help says of a parameter, and its default."""
     text = " ".join((getattr(parameter, "help", None) or "").split())
     named = DEFAULT.search(text)
     text = DEFAULT.sub("", text)
     if named:
         first, _, rest = named[1].partition("; ")
-        of_target = inspects and rest.startswith("to inspect a target: ")
-        value = f"`{first}`" if rest else _code(first)
-        return text, rest.rpartition(": ")[2] if of_target else value
+        return text, f"`{first}`" if rest else _code(first)
     if parameter.required:
         return text, "required"
     value = parameter.default
@@ -167,27 +156,17 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|")
 
 
-def _settings(section: str, translate: Translate) -> str:
+def _settings(section: str, _: Translate) -> str:
     defaults, stamp = dict(_values()), _stamp()
     rows: list[tuple[str, ...]] = []
     for name, field in fields():
         if name.startswith(f"{section}."):
             star = " *" if name in stamp else ""
-            kind = translate(_kind(field)) + _range(field)
-            default = defaults[name]
-            rows.append(
-                (
-                    f"`{name}`{star}",
-                    kind,
-                    f"`{default}`"
-                    if default and len(default) <= _LONG
-                    else translate("all")
-                    if default
-                    else "",
-                    _cell(translate(str(field.description))) + _choices(field),
-                )
-            )
-    return _table(("Setting", "Type", "Default", "Meaning"), rows, translate)
+            default = f"`{defaults[name]}`" if defaults[name] else ""
+            shown = default if len(default) <= _LONG else "all"
+            meaning = _cell(str(field.description)) + _choices(field)
+            rows.append((f"`{name}`{star}", _kind(field) + _range(field), shown, meaning))
+    return _table(("Setting", "Type", "Default", "Meaning"), rows, str)
 
 
 def _values() -> Iterator[tuple[str, str]]:
@@ -256,20 +235,17 @@ def _choices(field: FieldInfo) -> str:
     return ": " + ", ".join(f"`{name}`" for name in field.default)
 
 
-def _preset(name: str, _: Translate) -> str:
-    text = (ROOT / "configs" / f"{name}.toml").read_text(encoding="utf-8").strip()
-    return f"```toml\n{text}\n```"
-
-
 def _guards(_: str, translate: Translate) -> str:
-    """Return the guards; a Chinese page has sentences and examples of its own."""
+    """Return the guards as the report names them; each has a Chinese sentence of its own."""
     is_chinese = translate is chinese
     rows: list[tuple[str, ...]] = []
     for guard in GUARDS:
         why, pair = (guard.why_zh, guard.example_zh) if is_chinese else (guard.why, guard.example)
         one, other = (f"`{_cell(' '.join(text.split()))}`" for text in pair)
-        rows.append((f"`{guard.name}`", _cell(why), f"{one}<br>{other}"))
-    return _table(("Guard", "What it says", "Two texts that it keeps apart"), rows, translate)
+        read = translate(str(label(guard.name)))
+        rows.append((read, f"`{guard.name}`", _cell(why), f"{one}<br>{other}"))
+    heads = ("You read", "Name", "Two such texts", "An example")
+    return _table(heads, rows, translate)
 
 
 _KINDS = {
@@ -281,18 +257,14 @@ _KINDS = {
     ByteSize: "size",
 }
 _WORDS = (
-    *_KINDS.values(),
-    *("list of names", "list of texts", "all", "required", "none", "no limit", "warn", "by cores"),
+    *("Command", "Option", "Meaning", "Default", "required", "proposed", "thrown away"),
     "20 in a table or at random, else all",
-    *("Command", "Option", "Setting", "Type", "Meaning", "Default", "thrown away"),
-    *("Guard", "What it says", "Two texts that it keeps apart"),
-    *("that of its last run", "The connection, as for dedup run."),
+    *("You read", "Name", "Two such texts", "An example"),
 )
 _MAKERS: dict[str, Callable[[str, Translate], str]] = {
     "commands": _all_commands,
     "options": _options,
     "settings": _settings,
-    "preset": _preset,
     "guards": _guards,
 }
 

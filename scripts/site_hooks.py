@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 _OUTSIDE = re.compile(r"\[([^\]]+)\]\(\.\./[^)]*\)")
 _WIDE = r"[\u3000-\u303f\u4e00-\u9fff\uff00-\uffef“”]"
 _BROKEN = re.compile(rf"(?<={_WIDE})\n *(?={_WIDE})|(?<=[，。；：、）])\n *(?=[\w`*\[](?!``))")
 _FENCED = re.compile(r"^( *```.*?^ *```$)", re.M | re.S)
-_SHORT = re.compile(r"<code>([^<\s]{1,34}|-[^<\n]{1,23})</code>")
 _CELL = re.compile(r"<td.*?</td>", re.S)
+_FIRST = '<meta http-equiv="refresh" content="0; url=first-run.html">'
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
@@ -23,9 +24,12 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    r"""Mark short code, such as the name of an option, that no line should break.
+    r"""In a cell of a table a bar is written `\|`, which stays as it is within code."""
+    return _CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
 
-    In a cell of a table a bar is written `\|`, which stays as it is within code.
-    """
-    html = _CELL.sub(lambda cell: cell[0].replace(r"\|", "|"), html)
-    return _SHORT.sub(r'<code class="whole">\1</code>', html)
+
+def on_post_build(config: Any, **_: Any) -> None:
+    """Let the address of the site lead to its first page, in each language."""
+    for folder in (Path(config["site_dir"]), Path(config["site_dir"], "zh")):
+        if folder.is_dir():
+            (folder / "index.html").write_text(_FIRST, encoding="utf-8")

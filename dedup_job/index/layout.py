@@ -6,7 +6,7 @@ principle of multi-index hashing (Norouzi, Punjani, Fleet, CVPR 2012, section 3)
 need not be equal. Of a block only as many bits address a bucket as leave the buckets well filled.
 
 Two blocks are the fastest for every distance from 1 to 7 and every size: a third one saves look-ups
-that cost less than its own, and one alone needs a radius that is too large (docs/scaling.md).
+that cost less than its own, and one alone needs a radius that is too large (docs/measured.md).
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from dedup_job.mongo.retry import DUPLICATE_KEY, Unsettled, is_transient, refuse
 UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
 HOW_TO_GRANT = Message(
     "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
-    "the rights that the README lists under Rights."
+    "the rights that docs/operations.md lists under Rights."
 )
 _ACTIONS = {  # of commands that are not called as the right to them
     "count": "find",

@@ -1,4 +1,4 @@
-"""What markup says becomes text, as docs/notation.md has it: (id, markup, cleaned text)."""
+"""What markup says becomes text, as docs/how-it-decides.md has it: (id, markup, cleaned text)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Pages are fresh, link to what exists, and hold nothing of one machine."""
+"""Pages are fresh, and name and link to what exists."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ TAGS = r"<a id=\"([^\"]+)\">"
 PACKAGE = ROOT / "dedup_job"
 FOLDERS = "|".join(f.name for root in (ROOT, PACKAGE) for f in root.iterdir() if f.is_dir())
 PATH = re.compile(rf"(?<![\w./$~:-])(?:(?:{FOLDERS})/[\w./-]*\w|[\w-]+\.py\b)")
-STANDARD = {"/usr/sbin/sendmail"}  # the same on every machine, as the Linux Standard Base has it
 EXAMPLES = {"docs/s", "docs/page.zh.md", "utils.py"}  # no files, and the text says so
 
 
@@ -62,12 +60,6 @@ def test_links_lead_somewhere(page: Path) -> None:
     assert broken(page) == []
 
 
-def test_a_link_that_leads_nowhere_is_found(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("# Here\n[a](page.md#here) [b](page.md#there) [c](gone.md) `[d](e.md)`\n")
-    assert broken(page) == ["page.md#there", "gone.md"]
-
-
 def gone(text: str) -> list[str]:
     """Return the files that a text names and that are not there; a module needs no ending."""
     named = {found[0] for line in code(text) for found in PATH.finditer(line)} - EXAMPLES
@@ -86,11 +78,6 @@ def test_every_file_that_a_page_names_exists(page: Path) -> None:
     assert gone(read(page)) == []
 
 
-def test_a_file_that_is_gone_is_found() -> None:
-    text = "`scripts/test` `mongo/source` `report/gone.py` `room.py`\n```\ndocs/no.md\n```\n"
-    assert gone(text) == ["docs/no.md", "report/gone.py", "room.py"]
-
-
 def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
     block = read(ROOT / "CONTRIBUTING.md").split("## The house")[1].split("```")[1]
     folders, listed = [ROOT], set()
@@ -103,18 +90,9 @@ def test_the_house_lists_every_folder_and_file_of_the_package() -> None:
     assert {path for path in own if path.name not in built} <= listed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_no_page_holds_a_path_of_one_machine(page: Path) -> None:
-    named = re.findall(r"(?<![\w$.])/(?:home|root|tmp|work|usr|Users)/\S*", read(page))
-    assert set(named) <= STANDARD
-
-
 @pytest.mark.parametrize("name", ["README.md", "README.zh-CN.md"])
-def test_the_readme_is_short_and_lists_its_sections(name: str) -> None:
-    text = read(ROOT / name)
-    assert len(text.splitlines()) <= 250
-    listed = re.findall(r"^- \[(.*?)\]\(#", text, re.M)
-    assert listed == [words for level, words in headings(text) if level == 2]
+def test_the_readme_is_one_screen(name: str) -> None:
+    assert len(read(ROOT / name).splitlines()) <= 60
 
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
@@ -124,44 +102,8 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     )
 
 
-def test_links_that_leave_the_site_become_text() -> None:
-    text = site_hooks.on_page_markdown("see [the README](../README.md#x) and [this](index.md)")
-    assert text == "see the README and [this](index.md)"
-
-
-def test_chinese_lines_are_joined_and_lists_are_not() -> None:
-    text = "保留的\n文档，\n`_id` 不变：\n\n- 一\n- 二\n\n```\nx\n```\n以及 a\nb"
-    joined = site_hooks.on_page_markdown(text)
-    assert joined == "保留的文档，`_id` 不变：\n\n- 一\n- 二\n\n```\nx\n```\n以及 a\nb"
-
-
-def test_a_block_of_code_keeps_its_chinese_lines() -> None:
-    text = "完成：\n\n```text\n第 1 次运行（完成）\n文档\n```\n\n完\n成\n"
-    joined = site_hooks.on_page_markdown(text)
-    assert joined == "完成：\n\n```text\n第 1 次运行（完成）\n文档\n```\n\n完成\n"
-
-
-def test_short_code_is_marked_to_stay_whole() -> None:
-    html = site_hooks.on_page_content("<code>--limit</code> <code>" + "x" * 50 + "</code>")
-    assert html == '<code class="whole">--limit</code> <code>' + "x" * 50 + "</code>"
-
-
-def test_a_bar_within_code_is_a_bar_in_a_table() -> None:
-    assert (
-        site_hooks.on_page_content(r"<td><code>a \| b</code></td>") == "<td><code>a | b</code></td>"
-    )
-
-
-def test_contributing_says_why_each_dependency_is_there() -> None:
-    project = tomllib.loads(read(ROOT / "pyproject.toml"))["project"]
-    groups = [project["dependencies"], *project["optional-dependencies"].values()]
-    text = read(ROOT / "CONTRIBUTING.md")
-    rows = re.findall(
-        r"^\| ([a-z][\w, -]*?)(?: \((?:dev|extra `(?:embedded|docs|files|learn|ray|review)`)\))?"
-        r" \|",
-        text,
-        re.M,
-    )
-    assert {name for row in rows for name in row.split(", ")} == {
-        re.split(r"[\[<>=;]", requirement)[0].strip() for group in groups for requirement in group
-    }
+def test_what_the_site_changes_in_a_page() -> None:
+    told = "[the README](../README.md#x)，\n[这](api.md)：\n\n- 一\n\n```\n第一\n行\n```\n"
+    changed = told.replace("[the README](../README.md#x)，\n", "the README，")
+    assert site_hooks.on_page_markdown(told) == changed
+    assert site_hooks.on_page_content(r"<td>a \| b</td>") == "<td>a | b</td>"
