@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from pymongo.errors import PyMongoError
+from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.messages import Message, joined
@@ -92,7 +92,10 @@ def _behind_it(what: str) -> Message:
 def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
     """Refuse a former target that holds clean text, which is not to be cleaned again."""
     for name in names:
-        state = client[name.database][f"{name.collection}.state"].find_one({"_id": "state"}) or {}
+        state = dict[str, Any]()
+        with suppress(OperationFailure):  # no right to look: then it is no target of this user
+            found = client[name.database][f"{name.collection}.state"].find_one({"_id": "state"})
+            state = found or {}
         if (state.get("settings") or {}).get("output", {}).get("text") == "cleaned":
             raise UsageError(
                 Message(
