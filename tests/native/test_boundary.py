@@ -322,11 +322,6 @@ GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
         "clean_utf8",
         lambda: strings() | {"characters": 3, "longest": 2, "html": True},
     ),
-    "Cleaner.escaped": of(
-        lambda: _core.Cleaner(**cleaner()),
-        "escaped",
-        lambda: {"points": texts()["points"], "brace": True},
-    ),
     "HammingIndex": plain(_core.HammingIndex, near),
     "HammingIndex.insert": of(
         lambda: _core.HammingIndex(**near()),
@@ -1095,7 +1090,7 @@ def test_a_text_ends_before_2_to_the_31st_character(name, tmp_path):
         assert "more than 2**31 - 2 characters" in refused(call, good | given)
 
 
-@pytest.mark.parametrize("name", ["Fingerprinter.explain", "bins", "Cleaner.escaped"])
+@pytest.mark.parametrize("name", ["Fingerprinter.explain", "bins"])
 def test_one_text_ends_before_2_to_the_31st_character(name, tmp_path):
     call, good = GOOD[name]()
     points = sparse(tmp_path, np.uint32, MOST_POINTS + 1)
