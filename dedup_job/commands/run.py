@@ -114,9 +114,9 @@ def run_job(
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
         guard = writer.guard if writer else CollectionGuard(reader)
+        retry(lambda: _check(client, names, others, source, reader, guard, request))
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
-        retry(lambda: _check(client, names, others, source, reader, guard, request))
         documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, documents)
         if watch.agree and writer and retry(lambda: writer.is_new):

@@ -5,7 +5,7 @@
 Every collection of ../shared/data that is named below, and the demo's documents, are decided in
 each preset and with each judge, two thirds first, then the rest. The documents of the target and
 the rows of the ledger are hashed byte by byte in the order of `_id`. Threads and the size of a
-batch change nothing. --record writes benchmarks/golden.json anew.
+batch change nothing. --record rewrites benchmarks/golden.json.
 """
 
 from __future__ import annotations

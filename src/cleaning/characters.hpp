@@ -222,11 +222,6 @@ inline bool may_begin_markup(std::uint32_t point) {
     return ('a' <= small && small <= 'z') || point == '/' || point == '!' || point == '?' || point == '#';
 }
 
-// ... in a text with marks, and with characters that vanish.
-inline bool may_go_on(std::uint32_t point) {
-    return point >= BEYOND || point == ZERO_WIDTH_SPACE || point == BYTE_ORDER_MARK || may_begin_markup(point);
-}
-
 // Whether an at-rule that may stand without declarations can go on here, behind its @.
 inline bool may_be_at_rule(Points text, Place at) {
     return at < std::ssize(text) && text[at] < 0x80 &&

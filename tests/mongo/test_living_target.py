@@ -32,7 +32,7 @@ from tests.running import run_here, uri_of
 Db = Database[dict[str, Any]]
 Flags = dict[str, Any]
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.HALF}  # of a kill
-STEPS, LIFE = 20, 100  # steps of the suite; after so many another source and target begin
+STEPS, LIFE = 20, 100  # steps of the suite; steps of one source and target
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 UPDATE = {"source__on_change": "update"}
 PROMOTE, REMOVE = ({"source__on_delete": how} for how in ("promote", "remove"))
@@ -295,9 +295,8 @@ class Living:
             side.deeds[deeds:] = [(last, before)]
         if self.twin:
             assert self.twin.run(**more) == ran
-            if (
-                flags == PROMOTE and goes_on and ran
-            ):  # copies decided before the cut may be promoted
+            # copies decided before the cut may be promoted
+            if flags == PROMOTE and goes_on and ran:
                 assert side.kept_texts() == self.twin.kept_texts(), self.steps
                 self._go_on_alike()
         if ran:

@@ -207,10 +207,10 @@ def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
 
 
 def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
-    """Return the keys of what stays as it is now, with those that are known.
+    """Return the keys of documents and rows to leave as they are, the known ones included.
 
-    That is what was decided again and the source no longer holds. A row stays where its original
-    does not come back, and one that stays keeps the original that it has now.
+    These are documents that were decided again and left the source; rows whose original does not
+    come back; and the originals of rows that stay.
     """
     stay, of = {*known}, dict[bytes, bytes]()
     for piece in pieces.read(bars=False):
@@ -232,7 +232,7 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
 
 
 def _original(row: RawDocument) -> bytes:
-    """Return the key of a row's original in the target, b"" where there is none."""
+    """Return the key of a row's original in the target, or b"" if none."""
     if bson_edit.field(row.raw, "of") is None:
         return b""
     key = bson_edit.named_key(row.raw)
