@@ -32,7 +32,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Run
-from dedup_job.settings import load
+from dedup_job.settings import Settings, load
 
 Documents = list[dict[str, Any]]
 
@@ -73,10 +73,21 @@ def run_here(
     **flags: Any,
 ) -> Run:
     """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
-    dotted = {name.replace("__", "."): value for name, value in flags.items()}
-    settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return run_job(settings, Request(*names, limit=limit, dry_run=dry_run), Watch(Progress(Log())))
+    request = Request(*names, limit=limit, dry_run=dry_run)
+    return run_job(settings_of(database, **flags), request, Watch(Progress(Log())))
+
+
+def run_watched(database: Database[dict[str, Any]], stop: Callable[[], bool], **flags: Any) -> Run:
+    """Run the job in this process until a stop is asked for; flags as of `run_here`."""
+    request = Request(f"{database.name}.source", f"{database.name}.target")
+    return run_job(settings_of(database, **flags), request, Watch(Progress(Log()), stop=stop))
+
+
+def settings_of(database: Database[dict[str, Any]], **flags: Any) -> Settings:
+    """Return settings for the server of a database, by dotted name with `__` for the dot."""
+    dotted = {name.replace("__", "."): value for name, value in flags.items()}
+    return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
 def dedup(

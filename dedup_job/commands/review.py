@@ -30,8 +30,7 @@ from dedup_job.mongo.bson.extended_json import (
 )
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.pair_reader import PairReader
-from dedup_job.mongo.maintenance.records import texts_of_dropped
+from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader

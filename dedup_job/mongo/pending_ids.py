@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Bookmark, Token
 from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.change_stream import (
+    Bookmark,
     Changes,
     Event,
     NotFollowed,
     Position,
     ReadAfter,
+    Token,
     arrivals,
     changes,
     in_order,

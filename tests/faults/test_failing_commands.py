@@ -1,6 +1,7 @@
 """Commands that fail on the server, or take effect and are not answered, cost a run only time.
 
-A short form, in this process and on a standalone server as well: tests/mongo/test_retry.py.
+Errors and connections that close, command by command and on a standalone server as well:
+tests/mongo/test_retry.py.
 """
 
 from __future__ import annotations
@@ -16,8 +17,6 @@ pytestmark = pytest.mark.faults
 _TIMES = 3  # each fault is met
 # NotWritablePrimary, ShutdownInProgress, CursorNotFound, WriteConcernTimeout
 _ERRORS = (10107, 91, 43, 64)
-_WRITE_CONCERN_ERRORS = {64: "WriteConcernTimeout", 91: "ShutdownInProgress"}
-_WRITES = ("insert", "update", "commitTransaction")
 _AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
 _FIRE_SECONDS, _LOOK_SECONDS = 20.0, 0.5
 _LOSE_SECONDS = 5.0
@@ -66,19 +65,12 @@ class FailPoint:
 
 SHORT = pytest.mark.short
 IN_A_ROW = (1, 2, 5)
-COMMANDS = ("find", *_WRITES)
 CLOSED = {"closeConnection": True}
 PAGE = [
     *((n, CLOSED) for n in IN_A_ROW),
     *((3, {"errorCode": code}) for code in _ERRORS),
 ]
 FAULTS = [
-    *((n, [command], how) for command in COMMANDS for n, how in PAGE),
-    *(
-        (3, [command], {"writeConcernError": {"code": code, "errmsg": message}})
-        for command in _WRITES
-        for code, message in _WRITE_CONCERN_ERRORS.items()
-    ),
     # the commit goes on without an answer
     pytest.param(2, [], {"name": _COMMIT, **CLOSED}, marks=SHORT),
     *((n, [], {"name": _COMMIT, **CLOSED}) for n in (1, 5)),

@@ -20,15 +20,16 @@ from dedup_job.decision import (
     by_key,
 )
 from dedup_job.documents import Document, Kept, Reason, Skipped
-from dedup_job.errors import DedupError, LeaseHeld, StateMismatch
+from dedup_job.errors import DedupError
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.pipeline import Job, run
 from dedup_job.job.preparing import Preparation
+from dedup_job.job.protocols import NoSnapshots
 from dedup_job.native.code_points import pack
 from dedup_job.runs.counts import Counts, Histogram
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.run import About, Checkpoint, Scope, Status
 from dedup_job.runs.stages import Stage
 from tests.deciding import decisions_of
 
@@ -58,8 +59,7 @@ class FakeSource:
         self._contents, self._target = contents, target
         self.known = 0
         self.changed, self.tells = {}, True
-        self.bookmark = "here"
-        self.marked = []
+        self.bookmark = None
         self.pages_read = 0
         self.limits = []
 
@@ -72,9 +72,7 @@ class FakeSource:
         """Look nothing up."""
 
     def mark(self, since):
-        """Take the bookmark, before anything is read or written."""
-        assert self.pages_read == 0
-        self.marked.append(since)
+        """Follow no changes."""
 
     def pages(self, limit):
         """Count the decided documents as known and yield the others."""
@@ -97,22 +95,14 @@ class FakeTarget:
         self.contents = {}
         self.checkpoint = None
         self.reports = []  # one for each batch written
-        self.left = None  # a bookmark
-        self.changed, self.tells = {}, True
         self.ends = []  # one for each run that came to its end
         self.breaks = []  # one for each run that broke off
-        self.wrong = ""  # what is found at the end
         self.held = False
-        self.too_large = ()
-        self.removed = set()
-        self.lines = []  # what is recorded of runs
         self._kept = []  # key, value, digest, short, run
 
     @contextmanager
     def hold(self):
-        """Refuse a second holder."""
-        if self.held:
-            raise LeaseHeld("another run holds the lease")
+        """Note whether a run holds the target."""
         self.held = True
         try:
             yield
@@ -120,14 +110,14 @@ class FakeTarget:
             self.held = False
 
     def begin(self, scope, record):
-        """Go on with the unfinished checkpoint of this scope, or begin a new one; tell all runs."""
+        """Go on with the unfinished checkpoint of this scope, or begin a new one."""
         assert self.held
         former = self.checkpoint
         if former is None or former.finished or former.scope != scope:
             number = former.run + 1 if former else 1
             self.checkpoint = Checkpoint(number, scope, datetime.now(UTC), Counts())
         assert record(self.checkpoint).status is Status.RUNNING
-        return self.checkpoint, [run for run in self.lines if run.number <= self.checkpoint.run]
+        return self.checkpoint, []
 
     def kept(self):
         """Yield what is kept, in pages of two."""
@@ -138,18 +128,14 @@ class FakeTarget:
             yield KeptPage(keys=list(keys), fingerprints=Fingerprints(*prints), run=run)
 
     def texts(self, keys):
-        """Return the texts of the kept documents among these, but of none that is removed."""
-        kept = {str(i).encode(): self.contents[i] for i in self.kept_ids if i not in self.removed}
+        """Return the texts of the kept documents among these."""
+        kept = {str(i).encode(): self.contents[i] for i in self.kept_ids}
         return {key: kept[key] for key in keys if key in kept}
 
     def named(self, keys):
         """Return ids, as a person writes them, and texts."""
         texts = self.texts(keys)
         return [(int(key), key.decode(), texts.get(key, "")) for key in keys]
-
-    def fits(self, documents):
-        """Refuse the documents named as too large."""
-        return np.array([document.id not in self.too_large for document in documents])
 
     def write(self, batch, decisions, report):
         """Take the batch with its checkpoint; refuse a document that is decided already."""
@@ -167,20 +153,18 @@ class FakeTarget:
         self.reports.append(report)
 
     def problem(self, index, checkpoint):
-        """Return what a test wants to be wrong, once all is written."""
+        """Find nothing wrong, once all is written."""
         assert self.held
         assert checkpoint.counts == self.checkpoint.counts
         assert len(index) >= checkpoint.counts.kept
-        return self.wrong
+        return ""
 
     def bookmark(self):
-        """Return the bookmark that the last run left."""
-        return self.left
+        """Return no bookmark."""
 
-    def finish(self, report, bookmark=None, changed=None, *, unseen=False):  # noqa: ARG002
-        """Take the last checkpoint, the bookmark if there is one, and what changed since."""
+    def finish(self, report, *_, unseen=False):  # noqa: ARG002
+        """Take the last checkpoint."""
         assert self.held
-        self.left, self.changed = bookmark or self.left, changed or {}
         self.ends.append(report)
         self.checkpoint = report.checkpoint
 
@@ -213,21 +197,9 @@ class Strip:
         return Cleaned(stripped, texts.lengths - stripped.lengths)
 
 
-class Nothing:
-    """Snapshots that keep nothing."""
-
-    def promised(self):
-        """Have nothing."""
-
-    def load(self, index):  # noqa: ARG002
-        """Have nothing."""
-        return ""
-
-    def relieve(self, index):
-        """Have memory for all."""
-
-    def save(self, index):
-        """Keep nothing."""
+def fit(documents):
+    """Let all documents be small enough."""
+    return np.ones(len(documents), dtype=bool)
 
 
 def stop_after(batches):
@@ -257,13 +229,13 @@ def job(target, *, contents=TEXTS, source=None, limit=None, decides=GreedyDedupl
         "source": source or FakeSource(contents, target),
         "target": target,
         "preparing": Preparation(
-            changes.pop("cleaner", Strip()), fingerprinter, target.fits, most_chars=10_000
+            changes.pop("cleaner", Strip()), fingerprinter, fit, most_chars=10_000
         ),
         "index": index,
         "decider": decides(index, DecisionSettings(judge="none"), by_key(target.texts)),
         "max_rate": None,
         "abort_if": AbortConditions(AbortSettings()),
-        "snapshots": Nothing(),
+        "snapshots": NoSnapshots(),
         "threads": 1,
         "progress": QUIET,
         "stop": lambda: False,
@@ -293,21 +265,6 @@ def test_every_document_is_decided_once_and_in_order(target, threads):
         cut_characters=4,
         candidates=Histogram.of([0] * 8),
     )
-
-
-def test_pages_are_prepared_at_the_same_time_and_still_decided_in_order(target):
-    """The first page is only cleaned once the last one is, which a single thread could not do."""
-    contents = {number: f"words of the text number {number} here" for number in range(1, 10)}
-    last_cleaned = threading.Event()
-
-    def see(texts):
-        if any("number 9 " in text for text in texts):
-            last_cleaned.set()
-        elif any("number 1 " in text for text in texts):
-            assert last_cleaned.wait(timeout=60)
-
-    run(job(target, contents=contents, threads=4, cleaner=Strip(see)))
-    assert list(target.decided) == list(contents)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
@@ -344,27 +301,12 @@ def test_a_batch_is_written_with_the_checkpoint_that_counts_it_and_the_end_is_re
     assert not target.held
 
 
-def test_what_the_source_changed_is_counted_and_handed_to_the_target(target):
-    source = FakeSource(TEXTS, target)
-    source.changed = {"changed": {b"1", b"2"}, "deleted": {b"3"}}
-    report = run(job(target, source=source))
-    assert report.changed == {"changed": 2, "deleted": 1}
-    assert target.changed == source.changed
-
-
 def test_seconds_are_those_of_the_run_and_each_stage_has_its_own(target):
     before = time.perf_counter()
     report = run(job(target, cleaner=Strip(lambda _: time.sleep(0.006))))
     assert 0.02 < report.checkpoint.seconds <= time.perf_counter() - before
     assert list(report.stages) == [str(stage) for stage in Stage]
     assert 0.02 < report.stages["clean"] <= report.checkpoint.seconds
-
-
-def test_a_document_that_would_not_fit_is_quarantined(target):
-    target.too_large = (2, 3)
-    run(job(target))
-    assert target.ledger == LEDGER | {2: "too_large", 3: "too_large"}
-    assert "16 MiB" in target.decided[2].detail
 
 
 def test_a_stop_is_obeyed_after_the_batch_in_hand_and_leaves_no_thread_behind(target):
@@ -413,55 +355,12 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(targe
     assert (target.kept_ids, target.ledger) == (KEPT, LEDGER)
 
 
-def test_a_run_whose_target_is_not_as_it_left_it_is_not_done(target):
-    target.wrong = "two documents are missing"
-    with pytest.raises(StateMismatch, match="two documents are missing"):
-        run(job(target))
-    (end,) = target.ends
-    assert (end.status, end.checkpoint.finished) == (Status.FAILED, True)
-    assert list(target.decided) == list(TEXTS)
-
-
-def test_the_next_run_decides_only_what_is_new(target):
-    run(job(target))
-    new = {0: TEXTS[1], 13: "a new text of several words", 14: "short"}
-    report = run(job(target, contents=TEXTS | new))
-    assert list(target.decided)[12:] == [0, 13, 14]
-    assert (report.checkpoint.run, report.known) == (2, 12)
-    assert report.checkpoint.counts == Counts(
-        kept=1, exact=2, short_duplicate=1, candidates=Histogram.of([0])
-    )
-
-
-def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
-    """One word less among 400 turns few of the 64 sums."""
-    words = [f"word{number}" for number in range(400)]
-    contents = {1: " ".join(words), 2: " ".join(words[:-1])}
-    run(job(target, contents=contents, limit=1, distance=7))
-    report = run(job(target, contents=contents, distance=7))
-    assert report.checkpoint.counts == Counts(near=1, candidates=Histogram.of([1]))
-    assert target.decided[2].pair.of == b"1"
-
-
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("limit", [1, 3, 4, 12, 99])
 def test_a_limit_bounds_the_documents_decided(target, limit, threads):
     report = run(job(target, limit=limit, threads=threads))
     assert list(target.decided) == list(TEXTS)[:limit]
     assert (report.status, report.checkpoint.finished) == (Status.DONE, True)
-
-
-def test_the_next_run_gets_the_bookmark_of_the_last_one_that_read_everything(target):
-    sources = [FakeSource(TEXTS, target) for _ in range(4)]
-    for number, source in enumerate(sources):
-        source.bookmark = number
-    run(job(target, source=sources[0], limit=5))
-    run(job(target, source=sources[1], stop=stop_after(3)))
-    assert target.left is None
-    run(job(target, source=sources[2]))
-    run(job(target, source=sources[3]))
-    assert [source.marked for source in sources] == [[None], [None], [None], [2]]
-    assert target.left == 3
 
 
 @pytest.mark.parametrize(("limit", "left"), [(5, [2]), (3, [])])
@@ -516,13 +415,6 @@ def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(target, 
     assert [broken.status for broken in target.breaks] == [Status.FAILED]
 
 
-def test_a_run_that_is_kept_away_touches_nothing(target):
-    source = FakeSource(TEXTS, target)
-    with target.hold(), pytest.raises(LeaseHeld):
-        run(job(target, source=source))
-    assert (source.pages_read, target.ends, target.checkpoint) == (0, [], None)
-
-
 @pytest.mark.parametrize(
     ("former", "wanted", "told"),
     [
@@ -554,33 +446,12 @@ def test_progress_tells_how_the_index_is_loaded(target):
     assert [now.done for now in moments if now.doing == "loading the index"] == [0, 2, 4, 6, 8]
 
 
-def test_progress_is_told_what_the_other_runs_of_the_target_did(target):
-    then = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3)]
-    ends = zip(("done", "failed", "done"), (1, 2, 4), then, strict=True)
-    about = About("db.in", "db.out", {}, {}, dry_run=False)
-    target.lines = [
-        Run(about, Status(s), Checkpoint(n, Scope(), t, Counts(kept=n)), t, 0, {})
-        for s, n, t in ends
-    ]
-    target.checkpoint = Checkpoint(4, Scope(), then[2], Counts())
-    moments = []
-    run(job(target, progress=Progress(moments.append)))
-    assert (moments[0].others, moments[0].last_success) == (Counts(kept=3), then[0])
-
-
 def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_only(target):
     last, under_way = run(job(target)).as_row(), target.reports[-1].as_row()
     assert {name for name in last if last[name] != under_way[name]} == {
         *("status", "finished", "stages", "clusters", "profile", "series"),
         *("seconds", "docs_per_second"),
     }
-
-
-def test_the_last_report_names_the_largest_clusters_with_the_words_they_begin_with(target):
-    target.removed = {5}  # meanwhile, by someone else
-    report = run(job(target))
-    assert report.clusters == (Cluster(1, 1, TEXTS[1], "1"), Cluster(5, 1, "", "5"))
-    assert all(under_way.clusters == () for under_way in target.reports)
 
 
 def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_short(target):

@@ -10,16 +10,12 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.errors import StateMismatch
 from dedup_job.job.concurrency import BackgroundWriter
 from dedup_job.mongo.source import Source
-from dedup_job.report.progress import Log
-from dedup_job.runs.progress import Progress
-from dedup_job.settings import load
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused
-from tests.running import after_batches, run_here, uri_of
+from tests.running import after_batches, run_here, run_watched
 
 Db = Database[dict[str, Any]]
 pytestmark = pytest.mark.standalone
@@ -62,10 +58,7 @@ def run_until(database: Db, patch: pytest.MonkeyPatch, batches: int, **flags: An
     with patch.context() as own:
         own.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
         after_batches(own, batches, stop.set)
-        dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        settings = load({"connection.uri": uri_of(database), **dotted}).settings
-        names = (f"{database.name}.source", f"{database.name}.target")
-        run_job(settings, Request(*names), Watch(Progress(Log()), stop=stop.is_set))
+        run_watched(database, stop.is_set, **flags)
 
 
 OTHER = "另外还要写出岩石分为哪三类，并各举一个例子说明它们的成因。"

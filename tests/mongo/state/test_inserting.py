@@ -12,8 +12,8 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import assembly
-from dedup_job.mongo.state import inserting
-from dedup_job.mongo.state.inserting import insert
+from dedup_job.mongo.state import commits
+from dedup_job.mongo.state.commits import insert
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 Db = Database[dict[str, Any]]
@@ -28,11 +28,11 @@ def rows_of(count: int, size: int = 10) -> BytesColumn:
 @pytest.fixture(params=[True, False])
 def either_way(request, monkeypatch):
     """Let the driver take many as one, and not, as it might one day."""
-    monkeypatch.setattr(inserting, "takes_many", lambda: request.param)
+    monkeypatch.setattr(commits, "takes_many", lambda: request.param)
 
 
 def test_this_driver_takes_many_as_one():
-    assert inserting.takes_many()
+    assert commits.takes_many()
 
 
 @pytest.mark.standalone
@@ -53,7 +53,7 @@ def test_a_document_of_16_mib_goes_alone(any_database):
 
 
 def test_more_than_a_command_takes_goes_in_several(any_database, monkeypatch):
-    monkeypatch.setattr(inserting, "MOST_ROWS", 7)
+    monkeypatch.setattr(commits, "MOST_ROWS", 7)
     insert(any_database.target, rows_of(20), None)
     assert any_database.target.count_documents({}) == 20
 
