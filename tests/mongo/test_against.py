@@ -27,7 +27,6 @@ from tests.mongo.test_keep import KEEP, versions
 from tests.mongo.test_refreshing import OTHER, REFRESH
 from tests.proving import good
 from tests.running import (
-    after_batches,
     assert_each_source_id_is_in_one_place,
     invoke,
     outcome,
@@ -257,28 +256,6 @@ def test_names_may_change_between_runs_and_hold_for_what_comes(database, tmp_pat
     two = f"{database.name}.two"
     expected = {1: (None, None), 2: (2, two), 3: (None, None), 4: (None, None), 5: (3, None)}
     assert decided(database) == expected | {2: (1, two)}
-
-
-def test_a_run_that_broke_off_goes_on(database, tmp_path, monkeypatch):
-    corpus = make_corpus(400, seed=9)
-    database.other.insert_many(corpus[:200])
-    database.source.insert_many(corpus[200:])
-    flags: dict[str, Any] = {"index__folder": str(tmp_path), "run__batch_documents": 20}
-
-    def fail() -> None:
-        raise OSError("unplugged")
-
-    with monkeypatch.context() as patched:
-        after_batches(patched, 3, fail)
-        with pytest.raises(OSError, match="unplugged"):
-            run_against(database, **flags)
-    assert sum(map(len, outcome(database))) == 60
-    run_against(database, **flags)
-    parts = outcome(database)
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        database[name].drop()
-    run_against(database)
-    assert outcome(database) == parts
 
 
 def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):

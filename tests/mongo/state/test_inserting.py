@@ -11,7 +11,6 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.state import commits
 from dedup_job.mongo.state.commits import insert
 from dedup_job.native.bytes_column import BytesColumn, strings_of
@@ -66,14 +65,3 @@ def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_dat
     errors = refused.value.details["writeErrors"]
     assert [(error["index"], error["code"]) for error in errors] == [(7, 11000), (33, 11000)]
     assert any_database.target.count_documents({}) == 40
-
-
-def test_documents_made_of_columns_are_those_that_bson_makes():
-    made = assembly.documents(
-        *assembly.string_fields("a", strings_of(["文".encode(), b""])),
-        *assembly.field("b", strings_of([bson.encode({}), bson.encode({"c": 1})])),
-    )
-    assert made.list() == [
-        bson.encode({"a": "文", "b": {}}),
-        bson.encode({"a": "", "b": {"c": 1}}),
-    ]
