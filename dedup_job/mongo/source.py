@@ -28,8 +28,7 @@ from dedup_job.documents import (
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, RawPage
-from dedup_job.mongo.bson.ids import as_asked
+from dedup_job.mongo.bson.edit import RawDocument, RawPage, as_asked
 from dedup_job.mongo.bson.ranking import Rule
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
