@@ -184,7 +184,8 @@ def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
 def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
     """Put all on the disk, so that taking the name is all that is left."""
     try:
-        stream.close()
+        if stream is not whole:
+            stream.close()
         whole.flush()
         os.fsync(whole.fileno())
     except OSError as e:
