@@ -55,7 +55,7 @@ def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
 
 
 def test_the_second_signal_comes_again_as_well(capfd: pytest.CaptureFixture[str]) -> None:
-    with StopSignals(say=lambda: None) as stop:
+    with StopSignals() as stop:
         stop.wait_for_batch()
         in_a_finalizer(signal.SIGTERM)
         assert stop()
