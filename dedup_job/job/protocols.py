@@ -111,9 +111,6 @@ class Target(Protocol):
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""
 
-    def named(self, keys: Sequence[bytes]) -> Sequence[tuple[Any, str, str]]:
-        """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
-
     def bookmark(self) -> Any:
         """Return the bookmark of the last run that read everything; None if it is of no use."""
 

@@ -231,7 +231,7 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
                 "{cut:,} documents have very many (up to {most:,}): each was compared with the "
                 "most similar of them",
                 cut=counts.cut,
-                most=counts.candidates.most,
+                most=counts.most_candidates,
             ),
         )
     if report.unindexed:
@@ -308,14 +308,7 @@ def _profile(profile: Profile) -> Table:
 
 def _work(report: Run) -> Iterator[Message]:
     """Yield what the tables of a profile do not say."""
-    found, profile = report.counts.candidates, report.profile
-    if found.total:
-        yield Message(
-            "candidates per document: mean {mean:,.2f}, p99 {p99:,}, max {most:,}",
-            mean=found.mean,
-            p99=found.percentile(99),
-            most=found.most,
-        )
+    profile = report.profile
     if profile is None:
         return
     stage, share = profile.bottleneck

@@ -26,9 +26,9 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.job.pipeline import Job, run
 from dedup_job.job.preparing import Preparation
 from dedup_job.native.code_points import pack
-from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.stages import Stage
 from tests.deciding import decisions_of
 
@@ -141,11 +141,6 @@ class FakeTarget:
         """Return the texts of the kept documents among these, but of none that is removed."""
         kept = {str(i).encode(): self.contents[i] for i in self.kept_ids if i not in self.removed}
         return {key: kept[key] for key in keys if key in kept}
-
-    def named(self, keys):
-        """Return ids, as a person writes them, and texts."""
-        texts = self.texts(keys)
-        return [(int(key), key.decode(), texts.get(key, "")) for key in keys]
 
     def fits(self, documents):
         """Refuse the documents named as too large."""
@@ -291,7 +286,6 @@ def test_every_document_is_decided_once_and_in_order(target, threads):
         reasons={"missing": 1, "empty": 1},
         cut_documents=1,
         cut_characters=4,
-        candidates=Histogram.of([0] * 8),
     )
 
 
@@ -428,9 +422,7 @@ def test_the_next_run_decides_only_what_is_new(target):
     report = run(job(target, contents=TEXTS | new))
     assert list(target.decided)[12:] == [0, 13, 14]
     assert (report.checkpoint.run, report.known) == (2, 12)
-    assert report.checkpoint.counts == Counts(
-        kept=1, exact=2, short_duplicate=1, candidates=Histogram.of([0])
-    )
+    assert report.checkpoint.counts == Counts(kept=1, exact=2, short_duplicate=1)
 
 
 def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
@@ -439,7 +431,7 @@ def test_a_near_duplicate_is_found_among_what_former_runs_kept(target):
     contents = {1: " ".join(words), 2: " ".join(words[:-1])}
     run(job(target, contents=contents, limit=1, distance=7))
     report = run(job(target, contents=contents, distance=7))
-    assert report.checkpoint.counts == Counts(near=1, candidates=Histogram.of([1]))
+    assert report.checkpoint.counts == Counts(near=1, most_candidates=1)
     assert target.decided[2].pair.of == b"1"
 
 
@@ -568,28 +560,12 @@ def test_progress_is_told_what_the_other_runs_of_the_target_did(target):
     assert (moments[0].others, moments[0].last_success) == (Counts(kept=3), then[0])
 
 
-def test_reports_under_way_differ_from_the_last_in_status_times_and_clusters_only(target):
+def test_reports_under_way_differ_from_the_last_in_status_and_times_only(target):
     last, under_way = run(job(target)).as_row(), target.reports[-1].as_row()
     assert {name for name in last if last[name] != under_way[name]} == {
-        *("status", "finished", "stages", "clusters", "profile", "series"),
+        *("status", "finished", "stages", "profile", "series"),
         *("seconds", "docs_per_second"),
     }
-
-
-def test_the_last_report_names_the_largest_clusters_with_the_words_they_begin_with(target):
-    target.removed = {5}  # meanwhile, by someone else
-    report = run(job(target))
-    assert report.clusters == (Cluster(1, 1, TEXTS[1], "1"), Cluster(5, 1, "", "5"))
-    assert all(under_way.clusters == () for under_way in target.reports)
-
-
-def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_short(target):
-    texts = [f"{'wörd ' * 30}\n {number}" for number in range(12)]
-    copies = [text for number, text in enumerate(texts) for _ in range(1 + (number in (7, 11)))]
-    report = run(job(target, contents=dict(enumerate([*texts, *copies]))))
-    sizes = [(cluster.id, cluster.duplicates) for cluster in report.clusters]
-    assert sizes == [(7, 2), (11, 2), *((number, 1) for number in (0, 1, 2, 3, 4, 5, 6, 8))]
-    assert report.clusters[0].sample == ("wörd " * 20)
 
 
 def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(target, monkeypatch):

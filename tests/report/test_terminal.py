@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from dedup_job.report.output import Output
 from dedup_job.report.terminal import details, show
-from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.stages import Profile, Stage, Work
 
@@ -28,7 +28,7 @@ COUNTS = Counts(
     similar={"number": 1234, "name": 5},
     cut=1050,
     missing_originals=2,
-    candidates=Histogram(total=2_469_734, most=5000, classes={1: 1_200_000, 71: 34_867}),
+    most_candidates=5000,
 )
 
 
@@ -135,13 +135,6 @@ def test_the_next_steps_are_commands_for_this_target():
     for command in ("list --what near --run 3", "undo 3"):
         assert f"dedup {command} --target '题库.a b'" in text
     assert "undo" not in shown(report(dry=True))
-
-
-def test_a_profile_tells_of_candidates():
-    assert "candidates per document: mean 2.00, p99 71, max 5,000" in shown(report(), profile=True)
-    assert "per document" not in shown(report())
-    without = replace(COUNTS, candidates=Histogram.of([0, 0]))
-    assert "per document" not in shown(report(without), profile=True)
 
 
 def test_a_profile_names_the_bottleneck():
