@@ -74,7 +74,7 @@ def test_without_a_target_the_command_is_named(school: Db) -> None:
 
 def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
     code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
-    assert (code, "dry run: 40 read" in said) == (0, True), said
+    assert (code, "scanned            40 " in said) == (0, True), said
     assert "pairs.html: open it in a browser." in said
     assert (
         f"dedup run --source {school.name}.questions --target {school.name}"
@@ -87,7 +87,7 @@ def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) 
 def test_the_collection_of_the_number_is_read(school: Db, tmp_path: Path) -> None:
     answers = ["9\n", "x\n", "2\n", "what\n", "y\n"]
     code, said = ask(school, "--db", school.name, answers=answers, folder=tmp_path)
-    assert (code, "dry run: 1 read" in said) == (0, True), said
+    assert (code, "scanned            1 " in said) == (0, True), said
     assert "Answer y or n." in said
     assert f"dedup run --source {school.name}.small --target {school.name}.small_unique" in said
 
