@@ -308,7 +308,6 @@ class RunProgress:
             self._report(end, Status.STOPPED if stopped else Status.DONE),
             unindexed=job.index.unindexed,
             profile=profile,
-            machines=job.preparing.machines,
         )
 
     @property

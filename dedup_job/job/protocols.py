@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
-from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
+from dedup_job.runs.run import Checkpoint, Run, Scope
 from dedup_job.runs.stages import Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
@@ -85,10 +85,6 @@ class Refresher(Protocol):
 
 class Preparing(Protocol):
     """Makes batches of pages; called from several threads."""
-
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """The machines at work by name; empty for a local run."""
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch of a page; watch: counts time, documents and bytes."""

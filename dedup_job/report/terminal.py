@@ -262,8 +262,6 @@ def _number(name: str, count: int) -> Message:
 
 
 def _tables(report: Run) -> Iterator[tuple[Message, Table]]:
-    if report.machines:
-        yield Message("Machines:"), _machines(report)
     yield Message("Stages:"), _stages(report)
     if report.profile is not None:
         yield Message("How busy they were:"), _profile(report.profile)
@@ -275,13 +273,6 @@ def _stages(report: Run) -> Table:
         table.add_row(label(name), f"{seconds:,.2f}")
     table.add_section()
     table.add_row(Message("whole run"), f"{report.seconds:,.2f}")
-    return table
-
-
-def _machines(report: Run) -> Table:
-    table = new_table(Message("machine"), *figures(Message("workers"), Message("prepared")))
-    for name, machine in sorted(report.machines.items()):
-        table.add_row(name, *(f"{figure:,}" for figure in machine))
     return table
 
 

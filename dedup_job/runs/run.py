@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
@@ -101,13 +101,6 @@ class About:
         return bool(self.settings.get("output", {}).get("keep"))
 
 
-class Machine(NamedTuple):
-    """A machine of a cluster: workers there, and documents that they prepared."""
-
-    workers: int
-    documents: int
-
-
 def in_utc(time: datetime | None) -> datetime | None:
     """Return a time of the server as one that knows its zone."""
     return None if time is None else time.replace(tzinfo=UTC)
@@ -124,9 +117,8 @@ class Run:
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `unindexed` how often the index does not find a kept document by a key that very many share,
     `expected` about how many documents the run has to decide, None if not known; `series` holds
-    seconds, documents and resident bytes over time; `machines` says by name who prepared the
-    documents of a run on a cluster; `differing` says by field how many dropped rows of a file have
-    another value there than the kept one.
+    seconds, documents and resident bytes over time; `differing` says by field how many dropped
+    rows of a file have another value there than the kept one.
     """
 
     about: About
@@ -141,7 +133,6 @@ class Run:
     profile: Profile | None = None
     expected: int | None = None
     series: Sequence[Sequence[float]] = ()
-    machines: Mapping[str, Machine] = field(default_factory=dict)
     differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -196,7 +187,6 @@ class Run:
     def from_row(cls, row: Mapping[str, Any]) -> Run:
         """Read back what `as_row` wrote, but for the profile."""
         settings, versions = row["settings"], row.get("versions") or {}
-        machines = row.get("machines") or ()
         return cls(
             About(row["source"], row.get("target", ""), settings, versions, dry_run=False),
             Status(row["status"]),
@@ -207,7 +197,6 @@ class Run:
             refreshed=row.get("refreshed") or {},
             expected=row.get("expected"),
             series=row.get("series") or (),
-            machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -215,7 +204,6 @@ class Run:
         counts = self.checkpoint.counts
         # without points a row that is resumed keeps its own
         series = {"series": [list(point) for point in self.series]} if self.series else {}
-        machines = [{"name": name, **one._asdict()} for name, one in self.machines.items()]
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -237,7 +225,6 @@ class Run:
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.unindexed,
-            **({"machines": machines} if machines else {}),
             **({"differing": dict(self.differing)} if self.differing else {}),
             **series,
         }

@@ -12,7 +12,7 @@ from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.run import About, Checkpoint, Machine, Run, Scope, Status
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(
@@ -84,7 +84,7 @@ def test_a_run_as_json_survives_json(report):
 
 
 def test_a_run_comes_back_from_its_row_but_for_where_it_was():
-    run = replace(REPORT, machines={"one": Machine(2, 7)}, series=[[0.5, 1, 2]], expected=20)
+    run = replace(REPORT, series=[[0.5, 1, 2]], expected=20)
     stored = bson.decode(bson.encode({"_id": 7, **run.as_row()}))
     checkpoint = replace(CHECKPOINT, last_id=None)
     assert Run.from_row(stored) == replace(run, checkpoint=checkpoint)
