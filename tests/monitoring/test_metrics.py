@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import logging
-import os
 import re
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dedup_job.errors import UsageError
-from dedup_job.files import write_whole
 from dedup_job.monitoring import metrics
 from dedup_job.monitoring.metrics import HELP, End, MetricsFile, as_text
 from dedup_job.runs.counts import Counts
@@ -195,23 +190,3 @@ def test_the_name_of_the_target_may_hold_anything(file: Path, target: str) -> No
     assert (family.samples[0].labels, family.samples[0].value) == ({"target": target}, 1e18)
     file.write_text(text)
     MetricsFile(file).named(target)  # it is read as the same name
-
-
-def _write_for_ever(file: Path) -> None:
-    while True:
-        write_whole(file, as_text("d.target", EVERY) * 200)
-
-
-def test_a_process_killed_while_it_writes_leaves_the_old_or_the_new_file(file: Path) -> None:
-    lengths = set()
-    for round_ in range(8):
-        process: Any = get_context("fork").Process(target=_write_for_ever, args=(file,))
-        process.start()
-        deadline = time.monotonic() + 60
-        while not file.exists() and time.monotonic() < deadline:
-            time.sleep(0.001)
-        time.sleep(0.003 * round_)
-        os.kill(process.pid, signal.SIGKILL)
-        process.join()
-        lengths.add(len(file.read_text()))
-    assert lengths == {len(as_text("d.target", EVERY) * 200)}
