@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -133,12 +132,6 @@ def test_a_page_that_is_there_is_left_alone(school: Db, tmp_path: Path) -> None:
 def test_a_run_that_cannot_be_dry_needs_both_names(school: Db, more: tuple[str, ...]) -> None:
     refused = dedup("run", "--db", school.name, *more, uri=uri_of(school))
     assert (refused.returncode, "--source and --target are needed." in refused.stderr) == (2, True)
-
-
-def test_a_log_in_json_stays_one(school: Db) -> None:
-    told = dedup("run", "--db", school.name, "--log-format", "json", uri=uri_of(school)).stderr
-    lines = [json.loads(line) for line in told.splitlines()]
-    assert "--source and --target are needed." in lines[-1]["message"] + str(lines[-1])
 
 
 def test_a_collection_beside_one_that_ends_like_a_state_is_offered(database: Db) -> None:
