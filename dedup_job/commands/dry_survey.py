@@ -25,7 +25,6 @@ from dedup_job.runs.survey import (
     OTHERS,
     RANDOM,
     Drawn,
-    Group,
     Survey,
 )
 
@@ -119,15 +118,6 @@ class SurveyCollector:
             near=near.changed(found),
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
-            groups=[
-                Group(
-                    DecidedDocument(
-                        b"", id=c.shown, text=c.sample, duplicates=c.duplicates, against=c.against
-                    ),
-                    (),
-                )
-                for c in report.clusters
-            ],
             runs=[report],
             settings=about.settings,
             versions=about.versions,

@@ -121,8 +121,8 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
             Message(
-                "--ledger {ledger}: it is written as {format}. End its name in .jsonl, .jsonl.gz "
-                "or .jsonl.zst.",
+                "--ledger {ledger}: it is written as {format}. End its name in .jsonl or "
+                ".jsonl.gz.",
                 ledger=ledger.path,
                 format=JSON_LINES,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,6 @@ from dedup_job.columns import Batch, Documents
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.messages import Message
-from dedup_job.runs.run import Machine
 from dedup_job.runs.stages import Stage, Stopwatch
 
 _TOO_LARGE = Quarantined(
@@ -35,11 +34,6 @@ class Preparation:
     fits: Callable[[Documents], NDArray[np.bool_]]
     most_chars: int
     ranks: Callable[[Documents], Sequence[bytes]] | None = None
-
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """None but this one."""
-        return {}
 
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes, counting the time."""

@@ -9,12 +9,13 @@ from typing import Any
 
 from pymongo.errors import OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
+from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 
 _OF_THE_SERVER = ("admin", "config", "local")  # databases
+_EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
 
 
@@ -138,6 +139,39 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
                     kind=kind,
                 )
             )
+
+
+def check_target_lasts(client: Client, target: Namespace) -> None:
+    """Refuse a target that does not keep its documents, or compares ids by rules of its own."""
+    database = client[target.database]
+    own = {"name": {"$in": [target.collection + suffix for suffix in ("", *SUFFIXES)]}}
+    try:
+        rows = [*database.list_collections(filter={**own, "type": "collection"})]
+        whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
+    except OperationFailure as e:
+        if e.code != UNAUTHORIZED:
+            raise
+        return  # the end of a run finds what is lost by then
+    for name, why in whys.items():
+        if why is not None:
+            raise StateMismatch(
+                Message(
+                    "the collection {name} {why}. Name another --target.",
+                    name=Namespace(target.database, name),
+                    why=why,
+                )
+            )
+
+
+def _why_lost(options: Mapping[str, Any], collection: AnyCollection) -> Message | None:
+    if options.get("capped"):
+        return Message("is capped: it removes its oldest documents when it is full")
+    expires = [index["name"] for index in collection.list_indexes() if _EXPIRES in index]
+    if expires or _EXPIRES in options:
+        return Message("removes documents after a time ({name})", name=[*expires, _EXPIRES][0])
+    if "collation" in options:
+        return Message("has a collation, which compares ids by rules of its own")
+    return None
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:

@@ -231,7 +231,7 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
                 "{cut:,} documents have very many (up to {most:,}): each was compared with the "
                 "most similar of them",
                 cut=counts.cut,
-                most=counts.candidates.most,
+                most=counts.most_candidates,
             ),
         )
     if report.unindexed:
@@ -262,8 +262,6 @@ def _number(name: str, count: int) -> Message:
 
 
 def _tables(report: Run) -> Iterator[tuple[Message, Table]]:
-    if report.machines:
-        yield Message("Machines:"), _machines(report)
     yield Message("Stages:"), _stages(report)
     if report.profile is not None:
         yield Message("How busy they were:"), _profile(report.profile)
@@ -275,13 +273,6 @@ def _stages(report: Run) -> Table:
         table.add_row(label(name), f"{seconds:,.2f}")
     table.add_section()
     table.add_row(Message("whole run"), f"{report.seconds:,.2f}")
-    return table
-
-
-def _machines(report: Run) -> Table:
-    table = new_table(Message("machine"), *figures(Message("workers"), Message("prepared")))
-    for name, machine in sorted(report.machines.items()):
-        table.add_row(name, *(f"{figure:,}" for figure in machine))
     return table
 
 
@@ -308,14 +299,7 @@ def _profile(profile: Profile) -> Table:
 
 def _work(report: Run) -> Iterator[Message]:
     """Yield what the tables of a profile do not say."""
-    found, profile = report.counts.candidates, report.profile
-    if found.total:
-        yield Message(
-            "candidates per document: mean {mean:,.2f}, p99 {p99:,}, max {most:,}",
-            mean=found.mean,
-            p99=found.percentile(99),
-            most=found.most,
-        )
+    profile = report.profile
     if profile is None:
         return
     stage, share = profile.bottleneck

@@ -14,7 +14,6 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.commands.survey import survey_target
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.survey import Stratum, Survey
 from dedup_job.settings import load
@@ -188,11 +187,6 @@ def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
 def test_a_document_that_is_missing_from_the_target_is_seen(filled: Db):
     filled.target.delete_one({})
     assert not survey(filled).adds_up
-
-
-def test_a_target_that_no_run_wrote_is_refused(database: Db):
-    with pytest.raises(UsageError, match="target"):
-        survey(database)
 
 
 def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database: Db):

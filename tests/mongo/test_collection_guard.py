@@ -16,6 +16,7 @@ from tests.running import after_batches, run_here
 Db = Database[dict[str, Any]]
 
 PARTS = ("target", "target.ledger", "target.runs")
+FOLDED = {"locale": "en", "strength": 2}
 BATCH = {"run__batch_documents": 20, "run__threads": 1}
 
 
@@ -36,6 +37,27 @@ def run_with(database: Db, meddle: Callable[[Db], Any], after: int = 3) -> str:
     row = database["target.runs"].find_one({"_id": 1})
     assert row is None or row["status"] != "done"
     return str(found.value)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "is capped"),
+        (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "(made_1)"),
+        (lambda db, part: db.create_collection(part, collation=FOLDED), "has a collation"),
+    ],
+    ids=["capped", "TTL", "collation"],
+)
+def test_a_collection_that_loses_documents_is_refused_before_anything_is_written(
+    filled, part, make, named
+):
+    make(filled, part)
+    with pytest.raises(StateMismatch) as found:
+        run_here(filled, **BATCH)
+    assert f"{filled.name}.{part} " in str(found.value)
+    assert named in str(found.value)
+    assert filled.target.count_documents({}) == 0
 
 
 def replace(database: Db) -> None:

@@ -59,7 +59,7 @@ def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
     plant(any_database, {"created": LATE})
     whole = {"ledger__document": "whole"}
     run_here(any_database, **whole)
-    assert "exact" in command(any_database, "list", "--what", "dropped")
+    assert "equal text  20" in command(any_database, "list", "--what", "dropped")
     assert "exact" in command(any_database, "inspect", "20")
     before = outcome_of(any_database)
     command(any_database, "restore", "20")

@@ -1,4 +1,4 @@
-"""A page in a real browser: its language, where long texts begin, marks where colours are gone."""
+"""A page in a real browser: its language, marks where colours are gone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from tests.review import devtools
 
 pytestmark = devtools.MARKS
 SHOWN = "document.querySelector('h2').innerText"
-TEXTS = "[...document.querySelectorAll('article .text')]"
 
 
 @pytest.fixture(scope="module")
@@ -53,39 +52,6 @@ def test_the_language_is_the_one_asked_for_else_the_browsers(
     assert tab.evaluate("document.documentElement.lang") == (
         "zh-Hans" if shown == "抽样核对" else "en"
     )
-
-
-def test_the_button_changes_it_for_this_page_in_this_tab_alone(
-    chromium: devtools.Browser, tmp_path: Path
-) -> None:
-    tab, page = chromium.tab(), report_page(survey_with("text"), "en")
-    show(tab, tmp_path / "one.html", page)
-    tab.click("#language")
-    assert tab.evaluate(SHOWN) == "抽样核对"
-    show(tab, tmp_path / "one.html", page)
-    assert tab.evaluate(SHOWN) == "抽样核对"
-    show(tab, tmp_path / "two.html", page)
-    assert tab.evaluate(SHOWN) == "Pairs to look at"
-    other = chromium.tab()
-    show(other, tmp_path / "one.html", page)
-    assert other.evaluate(SHOWN) == "Pairs to look at"
-
-
-def test_a_long_text_begins_at_what_differs(chromium: devtools.Browser, tmp_path: Path) -> None:
-    same = "相同的一行字\n" * 60
-    pair = replace(survey_with("t").near.extreme[0], other=f"{same}甲", text=f"{same}甲乙")
-    folded = [replace(pair, key=b"%d" % n) for n in range(12)]
-    page = report_page(replace(survey_with("t"), near=Drawn(extreme=folded)))
-    tab = chromium.tab()
-    show(tab, tmp_path / "page.html", page)
-    tab.evaluate("for (const part of document.querySelectorAll('details')) part.open = true")
-    seen = (
-        f"{TEXTS}.map(text => {{ const [a, b] = [text, text.querySelector('del, ins')]"
-        ".map(e => e.getBoundingClientRect()); return a.top < b.top && b.bottom <= a.bottom; })"
-    )
-    tab.wait_for(f"{seen}.every(Boolean)")
-    assert tab.evaluate(f"{TEXTS}.length") == 2 * len(folded)
-    assert tab.evaluate(f"{TEXTS}.every(text => text.scrollTop > 0)")
 
 
 @pytest.mark.parametrize(

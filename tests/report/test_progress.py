@@ -156,32 +156,6 @@ def test_silence_of_the_database_is_told_at_once_and_then_seldom(log, lines):
     assert lines() == [*waits, "the database answers again"]
 
 
-def test_each_line_has_its_event_and_its_values(log, clock, caplog):
-    caplog.set_level(logging.INFO, logger="dedup")
-    log.began(of(Counts()), Counts(), None)
-    log.total(20)
-    clock.wait(40)
-    log.checkpoint(of(Counts(kept=6, near=4)))
-    began, counted, progressed = caplog.records
-    assert (began.event, began.values["run"], began.values["target"]) == (
-        "run_began",
-        2,
-        "d.target",
-    )
-    assert (counted.event, counted.values["documents"]) == ("work_counted", 20)
-    assert progressed.event == "run_progressed"
-    assert progressed.values.pop("resident_bytes") > 1_000_000
-    assert progressed.values == {
-        "documents": 10,
-        "expected": 20,
-        "docs_per_second": 0.2,
-        "kept": 6,
-        "duplicates": 4,
-        "skipped": 0,
-        "quarantined": 0,
-    }
-
-
 def test_a_function_is_told_of_the_work():
     told = []
     progress = Callback(lambda *values: told.append(values))

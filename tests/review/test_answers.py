@@ -9,10 +9,11 @@ import threading
 
 import pytest
 
+from dedup_job.demo import make_corpus
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import command_line
 from tests.review.conftest import served
-from tests.running import invoke, uri_of
+from tests.running import invoke, run_here, uri_of
 
 
 def shown_key(text):
@@ -169,9 +170,6 @@ def test_hostile_texts_are_shown_as_texts(database):
 
 
 def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
-    from dedup_job.demo import make_corpus
-    from tests.running import run_here
-
     database.source.insert_many(make_corpus(200, seed=3))
     run_here(database)
     database.source.drop()
@@ -195,3 +193,16 @@ def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
         tab.join()
     assert reviewed["target.labels"].count_documents({}) == 10
     assert page.review.progress().answered == 10
+
+
+def test_a_document_that_vanished_below_the_page_is_said_to_be_gone(database):
+    database.source.insert_many(make_corpus(200, seed=3))
+    run_here(database)
+    with served(database) as page:
+        key = first(page, "duplicate")
+        for name in ("target", "target.ledger", "source"):
+            database[name].delete_many({})
+        assert "The text is gone" in page.ask(f"/content?at={key}")[1]
+        for path in (f"/back?pair={key}", "/next"):
+            assert page.ask(path)[0] == 200
+        assert page.ask("/answer", {"pair": key, "label": "different"})[0] == 200

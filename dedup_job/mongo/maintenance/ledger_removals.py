@@ -33,7 +33,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
-from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Status
 
 
@@ -76,7 +76,7 @@ class Entry:
         """Return what changes with each piece: its size, and what it adds to the counts."""
         counts, kept = Counts(), self.documents if self.status == str(Status.RESTORED) else 0
         if kept:
-            counts = Counts(kept, short_kept=self.short, candidates=Histogram(classes={0: kept}))
+            counts = Counts(kept, short_kept=self.short)
         own = {"pieces": self.pieces, "documents": self.documents}
         return {**own, "counts": counts.as_dict(), "rates": counts.rates()}
 

@@ -132,8 +132,6 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
     runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
     texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
     runs.update_many({"of": numbers, ROWS: {"$ne": None}}, {"$unset": texts})
-    named = {"_id": numbers, "clusters": {"$ne": None}}
-    runs.update_many(named, {"$set": {"clusters.$[].sample": ""}})
     runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
 
 
