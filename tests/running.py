@@ -249,6 +249,26 @@ class Forked(ForkServerProcess):
             raise TimeoutError(self.said)
         return self.exitcode
 
+    def wait_for(self, words: str) -> None:
+        """Wait until it says so."""
+        deadline = time.monotonic() + 60
+        while words not in self.said:
+            assert time.monotonic() < deadline, self.said
+            assert self.poll() is None, self.said
+            time.sleep(0.02)
+
+    def stop(self, *signals: signal.Signals, within: float) -> int:
+        """Send signals, the second when it asks for that; return the exit code."""
+        start = time.monotonic()
+        for number, signum in enumerate(signals):
+            if number:
+                self.wait_for("once more to end at once")
+            self.send_signal(signum)
+        code = self.wait(60)
+        assert time.monotonic() - start < within
+        assert "Traceback" not in self.said
+        return code
+
     @property
     def said(self) -> str:
         """What it printed so far."""
@@ -276,11 +296,16 @@ def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> N
     monkeypatch.setattr(Target, "write", watched)
 
 
-def start_run(database: Database[dict[str, Any]], target: str, *more: str) -> Forked:
+def start_run(
+    database: Database[dict[str, Any]],
+    target: str,
+    *more: str,
+    first: Callable[[], object] | None = None,
+) -> Forked:
     """Start a run of small batches in a process of its own."""
     names = ("--db", database.name, "--source", "source", "--target", target, "--yes")
     environment = environment_for(uri_of(database), DEDUP_RUN__BATCH_DOCUMENTS="20")
-    return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"))
+    return Forked(["run", *names, *more], environment, Path(tempfile.mkdtemp(), "said"), first)
 
 
 @contextmanager

@@ -30,8 +30,7 @@ from dedup_job.mongo.retry import RetryPolicy, is_transient
 from dedup_job.mongo.state import commits
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
-from tests.mongo.test_signals import Run
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, start_run
 
 Db = Database[dict[str, Any]]
 # a standalone is written to otherwise; which errors pass is known by the code alone
@@ -188,12 +187,12 @@ def test_when_the_time_is_over_the_run_ends_with_5_and_the_next_one_goes_on(corp
     assert_as_if_nothing_had_happened(corpus)
 
 
-def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus, tmp_path):
+def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus):
     with failing(corpus, "insert", closeConnection=True):
-        run = Run(corpus, tmp_path / "words")
+        run = start_run(corpus, "target")
         run.wait_for("waiting for the database, 1 s")
-        assert run.end(signal.SIGTERM, within=60) == 143
-    assert "the same command goes on" in run.process.said
+        assert run.stop(signal.SIGTERM, within=60) == 143
+    assert "the same command goes on" in run.said
     assert (corpus["target.runs"].find_one({"_id": 1}) or {})["status"] == "stopped"
     run_here(corpus, run__batch_documents=25)
     assert_as_if_nothing_had_happened(corpus)

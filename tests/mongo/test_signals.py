@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ from pymongo.database import Database
 from dedup_job.demo import make_corpus
 from tests.faults.fail_points import failing
 from tests.running import (
-    Forked,
     assert_each_source_id_is_in_one_place,
     environment_for,
     on_terminal,
@@ -32,57 +29,18 @@ Db = Database[dict[str, Any]]
 ON_SERVERS = [("replica_set", signal.SIGINT, 130), ("standalone", signal.SIGTERM, 143)]
 
 
-class Run:
-    """A run in a process of its own, and what it says."""
-
-    def __init__(
-        self,
-        database: Db,
-        words: Path,
-        *more: str,
-        first: Callable[[], object] | None = None,
-        **settings: str,
-    ) -> None:
-        names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
-        given = {"DEDUP_RUN__BATCH_DOCUMENTS": "20", **settings}
-        environment = environment_for(uri_of(database), **given)
-        self.process = Forked(["run", *names, *more], environment, words, first)
-
-    def wait_for(self, words: str) -> None:
-        """Wait until it says so."""
-        deadline = time.monotonic() + 60
-        while words not in self.process.said:
-            assert time.monotonic() < deadline, self.process.said
-            assert self.process.poll() is None, self.process.said
-            time.sleep(0.02)
-
-    def end(self, *signals: signal.Signals, within: float) -> int:
-        """Send signals and return the exit code."""
-        start = time.monotonic()
-        for number, signum in enumerate(signals):
-            if number:
-                self.wait_for("once more to end at once")
-            self.process.send_signal(signum)
-        code = self.process.wait(60)
-        assert time.monotonic() - start < within
-        assert "Traceback" not in self.process.said
-        return code
-
-
 @pytest.mark.standalone
 @pytest.mark.parametrize(("any_server", "signum", "code"), ON_SERVERS, indirect=["any_server"])
-def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(
-    any_database, tmp_path, signum, code
-):
+def test_a_second_signal_ends_a_batch_in_the_middle_and_nothing_is_lost(any_database, signum, code):
     """The server takes its time; the first signal waits for it, the second does not."""
     any_database.source.insert_many(make_corpus(200, seed=1))
     run_here(any_database, limit=40)
     with failing(any_database, "insert", blockConnection=True, blockTimeMS=12_000):
-        run = Run(any_database, tmp_path / "words")
+        run = start_run(any_database, "target")
         run.wait_for("deduplicating")
         time.sleep(1)
-        assert run.end(signum, signum, within=9) == code
-    assert "ended at once. Nothing is lost" in run.process.said
+        assert run.stop(signum, signum, within=9) == code
+    assert "ended at once. Nothing is lost" in run.said
     assert run_here(any_database).checkpoint.finished
     assert_each_source_id_is_in_one_place(any_database)
 
@@ -107,12 +65,12 @@ def test_a_signal_stops_a_run_after_a_checkpoint_and_the_same_command_goes_on(
     assert_each_source_id_is_in_one_place(any_database)
 
 
-def test_a_signal_that_nohup_ignores_stays_ignored(database, tmp_path):
+def test_a_signal_that_nohup_ignores_stays_ignored(database):
     database.source.insert_many(make_corpus(300, seed=1))
     ignoring = partial(signal.signal, signal.SIGHUP, signal.SIG_IGN)
-    run = Run(database, tmp_path / "words", first=ignoring)
+    run = start_run(database, "target", first=ignoring)
     run.wait_for("deduplicating")
-    assert run.end(signal.SIGHUP, within=60) == 0
+    assert run.stop(signal.SIGHUP, within=60) == 0
 
 
 def test_a_closed_terminal_ends_the_run_after_a_checkpoint(database):
