@@ -268,39 +268,16 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 def _piece(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token
 ) -> tuple[list[Event], Token]:
-    """Read some events; return them, and the token up to which they are all of them.
-
-    The driver's change stream knows how far it is where nothing happened, and takes twice the time
-    of a plain cursor for an event; so it is asked where a cursor has no more.
-    """
-    found, at = list[Event](), since
+    """Read some events; return them, and the token up to which they are all of them."""
+    found = list[Event]()
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
-    with _translated():
-        for event in islice(_events_there(decoded, since, until), PIECE):
+    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
+        if (token := stream.resume_token) and token["_data"] >= until["_data"]:
+            return found, dict(token)  # the first answer says so, without waiting for more
+        for event in islice(_events(stream, until), PIECE):
             found.append(_event(event, fields))
-            at = event["_id"]
-        if at is not since:
-            return found, at
-        options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
-        with decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-            if (token := stream.resume_token) and token["_data"] >= until["_data"]:
-                return found, dict(token)  # the first answer says so, without waiting for more
-            for event in islice(_events(stream, until), PIECE):
-                found.append(_event(event, fields))
-            return found, dict(stream.resume_token or since)
-
-
-def _events_there(
-    collection: Collection[dict[str, Any]], since: Token, until: Token
-) -> Iterator[dict[str, Any]]:
-    """Yield the events since a token, up to another one or until there is none for a moment."""
-    changed = {"$changeStream": {"resumeAfter": since}}
-    options: dict[str, Any] = {"batchSize": _BATCH, "maxAwaitTimeMS": 1}
-    with collection.aggregate([changed, *_PIPELINE], **options) as cursor:
-        while (event := cursor.try_next()) is not None:
-            yield event
-            if event["_id"]["_data"] >= until["_data"]:
-                return  # where there is always another one, it would not end
+        return found, dict(stream.resume_token or since)
 
 
 def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
-import bson
 import numpy as np
 from bson import Int64
 from numpy.typing import NDArray
@@ -116,7 +115,6 @@ class TargetReader:
         self.rows = form.kept
         self.stamp = dict(form.stamp)
         self.retry = retry
-        self._rows: Mapping[bytes, Mapping[str, Any]] = {}  # of `checked_runs`, as last read
 
     @property
     def name(self) -> str:
@@ -171,21 +169,22 @@ class TargetReader:
 
     def all_runs(self) -> list[dict[str, Any]]:
         """Return what is recorded of all runs, as it stands there, in order."""
-        found = self.runs.with_options(read_concern=ReadConcern("majority")).find({PIECE: None})
-        return self.retry(lambda: list(found.clone().sort("_id", 1)))
+        return self._runs({})
 
     def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
         """Return what is recorded of the runs after a number, less the long fields, in order.
 
-        Read again, only what changed is decoded and checked: after years there are many. Raises
-        StateMismatch for a row that lacks fields.
+        Raises StateMismatch for a row that lacks fields.
         """
-        query = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
-        found = majority(self.runs).find(query, dict.fromkeys(_LONG_FIELDS, 0)).sort("_id", 1)
-        read = self.retry(lambda: [bytes(row.raw) for row in found.clone()])
-        rows = {row: self._rows.get(row) or self._checked(row) for row in read}
-        self._rows = {**self._rows, **rows} if after else rows
-        return [*rows.values()]
+        only = {"_id": {"$gt": after}} if after else {}
+        rows = self._runs(only, dict.fromkeys(_LONG_FIELDS, 0))
+        return [check_run(row, self.runs.full_name) for row in rows]
+
+    def _runs(
+        self, only: Mapping[str, Any], fields: Mapping[str, int] | None = None
+    ) -> list[dict[str, Any]]:
+        runs = self.runs.with_options(read_concern=ReadConcern("majority"))
+        return self.retry(lambda: list(runs.find({PIECE: None, **only}, fields).sort("_id", 1)))
 
     def run_lines(self, series_of: int) -> list[Run]:
         """Return all runs, in order, only one of them with its series."""
@@ -369,10 +368,6 @@ class TargetReader:
         every = self.form.source.model_copy(update={"query": None})
         client = self.documents.database.client
         return Source(client[name.database][name.collection], every, self.retry, (), page)
-
-    def _checked(self, row: bytes) -> Mapping[str, Any]:
-        decoded: dict[str, Any] = bson.decode(row, codec_options=LENIENT)
-        return check_run(decoded, self.runs.full_name)
 
     def _check_empty(self) -> None:
         for collection in self.decided:

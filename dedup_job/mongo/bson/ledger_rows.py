@@ -119,14 +119,8 @@ def stored_in(row: bytes) -> bytes | None:
     value = row[element.value : element.end]
     if element.kind == bson_edit.DOCUMENT:
         return value
-    if element.kind == bson_edit.BINARY:
-        return stored_value(Binary(value[5:], value[4]))
-    return None
-
-
-def stored_value(value: Binary) -> bytes | None:
-    """Return the document that binary data holds; zlib.error where it was changed."""
-    return zlib.decompress(value) if value.subtype == _PACKED else None
+    is_packed = element.kind == bson_edit.BINARY and value[4] == _PACKED
+    return zlib.decompress(value[5:]) if is_packed else None
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

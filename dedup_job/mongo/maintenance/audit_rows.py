@@ -115,7 +115,7 @@ class Audited:
 
 
 @dataclass(slots=True)
-class KeptDocument:
+class _Kept:
     """A document of the target: its text, and what its mark says.
 
     missing: ids of originals that were gone; nearest: the candidate that it is no duplicate of.
@@ -133,7 +133,7 @@ class KeptDocument:
 
 def check_documents(on: Audited, page: Sequence[RawDocument]) -> None:
     """Compare documents of the target with those that would be written."""
-    strange, known = list[str](), list[KeptDocument]()
+    strange, known = list[str](), list[_Kept]()
     for row in page:
         try:
             known.append(_kept_document(on, row))
@@ -152,7 +152,7 @@ def check_documents(on: Audited, page: Sequence[RawDocument]) -> None:
     on.tally.add(Check.DIFFERS, len(page), [*strange, *filter(None, lines)])
 
 
-def _kept_document(on: Audited, row: RawDocument) -> KeptDocument:
+def _kept_document(on: Audited, row: RawDocument) -> _Kept:
     text, mark = on.target.rows.read(row)
     if text is None or mark is None:
         raise ValueError("no text or no mark")
@@ -165,7 +165,7 @@ def _kept_document(on: Audited, row: RawDocument) -> KeptDocument:
         NAMES.kinds.index(nearest.kind)
     missing = tuple(map(bson_edit.stored, void))
     group = mark.own.get("group", 0)
-    return KeptDocument(row.key, row.raw, text, mark.fingerprint, mark.run, group, missing, nearest)
+    return _Kept(row.key, row.raw, text, mark.fingerprint, mark.run, group, missing, nearest)
 
 
 def _named(raw: bytes) -> bytes:
@@ -174,7 +174,7 @@ def _named(raw: bytes) -> bytes:
     return key
 
 
-def _compare_with_source(on: Audited, known: Sequence[KeptDocument]) -> None:
+def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
     """Find documents that are not as the source has them now, but for the mark."""
     stored = {one.key: one for one in known}
     source = on.source.documents([*stored])
@@ -186,7 +186,7 @@ def _compare_with_source(on: Audited, known: Sequence[KeptDocument]) -> None:
     on.tally.add(Check.CHANGED, len(source), [key for key in source if key not in kept_so])
 
 
-def _compare_nearest(on: Audited, known: Sequence[KeptDocument]) -> list[bytes]:
+def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
     """Compare documents again with the nearest that they are no duplicate of.
 
     Returns the keys of those that are one by today's comparison.
@@ -216,7 +216,7 @@ def _compare_nearest(on: Audited, known: Sequence[KeptDocument]) -> list[bytes]:
     return apart
 
 
-def _marks(on: Audited, run: int, known: Sequence[KeptDocument]) -> list[bytes]:
+def _marks(on: Audited, run: int, known: Sequence[_Kept]) -> list[bytes]:
     """Return the fields that dedup adds to some documents, as documents of their own."""
     pairs = [one.nearest or Pair(b"", 0, None, ()) for one in known]
     prints = np.array([one.fingerprint for one in known], dtype=np.uint64)
@@ -227,7 +227,7 @@ def _marks(on: Audited, run: int, known: Sequence[KeptDocument]) -> list[bytes]:
 
 
 @dataclass(slots=True)
-class LedgerRow:
+class _Row:
     """A row of the ledger, the decision that it says, and the documents that tell of it.
 
     source: the document as it is; held: as the row holds it; text: the one that was decided, ""
@@ -245,22 +245,18 @@ class LedgerRow:
 
     @property
     def key(self) -> bytes:
-        """The key of the document."""
         return self.raw.key
 
     @property
-    def gave_way(self) -> bool:
-        """Tell whether the document was kept until a better copy came."""
+    def gave_way(self) -> bool:  # it was kept until a better copy came
         return "kept_by" in self.values
 
     @property
-    def is_proved(self) -> bool:
-        """Tell whether the text is the one that was dropped, by its digest."""
+    def is_proved(self) -> bool:  # its text is the one that was dropped
         return bool(self.values["digest"] == dropped_digest(self.text))
 
     @property
-    def reason(self) -> str:
-        """The reason why the document is skipped, another word where it is not."""
+    def reason(self) -> str:  # why it is skipped, "" where it is not
         document = self.held or self.source
         content = document.content if document else ""
         if isinstance(content, Skipped):
@@ -270,7 +266,7 @@ class LedgerRow:
 
 def check_rows(on: Audited, page: Sequence[RawDocument]) -> None:
     """Compare rows of the ledger with those that would be written."""
-    strange, known = list[str](), list[LedgerRow]()
+    strange, known = list[str](), list[_Row]()
     for raw in page:
         try:
             known.append(_ledger_row(raw, on.source))
@@ -293,7 +289,7 @@ def check_rows(on: Audited, page: Sequence[RawDocument]) -> None:
     on.tally.add(Check.DIFFERS, len(page), [*strange, *filter(None, lines)])
 
 
-def _ledger_row(raw: RawDocument, source: Source) -> LedgerRow:
+def _ledger_row(raw: RawDocument, source: Source) -> _Row:
     values = bson.decode(raw.raw, bson_edit.LENIENT)
     reason, run, held = Reason(values["reason"]), values["run"], stored_document(raw, source)
     if not isinstance(run, int):
@@ -319,14 +315,14 @@ def _ledger_row(raw: RawDocument, source: Source) -> LedgerRow:
     else:
         kind = Quarantined if values["decision"] == "quarantined" else Skipped
         said = kind(reason, values.get("detail", ""))
-    row = LedgerRow(raw, values, said, run, values.get("group", 0))
+    row = _Row(raw, values, said, run, values.get("group", 0))
     row.held = next(iter(held), None)
     if row.held is None and values.get(DOCUMENT) is not None:
         raise ValueError("no document is stored so")
     return row
 
 
-def _check_skipped(on: Audited, rows: Sequence[LedgerRow]) -> None:
+def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
     """Find rows with another reason than that of the document."""
     # what was quarantined waits for a person, who may raise the limit
     apart, since = list[bytes](), list[bytes]()
@@ -338,11 +334,11 @@ def _check_skipped(on: Audited, rows: Sequence[LedgerRow]) -> None:
     on.tally.add(Check.CHANGED, len(rows), since)
 
 
-def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
+def _decide_again(on: Audited, rows: Sequence[_Row]) -> list[str]:
     """Let rows of duplicates say what their texts say; return lines of those with another text."""
     originals = on.originals(_pair(row).of for row in rows)
     wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
-    again, lines = list[tuple[LedgerRow, str]](), list[str]()
+    again, lines = list[tuple[_Row, str]](), list[str]()
     for row in rows:
         is_proved = row.is_proved
         if row.source and (row.source.raw != row.held.raw if row.held else not is_proved):
@@ -381,12 +377,12 @@ def _decide_again(on: Audited, rows: Sequence[LedgerRow]) -> list[str]:
     return lines
 
 
-def _pair(row: LedgerRow) -> Pair:
+def _pair(row: _Row) -> Pair:
     assert isinstance(row.said, Duplicate)
     return row.said.pair
 
 
-def _as_decided(row: LedgerRow, now: Duplicate) -> Duplicate:
+def _as_decided(row: _Row, now: Duplicate) -> Duplicate:
     """Return the decision of a row as it is made now, but for the channels that a run left out."""
     said, pair = _pair(row), now.pair
     if row.gave_way:
@@ -407,7 +403,7 @@ def _near(said: float | None, now: float | None) -> Any:
     return said if is_near else now
 
 
-def _rows(run: int, known: Sequence[LedgerRow]) -> list[bytes]:
+def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
     """Return rows of one run as the ledger would hold them, but for digests and documents."""
     none = Pair(b"", 0, None, ())
     pairs = [row.said.pair if isinstance(row.said, Duplicate) else none for row in known]
