@@ -30,9 +30,12 @@ class CollectionGuard:
     def __init__(self, target: TargetReader) -> None:
         self._target = target
         self._client = target.documents.database.client
-        self._source = target.source.full_name
         parts = (suffix for suffix in SUFFIXES if suffix != LABELS)  # a run writes none
-        self._names = [self._source, target.name, *(f"{target.name}{part}" for part in parts)]
+        self._names = [
+            target.source.full_name,
+            target.name,
+            *(f"{target.name}{part}" for part in parts),
+        ]
         self._retry = target.retry
         self._uuids: Mapping[str, bytes] = {}
         self._begun = Counts()  # of the run, before its present part
@@ -83,11 +86,13 @@ class CollectionGuard:
         """Yield a line for each collection that is not the one that it was."""
         now = self._retry(self._look)
         for name, uuid in self._uuids.items():
-            what = _source(name) if name == self._source else _collection(name)
             if name not in now:
-                yield _is_gone(what)
+                yield Message("{name} was dropped or renamed while the run was at work.", name=name)
             elif now[name] != uuid:
-                yield _is_another(what)
+                yield Message(
+                    "{name} was replaced by another collection while the run was at work.",
+                    name=name,
+                )
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
         """Yield what the target should hold and does not, or the other way round."""
@@ -130,22 +135,6 @@ class CollectionGuard:
                 rows=rows,
                 run=checkpoint.run,
             )
-
-
-def _source(name: str) -> Message:
-    return Message("the source {name}", name=name)
-
-
-def _collection(name: str) -> Message:
-    return Message("the collection {name}", name=name)
-
-
-def _is_gone(what: Message) -> Message:
-    return Message("{what} was dropped or renamed while the run was at work.", what=what)
-
-
-def _is_another(what: Message) -> Message:
-    return Message("{what} was replaced by another one while the run was at work.", what=what)
 
 
 def _database_of(name: str) -> str:

@@ -169,11 +169,6 @@ class RetryPolicy:
         if self.stop():
             raise KeyboardInterrupt
 
-    def say(self, stage: str) -> None:
-        """Tell what is waited for."""
-        if self.progress is not None:
-            self.progress.stage(stage)
-
     def _tell(self, seconds: float | None) -> None:
         if self.progress is not None:
             self.progress.waiting(None if seconds is None else math.floor(seconds))

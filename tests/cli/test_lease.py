@@ -112,6 +112,6 @@ def test_a_target_that_was_never_written_is_refused_and_others_are_named(
     names = ("--target", f"{database.name}.tarjet")
     error = refusal(*command.split(), *names, DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
-    assert f"{database.name}.tarjet does not exist: no dedup run ever wrote to it" in str(error)
+    assert f"no dedup run ever wrote to the target {database.name}.tarjet." in str(error)
     assert f"Targets in {database.name}: target." in str(error)
     assert "tarjet.state" not in database.list_collection_names()

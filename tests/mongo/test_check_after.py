@@ -20,7 +20,6 @@ Db = Database[dict[str, Any]]
 Do = Callable[[Db], None]
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 REFRESH = {"source__on_change": "refresh"}
-GONE = {**REFRESH, "source__on_delete": "remove"}
 
 
 def fill(database: Db, **flags: Any) -> None:
@@ -31,12 +30,6 @@ def fill(database: Db, **flags: Any) -> None:
 
 def edit(database: Db, id_: Any, text: str = OTHER) -> None:
     database.source.update_one({"_id": id_}, {"$set": {"text": text}})
-
-
-def refreshed(database: Db) -> None:
-    fill(database)
-    edit(database, 1)
-    run_here(database, **REFRESH)
 
 
 def updated(database: Db) -> None:
@@ -73,32 +66,12 @@ def ids_of_two_types(database: Db) -> None:
     run_here(database, **REFRESH)
 
 
-def promoted(database: Db) -> None:
-    fill(database)
-    database.source.delete_one({"_id": 1})
-    run_here(database, source__on_delete="promote")
-
-
-def removed(database: Db) -> None:
-    fill(database)
-    database.source.delete_many({"_id": {"$in": [1, 4]}})
-    run_here(database, **GONE)
-
-
 def requeued(database: Db) -> None:
     fill(database)
     edit(database, 3)
     command(database, "restore", "3", "--requeue")
     run_here(database)
     edit(database, 1)
-    run_here(database, **REFRESH)
-
-
-def undone(database: Db) -> None:
-    fill(database)
-    edit(database, 1)
-    run_here(database, **REFRESH)
-    command(database, "undo", "2", "--yes")
     run_here(database, **REFRESH)
 
 
@@ -120,14 +93,6 @@ def resumed(database: Db) -> None:
     run_here(database, run__batch_documents=3, **REFRESH)
 
 
-def deleted_and_undone(database: Db) -> None:
-    fill(database)
-    edit(database, 1)
-    run_here(database, **REFRESH)
-    database.source.delete_one({"_id": 1})
-    command(database, "undo", "2", "--yes")
-
-
 def in_another_form(database: Db) -> None:
     classic = {"output__document": "classic", "decision__judge": "similarity"}
     form = {**classic, "index__candidate_generators": ("simhash",)}
@@ -137,9 +102,8 @@ def in_another_form(database: Db) -> None:
 
 
 AFTER = [
-    *(refreshed, updated, restored_and_refreshed, stored_whole, ids_of_two_types, promoted),
-    *(removed, requeued, undone, undone_for_good, in_another_form, resumed, deleted_and_undone),
-    promoted_beside_a_change,
+    *(updated, restored_and_refreshed, stored_whole, ids_of_two_types, promoted_beside_a_change),
+    *(requeued, undone_for_good, in_another_form, resumed),
 ]
 
 

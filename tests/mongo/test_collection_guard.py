@@ -77,10 +77,10 @@ MEDDLED: list[tuple[Callable[[Db], Any], str]] = [
         (lambda db, part=part: db[part].rename("elsewhere"), f"{{db}}.{part} was ")
         for part in ("source", *PARTS[:2])
     ),
-    (replace, "the source {db}.source was replaced"),
+    (replace, "{db}.source was replaced"),
     (
         lambda db: db.command("convertToCapped", "target", size=4096),
-        "target was replaced by another one while the run was at work",
+        "target was replaced by another collection while the run was at work",
     ),
     (lambda db: db["target.ledger"].delete_many({}), "rows that run 1 wrote"),
     (lambda db: db.target.insert_one(dict(STRANGE)), 'were kept by no run: _id "strange"'),

@@ -11,7 +11,6 @@ from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import StateMismatch
 from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_keep import stored, versions
@@ -183,19 +182,6 @@ def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
     assert "the ledger has the only copy. Restore it without --requeue." in str(error)
     command(any_database, "restore", "1")
     assert any_database.target.find_one({"_id": 1})["text"] == OTHER
-
-
-def test_a_source_that_was_emptied_does_not_empty_the_target(any_database: Db):
-    any_database.source.insert_many(versions(60))
-    run_here(any_database)
-    before = stored(any_database)
-    any_database.source.delete_many({})
-    any_database.source.insert_one({"_id": "new", "text": OTHER, "updated": 1})
-    with pytest.raises(StateMismatch, match="Was it emptied, or made anew"):
-        run_here(any_database, source__on_delete="remove")
-    assert stored(any_database) == before
-    run_here(any_database, target="other", source__on_delete="remove")
-    assert any_database.other.count_documents({}) == 1
 
 
 def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):

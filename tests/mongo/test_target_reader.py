@@ -119,13 +119,6 @@ REMOVALS = {
         [(4, 3, "near", [1]), (5, 3, "exact", None), (6, 3, "near", [1])],
         3,
     ),
-    "what comes after a near duplicate is compared with it": (
-        [LONG, OTHER, f"{LONG}吗", "短", LONG, "短"],
-        BY_SIMILARITY,
-        [(2, None), (3, [1]), (4, None)],
-        [(5, 3, "near", [1]), (6, 4, "exact", None)],
-        2,
-    ),
     "by simhash alone nothing but the equal text finds a short one": (
         ["短文", "长文", "短文", "新文", "短文", "短文"],
         PLAIN,

@@ -11,7 +11,7 @@ from pymongo.errors import OperationFailure
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import UsageError
-from dedup_job.messages import Message, joined
+from dedup_job.messages import Message
 from dedup_job.mongo.bson.edit import LENIENT
 from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
@@ -78,17 +78,13 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
 
 def _never_written(client: Client, name: Namespace) -> Message:
     found = client[name.database].list_collection_names(authorizedCollections=True)
-    message = Message(
-        "the target {target} does not exist: no dedup run ever wrote to it.", target=name
-    )
-    if name.collection in found:
-        message = Message(
-            "the target {target} exists, but no dedup run ever wrote to it.", target=name
-        )
     targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
-    names = ", ".join(targets[:5]) or Message("none")
-    others = Message("Targets in {database}: {names}.", database=name.database, names=names)
-    return joined([message, others])
+    return Message(
+        "no dedup run ever wrote to the target {target}. Targets in {database}: {names}.",
+        target=name,
+        database=name.database,
+        names=", ".join(targets[:5]) or Message("none"),
+    )
 
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -63,17 +62,13 @@ def is_here(lease: Mapping[str, Any]) -> bool:
 
 def holder(lease: Mapping[str, Any]) -> Message:
     """Return who holds a lease since when, as a part of a sentence."""
+    since = lease.get("since")
     return Message(
         "process {pid} on {host}, since {since}",
         pid=lease.get("pid"),
         host=on_one_line(str(lease.get("host"))),
-        since=at(lease["since"]) if lease.get("since") else Message("just now"),
+        since=f"{since:%Y-%m-%d %H:%M:%S} UTC" if since else Message("just now"),
     )
-
-
-def at(when: datetime) -> str:
-    """Return a time of the server as a person reads it."""
-    return f"{when:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _boot() -> float:
