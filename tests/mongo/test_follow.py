@@ -164,15 +164,6 @@ def test_late_small_ids_are_decided_as_by_a_run_after_each_arrival(database, oth
     assert without_runs(database) == without_runs(other)
 
 
-def test_a_single_document_is_written_without_another_one_behind_it(data):
-    with following(data, run__threads=4) as run:
-        for number in range(3):
-            data.source.insert_one(*documents(number))
-            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
-        run.end()
-    assert_each_source_id_is_in_one_place(data)
-
-
 def test_periods_are_runs_and_a_quiet_one_is_none(data):
     with following(data, SHORT) as run:
         for number in (1, 2):
