@@ -269,7 +269,6 @@ def full_table() -> Arguments:
 
 # By name: what returns a callable and arguments that it takes.
 GOOD: dict[str, Callable[[], tuple[Any, Arguments]]] = {
-    "unlocked_time": plain(_core.unlocked_time, dict),
     "digests": plain(_core.digests, texts),
     "hash_words": plain(_core.hash_words, texts),
     "hash_strings": plain(_core.hash_strings, strings),
