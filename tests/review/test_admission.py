@@ -51,26 +51,6 @@ def test_the_token_counts_in_its_header_alone_and_once(page):
     assert page.ask("/content", x_dedup_token=token)[0] == 403
 
 
-@pytest.mark.parametrize(
-    "cookie",
-    [
-        'theme={"a":1}',
-        "a[0]=1",
-        "=;;\x7f",
-        "token=x; X-Dedup-Token=y",
-        "dedup-review-1=1",
-        "a=" + "b" * 50_000,
-    ],
-)
-def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
-    for path in ("/", "/content", "/static/page.css"):
-        status, _, headers = page.ask(path, Cookie=cookie)
-        assert status == 200
-        assert "Set-Cookie" not in headers
-    form = {"pair": page.review.next_open(), "label": "same"}
-    assert page.ask("/answer", form, Cookie=cookie)[0] == 200
-
-
 def test_another_site_is_not_told_that_it_may_send_the_header(page):
     connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=60)
     ask = {
