@@ -51,7 +51,8 @@ _LONGEST_NAME = 100
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
 _TOGETHER = 500  # labels; their texts are read at once
-_NAMED = 10  # problems in a message
+NAMED = 10
+"""Problems in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,9 +339,9 @@ def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
 
 def problem_list(head: Message, wrong: Sequence[str]) -> Message:
     """Return a message that names the first of many problems, a line each."""
-    more = len(wrong) - _NAMED
+    more = len(wrong) - NAMED
     last = [Message("... and {number:,} more", number=more)] if more > 0 else []
-    return joined([head, *wrong[:_NAMED], *last], "\n")
+    return joined([head, *wrong[:NAMED], *last], "\n")
 
 
 def object_of(line: str) -> dict[str, Any]:

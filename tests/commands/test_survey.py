@@ -65,19 +65,6 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
     assert named == set(found.counts.reasons)
 
 
-def test_a_dry_run_counts_the_same_pairs(filled: Db):
-    collector = SurveyCollector()
-    settings = load({"connection.uri": uri_of(filled)}).settings
-    request = Request(f"{filled.name}.source", f"{filled.name}.other", dry_run=True)
-    run_job(settings, request, Watch(collector=collector))
-    dry, found = collector.survey, survey(filled)
-    assert dry is not None
-    assert (dry.near.bins, dry.refused.bins) == (found.near.bins, found.refused.bins)
-    assert [one.key for one in dry.near.extreme] != []
-    assert {one.reason for one in dry.refused.extreme} == {"unlikely"}
-    assert (dry.threshold, dry.judged) == (found.threshold, True)
-
-
 @pytest.mark.parametrize(
     "flags",
     [

@@ -74,26 +74,6 @@ def test_localhost_is_this_machine_too(page):
     assert page.ask("/content", Host=f"localhost:{page.ticket.port}")[0] == 200
 
 
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "file://"])
-def test_a_foreign_origin_is_refused_and_stores_nothing(page, reviewed, origin):
-    form = {"pair": page.review.next_open(), "label": "same"}
-    assert page.ask("/answer", form, Origin=origin)[0] == 403
-    assert page.ask("/", Origin=origin)[0] == 403
-    assert page.ask("/content", Origin=origin)[0] == 403
-    assert reviewed["target.labels"].count_documents({}) == 0
-    assert page.ask("/answer", form, Origin=page.origin)[0] == 200
-    assert reviewed["target.labels"].count_documents({}) == 1
-
-
-def test_a_page_of_another_site_may_lead_here_but_asks_in_vain(page):
-    cross = {"Sec_Fetch_Site": "cross-site"}
-    assert page.ask("/", Sec_Fetch_Mode="navigate", **cross)[0] == 200
-    assert page.ask("/content", Sec_Fetch_Mode="navigate", **cross)[0] == 403
-    assert page.ask("/static/look.js", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
-    assert page.ask("/content", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
-    assert page.ask("/answer", {}, Sec_Fetch_Mode="navigate", **cross)[0] == 403
-
-
 def test_the_port_is_open_to_this_machine_alone():
     with bound(0) as own:
         assert own.getsockname()[0] == "127.0.0.1"

@@ -33,18 +33,6 @@ def first(page, decision):
     return next(key for key, pair in pairs if pair.decision == decision)
 
 
-def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(page):
-    pairs = [*page.review._drawn.values()]
-    assert [pair.decision for pair in pairs[:4]] == ["duplicate", "kept"] * 2
-    near = [one.pair.probability for one in pairs[:20] if one.decision == "duplicate"]
-    refused = [one for one in pairs[:20] if one.decision == "kept"]
-    assert near == sorted(near)
-    unlikely = [one.pair.probability for one in refused if one.reason == "unlikely"]
-    assert unlikely == sorted(unlikely, reverse=True)
-    assert len(unlikely) >= len(refused) // 2
-    assert len({pair.keys for pair in pairs}) == len(pairs) == 40
-
-
 def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     key, text, headers = answer(page, "same")
     (row,) = reviewed["target.labels"].find()
