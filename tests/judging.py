@@ -66,20 +66,8 @@ class DigitJudge(Judge):
             np.array([APART.index(apart) for _, _, apart in said], dtype=np.uint8),
             np.array([is_richer(*pair) * sentence for pair in pairs], dtype=np.uint8),
             np.zeros(len(pairs), dtype=np.uint8),
+            np.full(len(pairs), np.nan),
         )
-
-    def likely(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Judge pair by pair."""
-        del threads
-        said = self.judge(left, left_rows, right, right_rows)
-        return np.where(said.joined, said.probabilities, np.nan), said.joined
 
     def each_differences(
         self,

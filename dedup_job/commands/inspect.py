@@ -26,8 +26,7 @@ from dedup_job.job.index_loading import load_index
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.maintenance.pair_reader import PairReader
-from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
+from dedup_job.mongo.maintenance.records import KeptRecord, PairReader, Record, Records
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument

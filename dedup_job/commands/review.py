@@ -30,8 +30,7 @@ from dedup_job.mongo.bson.extended_json import (
 )
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.pair_reader import PairReader
-from dedup_job.mongo.maintenance.records import texts_of_dropped
+from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -88,12 +87,9 @@ def open_review(
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
-    UsageError where there is no run or no pair, or a right is missing; StateMismatch where
-    `T.labels` would lose what is written to it.
+    UsageError where there is no run or no pair.
     """
     with opened(settings, wanted.target, progress) as on:
-        labels = LabelStore(on.target)
-        labels.check()
         on.progress.stage(Message("drawing a sample of pairs"))
         drawn = _draw(on, wanted)
         if not drawn:
@@ -243,7 +239,6 @@ def import_labels(
     """
     with opened(settings, target, progress) as on:
         store = LabelStore(on.target)
-        store.check()
         latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
         fresh: dict[Any, LabelRow] = {}
         for row in _label_rows(lines, name):

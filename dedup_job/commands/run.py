@@ -23,8 +23,7 @@ from dedup_job.job.protocols import Refresher
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
-from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import Client, Namespace, has_transactions, retry_policy
+from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
@@ -112,8 +111,7 @@ def run_job(
         reader = writer or TargetReader(*places, retry)
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
-        guard = writer.guard if writer else CollectionGuard(reader)
-        retry(lambda: _check(client, names, others, source, reader, guard, request))
+        retry(lambda: _check(client, names, others, source, reader, request))
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         documents = _kept_at_most(request.limit, source, reader)
@@ -237,7 +235,6 @@ def _check(
     others: Sequence[Namespace],
     source: Source,
     target: TargetReader,
-    guard: CollectionGuard,
     request: Request,
 ) -> None:
     """Check everything that can be checked before the first write."""
@@ -246,14 +243,9 @@ def _check(
     checks.check_target_collections(client, source_name, target_name)
     checks.check_others(client, others, source_name, target_name)
     if not request.dry_run:
-        hello, ranks = client.admin.command("hello"), target.form.ranking is not None
-        checks.check_takes_writes(hello)
-        checks.check_rights(client, target_name)
-        if target.form.source.refreshes or ranks:
-            more = checks.rights_to_replace(ranks=ranks, whole=has_transactions(hello))
-            checks.check_rights(client, target_name, more)
+        checks.check_takes_writes(client.admin.command("hello"))
+        checks.check_target_lasts(client, target_name)
     target.check()
-    guard.check()
     source.check_query()
     if request.follow:
         source.check_changes()

@@ -13,7 +13,7 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
 from dedup_job.messages import Message
-from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.maintenance.records import PairReader
 from dedup_job.mongo.maintenance.run_counts import held_counts
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.state.fields import is_by_hand, recorded_run, with_checkpoint

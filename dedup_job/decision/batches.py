@@ -261,7 +261,7 @@ def _enter_pairs(
     details = pairs.details(owners, numbers)
     decisions.similarities[rows] = details.similarities
     decisions.probabilities[rows] = details.probabilities
-    decisions.kinds[rows] = details.kinds
+    decisions.kinds[rows] = details.refused
     decisions.richer[rows] = np.where(owners == rows, details.richer, np.uint8(0))
     decisions.left_out[rows] = details.left_out
     here = np.flatnonzero(numbers >= found.held)

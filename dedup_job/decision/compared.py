@@ -13,10 +13,10 @@ from dedup_job.columns import Batch, NumberedTexts
 from dedup_job.decision.rounds import JOINED, REFUSED, VOID, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
-from dedup_job.decision.weighing import PairDetails, PairScorer, TextPairs
+from dedup_job.decision.weighing import PairScorer, TextPairs
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
-from dedup_job.judgment import Judge, Judged
+from dedup_job.judgment import Judge, Judged, Verdicts
 from dedup_job.native.bytes_column import are_equal
 from dedup_job.native.code_points import TextColumn
 from dedup_job.native.distinct import distinct
@@ -179,9 +179,9 @@ class PairTexts:
             verdicts.put(which, self._scorer.verdicts(pairs))
         return verdicts
 
-    def details(self, rows: Rows, numbers: Rows) -> PairDetails:
+    def details(self, rows: Rows, numbers: Rows) -> Verdicts:
         """Return all that is known of pairs, to be recorded."""
-        details = PairDetails.none(len(rows))
+        details = Verdicts.unknown(len(rows))
         for which, pairs in self._in_parts(rows, numbers):
             details.put(which, self._scorer.details(pairs))
         return details

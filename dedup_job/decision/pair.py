@@ -87,7 +87,7 @@ class PairRecheck:
         elif agreement is not None and least is not None and agreement < least:
             refused_by = "sketch"
         elif not details.joined[0]:
-            refused_by = self._scorer.kind(int(details.kinds[0]))
+            refused_by = self._scorer.kind(int(details.refused[0]))
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
@@ -121,7 +121,7 @@ class PairRecheck:
                 pair = Pair(b"", 0, 1.0, (str(Channel.TEXT),))
                 decided.append(Duplicate(Reason.EXACT, short, pair))
             elif not details.joined[i]:
-                decided.append(self._scorer.kind(int(details.kinds[i])))
+                decided.append(self._scorer.kind(int(details.refused[i])))
             else:
                 pair = Pair(
                     b"",
@@ -148,7 +148,7 @@ class PairRecheck:
         details = self._scorer.details(self._pairs(texts, others))
         kinds = [
             None if joined else self._scorer.kind(code)
-            for joined, code in zip(details.joined.tolist(), details.kinds.tolist(), strict=True)
+            for joined, code in zip(details.joined.tolist(), details.refused.tolist(), strict=True)
         ]
         likely = map(_known, details.probabilities.tolist())
         return list(zip(kinds, details.similarities.tolist(), likely, strict=True))

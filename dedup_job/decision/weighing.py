@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +9,7 @@ from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.judgment import Judge, Judged, ReadTexts
+from dedup_job.judgment import Judge, Judged, ReadTexts, Verdicts
 from dedup_job.judgment.names import NAMES, SIMILARITY
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import TextColumn
@@ -72,35 +69,6 @@ def _least_bits(similarity: NDArray[np.float64], spreads: float) -> NDArray[np.i
     return np.floor((share - spreads * spread) * BINS).astype(np.int64)
 
 
-class PairDetails(NamedTuple):
-    """What is known of c pairs of texts, besides whether they are joined, bool (c,).
-
-    similarities: float64 (c,), how alike they are; probabilities: float64 (c,), NaN where the model
-    does not say; kinds: uint8 (c,), code of what keeps a pair apart; richer: uint8 (c,), what the
-    first text has that the other one lacks, as bits; left_out: uint8 (c,), the percentage of the
-    text that was not compared.
-    """
-
-    joined: NDArray[np.bool_]
-    similarities: NDArray[np.float64]
-    probabilities: NDArray[np.float64]
-    kinds: NDArray[np.uint8]
-    richer: NDArray[np.uint8]
-    left_out: NDArray[np.uint8]
-
-    @classmethod
-    def none(cls, count: int) -> PairDetails:
-        """Return room for so many."""
-        figures, codes = np.full((2, count), np.nan), np.zeros((3, count), dtype=np.uint8)
-        return cls(np.zeros(count, dtype=np.bool_), *figures, *codes)
-
-    def put(self, places: NDArray[np.int64], known: PairDetails) -> None:
-        """Enter what is known of some pairs."""
-        columns: Iterable[NDArray[Any]] = self
-        for column, values in zip(columns, known, strict=True):
-            column[places] = values
-
-
 class PairScorer:
     """Judges pairs of cleaned texts by their differences or by their similarity."""
 
@@ -118,24 +86,21 @@ class PairScorer:
         return texts if self._judge is None else self._judge.read(texts)
 
     def verdicts(self, pairs: TextPairs) -> PairVerdicts:
-        """Judge c pairs; of a refused one nothing else is known."""
+        """Return which of c pairs are joined, and at what cost."""
         if self._judge is None or not self._decides:
             values, least = self.alike(pairs)
             return PairVerdicts(np.where(values >= least, JOINED, REFUSED), -values)
-        likely, joined = self._judge.likely(*pairs, self._threads)
-        return PairVerdicts(np.where(joined, JOINED, REFUSED), -likely)
+        said = self._judge.judge(*pairs, self._threads)
+        return PairVerdicts(np.where(said.joined, JOINED, REFUSED), -said.probabilities)
 
-    def details(self, pairs: TextPairs) -> PairDetails:
-        """Compare c pairs to their end."""
+    def details(self, pairs: TextPairs) -> Verdicts:
+        """Return all that is known of c pairs, with their similarities."""
         values, least = self.alike(pairs)
         if self._judge is None or not self._decides:
-            known = PairDetails.none(len(values))
-            known.kinds[:] = _SIMILARITY_CODE
+            known = Verdicts.unknown(len(values))
+            known.refused[:] = _SIMILARITY_CODE
             return known._replace(joined=values >= least, similarities=values)
-        said = self._judge.judge(*pairs, self._threads)
-        return PairDetails(
-            said.joined, values, said.probabilities, said.refused, said.richer, said.left_out
-        )
+        return self._judge.judge(*pairs, self._threads)._replace(similarities=values)
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""

@@ -46,11 +46,6 @@ class Explanation:
     features: tuple[tuple[str, float], ...]
 
 
-def hamming(a: int, b: int) -> int:
-    """Return the number of bits in which two fingerprints differ (0-64)."""
-    return (a ^ b).bit_count()
-
-
 class Fingerprinter:
     """Fingerprints batches of texts; thread-safe, without state between batches."""
 

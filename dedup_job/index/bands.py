@@ -15,12 +15,10 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.index.packed import KeyIndex
-from dedup_job.index.sharing import checked
 from dedup_job.native.growable_array import zeros_on_large_pages
 
 MOST_EQUAL = 128
 _MOST = 2**32 - 2  # documents are numbered in 32 bits
-_MOST_COLUMNS = 32
 _BUCKET_WORDS = 64  # of 32 bits, see src/index/bands.hpp
 _LOAD = 49  # documents a bucket, of 51 that it takes
 _GROWTH = 1.12
@@ -36,12 +34,8 @@ class BandIndex(KeyIndex):
         """Make an empty index of 1 to 32 columns.
 
         most_equal: of the documents with one key in a column the first so many are held, so that
-        a phrase that is everywhere stays affordable. Raises ValueError for either out of range.
+        a phrase that is everywhere stays affordable.
         """
-        if not 1 <= columns <= _MOST_COLUMNS:
-            raise ValueError(f"{columns} columns; an index has 1 to {_MOST_COLUMNS}")
-        if most_equal < 1:
-            raise ValueError(f"at most {most_equal} documents under a key; 1 is the least")
         self.columns, self.most_equal = columns, most_equal
         self.dropped = np.zeros(columns, dtype=np.int64)
         self._size = self._planned = 0
@@ -61,10 +55,10 @@ class BandIndex(KeyIndex):
         """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
 
         stored: uint32 (n,), the columns in which each is held, as bits, where somebody has counted
-        what is held under its keys already; None to count it here. Raises ValueError for keys of
-        another shape or not below 2**KEY_BITS, and OverflowError beyond 2**32 - 2 documents.
+        what is held under its keys already; None to count it here. Raises OverflowError beyond
+        2**32 - 2 documents.
         """
-        keys = checked(keys, self.columns)
+        keys = np.ascontiguousarray(keys)
         if self._size + len(keys) > _MOST:
             raise OverflowError(f"{self._size + len(keys):,} documents; one index holds {_MOST:,}")
         most = self.most_equal if stored is None else 0

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.index.candidates import Candidates
 from dedup_job.index.layout import PER_CHUNK, Layout, layout_of, room_for
 from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.growable_array import GrowableArray
@@ -29,7 +28,7 @@ class HammingIndex:
     """Finds all fingerprints within a Hamming distance of 0 to 7; they are numbered from 0."""
 
     def __init__(self, distance: int) -> None:
-        """Make an empty index. Raises ValueError for a distance out of range."""
+        """Make an empty index."""
         self.distance = distance
         self._size = 0
         self._fingerprints: GrowableArray[np.uint64] = GrowableArray(0, 0, np.uint64)
@@ -52,11 +51,6 @@ class HammingIndex:
         return self._searchable.array[: self._size]
 
     @property
-    def layout(self) -> Layout:
-        """How the bits are cut into blocks at present."""
-        return self._layout
-
-    @property
     def buckets(self) -> _core.HammingIndex:
         """What finds fingerprints in the pool."""
         return self._buckets
@@ -73,7 +67,7 @@ class HammingIndex:
 
     def dump(self) -> Dump:
         """Return what a snapshot keeps."""
-        facts = {"layout": str(self._layout), "planned": self._planned}
+        facts = {"blocks": self._layout.blocks, "planned": self._planned}
         arrays: dict[str, NDArray[Any]] = {
             "pool": self._pool.array[: self._buckets.used],
             "fingerprints": self.fingerprints,
@@ -86,7 +80,7 @@ class HammingIndex:
         """Become the index that `dump` gave away; for another layout it is laid out anew."""
         layout = layout_of(self.distance, facts["planned"])
         fingerprints, searchable = parts["fingerprints"], parts["searchable"]
-        if str(layout) != facts["layout"]:
+        if [*map(list, layout.blocks)] != facts["blocks"]:
             self.extend(fingerprints, searchable)
             return
         self._adopt(layout, facts["planned"])
@@ -96,9 +90,7 @@ class HammingIndex:
         self._searchable = GrowableArray.fixed(searchable)
         self._pool = GrowableArray.fixed(parts["pool"])
 
-    def extend(
-        self, fingerprints: NDArray[np.uint64], searchable: NDArray[np.bool_] | None = None
-    ) -> None:
+    def extend(self, fingerprints: NDArray[np.uint64], searchable: NDArray[np.bool_]) -> None:
         """Add n fingerprints, uint64 (n,); they get the next n numbers.
 
         searchable: bool (n,), False for those that only take a number. An equal fingerprint
@@ -110,26 +102,17 @@ class HammingIndex:
         self._fingerprints.grow(stop)
         self._searchable.grow(stop)
         self._fingerprints.array[start:stop] = fingerprints
-        self._searchable.array[start:stop] = True if searchable is None else searchable
+        self._searchable.array[start:stop] = searchable
         self._size = stop
         if stop > self._planned:
             self._lay_out(room_for(stop))
         else:
             self._insert(start)
 
-    def search(self, queries: NDArray[np.uint64], *, most_equal: int = 0) -> Candidates:
-        """Return all fingerprints within the distance of each query, uint64 (n,).
-
-        most_equal: of equal ones the first so many only, 0 for all.
-        """
-        found = self._buckets.search(self.pool, self._fingerprints.array, queries, most_equal)
-        return Candidates(*found)
-
     def _adopt(self, layout: Layout, size: int) -> None:
         """Take a layout for up to so many fingerprints; all buckets are empty."""
         self._layout, self._planned = layout, size
-        blocks = [(block.offset, block.bits, block.radius) for block in layout.blocks]
-        self._buckets = _core.HammingIndex(blocks, layout.distance)
+        self._buckets = _core.HammingIndex(layout.blocks, self.distance)
 
     def _lay_out(self, size: int) -> None:
         """Make room for up to so many fingerprints, and insert all there are."""
@@ -146,14 +129,3 @@ class HammingIndex:
         arrays = self._pool.array, self._fingerprints.array, self._searchable.array
         for begin in range(start, self._size, AT_ONCE):
             self._buckets.insert(*arrays, min(begin + AT_ONCE, self._size))
-
-
-def pairs_within(
-    fingerprints: NDArray[np.uint64], searchable: NDArray[np.bool_], distance: int
-) -> Candidates:
-    """Return for each of n fingerprints the earlier ones within the distance.
-
-    With the candidates that an index held before, this makes a batch of queries and insertions
-    the same as one after the other. Compares all pairs: for some thousands at once.
-    """
-    return Candidates(*_core.pairs_within(fingerprints, ~searchable, distance))

@@ -431,27 +431,6 @@ class KeptIndex:
         """The segments that hold something, one at least."""
         return [one for one in self._segments if len(one)] or self._segments[-1:]
 
-    def near(self, text: Fingerprints, distance: int) -> list[bytes]:
-        """Return the keys of all kept documents within the distance of one text, the nearest first.
-
-        The equal text comes before all others; of a short text it is the only one looked for.
-        Of equally near ones the first kept comes first. Raises ValueError for a distance beyond
-        that of the settings.
-        """
-        most = self._settings.distance
-        if not 0 <= distance <= most:
-            raise ValueError(f"distance is {distance}, expected 0 to {most}")
-        same = int(self.equal(text)[0])
-        found = {same: 0} if same >= 0 else {}
-        if not text.short[0]:
-            for segment, base in zip(self._segments, bases_of(self._segments), strict=False):
-                near = segment.near.search(text.values)
-                numbers = (near.numbers + base).tolist()
-                found |= dict(zip(numbers, near.distances.tolist(), strict=True))
-        ordered = sorted(found, key=lambda number: (found[number], number != same, number))
-        numbers = np.array([n for n in ordered if found[n] <= distance], dtype=np.int64)
-        return self.keys(numbers[~self.is_forgotten(numbers)])
-
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:
         """Return what is known of the texts of some kept documents, int64 (n,); no sketches."""
         values, digests = np.empty((2, len(numbers)), dtype=np.uint64)

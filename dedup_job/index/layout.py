@@ -12,10 +12,9 @@ that cost less than its own, and one alone needs a radius that is too large (doc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 BITS = 64
-MAX_DISTANCE = 7
 PER_CHUNK = 10  # fingerprints in a cache line
 _CHUNK_BYTES = 64
 _FINGERPRINT_BYTES = 9  # itself, and whether it is searched for
@@ -26,8 +25,7 @@ _FEWEST_BITS, _MOST_BITS = 8, 28
 _MOST_PROBES = 8192
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Bits offset .. offset + bits - 1 address 2**bits buckets; `radius` of them may differ."""
 
     offset: int
@@ -40,24 +38,10 @@ class Block:
         return sum(math.comb(self.bits, r) for r in range(self.radius + 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Disjoint blocks that together miss nothing within `distance`."""
+class Layout(NamedTuple):
+    """Disjoint blocks that together miss nothing within a distance."""
 
-    distance: int
     blocks: tuple[Block, ...]
-
-    def __post_init__(self) -> None:
-        """Raise ValueError where blocks overlap or a fingerprint could be missed."""
-        if not 0 <= self.distance <= MAX_DISTANCE:
-            raise ValueError(f"distance is {self.distance}, expected 0 to {MAX_DISTANCE}")
-        if sum(b.radius + 1 for b in self.blocks) <= self.distance:
-            raise ValueError(f"radii are too small for distance {self.distance}")
-        end = 0
-        for b in self.blocks:
-            if b.offset < end or b.offset + b.bits > BITS:
-                raise ValueError("blocks overlap or leave the 64 bits")
-            end = b.offset + b.bits
 
     @property
     def probes(self) -> int:
@@ -77,13 +61,6 @@ class Layout:
         chunks = len(self.blocks) * size / PER_CHUNK + 0.45 * self.buckets
         return _FINGERPRINT_BYTES + _CHUNK_BYTES * max(chunks, self.buckets) / size
 
-    def __str__(self) -> str:
-        """Return it in words, such as `2 blocks of 22 bits, radius 1, 1`."""
-        count = len(self.blocks)
-        bits = ", ".join(dict.fromkeys(str(b.bits) for b in self.blocks))
-        radii = ", ".join(str(b.radius) for b in self.blocks)
-        return f"{count} block{'s' * (count != 1)} of {bits} bits, radius {radii}"
-
 
 def room_for(size: int) -> int:
     """Return for how many fingerprints an index of `size` is laid out."""
@@ -96,18 +73,15 @@ def room_for(size: int) -> int:
 def layout_of(distance: int, size: int) -> Layout:
     """Return the layout of an index for up to `size` fingerprints, 1 at least.
 
-    All blocks are equally wide, their radii differ by one at most. Raises ValueError for a distance
-    out of range.
+    All blocks are equally wide, their radii differ by one at most.
     """
-    if not 0 <= distance <= MAX_DISTANCE:
-        raise ValueError(f"distance is {distance}, expected 0 to {MAX_DISTANCE}")
     count = min(distance + 1, _BLOCKS)
     low, more = divmod(max(distance + 1 - count, 0), count)
     radii = [low + 1] * more + [low] * (count - more)
     width = BITS // count
     wanted = int(math.log2(max(size / count / _PER_BUCKET, 1 << _FEWEST_BITS)))
     for bits in range(min(wanted, width, _MOST_BITS), _FEWEST_BITS - 1, -1):
-        made = Layout(distance, tuple(Block(i * width, bits, r) for i, r in enumerate(radii)))
+        made = Layout(tuple(Block(i * width, bits, r) for i, r in enumerate(radii)))
         if made.probes <= _MOST_PROBES:
             break
     return made

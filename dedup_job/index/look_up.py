@@ -13,7 +13,6 @@ from dedup_job._core import BatchVisibility
 from dedup_job.columns import Fingerprints
 from dedup_job.index.candidates import Candidates, Found, found_together
 from dedup_job.index.segment import Segment
-from dedup_job.index.sharing import count_meetings
 
 
 class Limits(NamedTuple):
@@ -135,5 +134,5 @@ def meetings(texts: Fingerprints) -> int:
     Of the keys every fourth column is looked at, and counted four times.
     """
     if texts.sketches is None:
-        return count_meetings(texts.values[:, np.newaxis])
-    return _SAMPLED * count_meetings(texts.sketches.keys, _SAMPLED)
+        return _core.count_meetings(texts.values[:, np.newaxis], 1)
+    return _SAMPLED * _core.count_meetings(np.ascontiguousarray(texts.sketches.keys), _SAMPLED)

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index.candidates import Candidates
-from dedup_job.index.sharing import checked
 from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.growable_array import zeros_on_large_pages
 
@@ -46,17 +44,6 @@ class KeyIndex(ABC):
     @abstractmethod
     def buckets(self) -> _core.BandIndex:
         """What finds documents in the arrays, as long as nothing is added."""
-
-    def search(self, keys: NDArray[np.uint32]) -> Candidates:
-        """Return the documents that share a key with each of n rows, uint32 (n, columns).
-
-        Raises ValueError for keys of another shape or not below 2**KEY_BITS.
-        """
-        return Candidates(*self.buckets.search(checked(keys, self.columns)))
-
-    def column(self, column: int) -> NDArray[np.uint64]:
-        """Return what a column holds, in no order: key << 32 | number, uint64 (m,)."""
-        return self.buckets.column(column)
 
 
 class PackedColumns(KeyIndex):

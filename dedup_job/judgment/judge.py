@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,7 +59,7 @@ class Verdicts(NamedTuple):
     for APART, of no meaning where the pair is joined; richer: uint8 (c,), what the first text has
     that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of the text that
     is left out of the comparison, of the text with more of it: notes, an explanation, an answer
-    that the other text lacks.
+    that the other text lacks; similarities: float64 (c,), NaN unless measured.
     """
 
     joined: NDArray[np.bool_]
@@ -67,6 +67,21 @@ class Verdicts(NamedTuple):
     refused: NDArray[np.uint8]
     richer: NDArray[np.uint8]
     left_out: NDArray[np.uint8]
+    similarities: NDArray[np.float64]
+
+    @classmethod
+    def unknown(cls, count: int) -> Verdicts:
+        """Return verdicts of c pairs to be filled: none is joined."""
+        refused, richer, left_out = np.zeros((3, count), dtype=np.uint8)
+        probabilities, similarities = np.full((2, count), np.nan)
+        joined = np.zeros(count, dtype=np.bool_)
+        return cls(joined, probabilities, refused, richer, left_out, similarities)
+
+    def put(self, positions: NDArray[np.int64], known: Verdicts) -> None:
+        """Enter the verdicts of some pairs."""
+        columns: Iterable[NDArray[Any]] = self
+        for column, values in zip(columns, known, strict=True):
+            column[positions] = values
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,28 +170,8 @@ class Judge:
         first = np.bitwise_count(((guards & -guards) - 1).astype(np.uint32))  # guard of least code
         refused[guarded] = first[guarded]
         joined = ~guarded & (probabilities >= self._confidence)
-        return Verdicts(joined, probabilities, refused, richer, left_out)
-
-    def likely(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return probabilities, and which pairs are joined, see Verdicts.
-
-        A pair that is refused is compared until that is sure: its probability is NaN then.
-        """
-        probabilities, _ = self._core.likely(
-            self.model.trees,
-            self._confidence,
-            int(self._heeded),
-            *self._pairs(left, left_rows, right, right_rows),
-            threads,
-        )
-        return probabilities, probabilities >= self._confidence
+        similarities = np.full(len(guards), np.nan)
+        return Verdicts(joined, probabilities, refused, richer, left_out, similarities)
 
     def features(
         self,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from bson import MaxKey
@@ -28,6 +28,7 @@ from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, st
 from dedup_job.native.code_points import TextColumn, decoded
 from dedup_job.text_fields import TextFields
 
+T = TypeVar("T")
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
@@ -132,20 +133,27 @@ def look_up(
     return retry(read)
 
 
-def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """Yield the keys in as many parts as it takes for each to fit into a command."""
-    if sum(map(len, keys)) <= COMMAND_BYTES:
-        yield from [keys] if keys else []
-        return
-    part: list[bytes] = []
-    room = COMMAND_BYTES
-    for key in keys:
-        if part and len(key) > room:
+def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -> Iterator[list[T]]:
+    """Yield items in order, in lists of at most `most` items and `room` bytes.
+
+    An item that is larger than the room is alone in its list.
+    """
+    part, left = list[T](), room
+    for item in items:
+        if part and (len(part) == most or size(item) > left):
             yield part
-            part, room = [], COMMAND_BYTES
-        part.append(key)
-        room -= len(key)
-    yield part
+            part, left = [], room
+        part.append(item)
+        left -= size(item)
+    if part:
+        yield part
+
+
+def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield keys in parts that fit into a command each."""
+    if sum(map(len, keys)) <= COMMAND_BYTES:
+        return iter([keys] if keys else [])
+    return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
 def some(

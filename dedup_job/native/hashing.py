@@ -14,13 +14,8 @@ def text_hash(text: str) -> int:
     return xxhash.xxh64_intdigest(text.encode("utf-8", "surrogatepass"))
 
 
-def text_digest(text: str) -> int:
-    """Hash a text with another function, xxh3 of its UTF-32-LE, independent of `text_hash`."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-32-le", "surrogatepass"))
-
-
 def text_digests(points: NDArray[np.uint32], offsets: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return the digests of n texts, points[offsets[i]:offsets[i + 1]] each; uint64 (n,)."""
+    """Return other hashes of n texts, xxh3 of their UTF-32-LE; uint64 (n,)."""
     return _core.digests(points, offsets)
 
 

@@ -16,9 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.index import HammingIndex
+from dedup_job.columns import Fingerprints
+from dedup_job.index import KeptIndex
 from dedup_job.settings import Settings
 from scripts.bench.command import count, parser_of, seconds_of, texts_of
 from scripts.bench.engines import Engine
@@ -68,15 +70,21 @@ def main() -> None:
         near ^= np.uint64(1) << rng.integers(0, 64, len(near), dtype=np.uint64)
     queries = [*batches([*near, *rng.integers(0, 2**64, len(near), dtype=np.uint64)])]
 
-    def grown() -> HammingIndex:
-        index = HammingIndex(settings.index.distance)
+    def prints_of(values: NDArray[np.uint64]) -> Fingerprints:
+        return Fingerprints(values, values, np.zeros(len(values), dtype=np.bool_))
+
+    def grown() -> KeptIndex:
+        index = KeptIndex(settings.index)
         for first in range(0, len(prints), BATCH):
-            index.extend(prints[first : first + BATCH])
+            part = prints[first : first + BATCH]
+            index.add([b"key"] * len(part), prints_of(part))
         return index
 
     best("index, grow", len(prints), grown)
-    work = partial(each, grown().search, [np.array(batch) for batch in queries])
-    best("index, query", QUERIES, work)
+    index = grown()
+    least = np.zeros(BATCH, dtype=np.int64)
+    asked = [prints_of(np.array(batch)) for batch in queries]
+    best("index, query", QUERIES, lambda: [index.look_up(one, least[: len(one)]) for one in asked])
 
 
 if __name__ == "__main__":

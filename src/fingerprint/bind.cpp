@@ -2,7 +2,6 @@
 #include "fingerprint/bind.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 #include <memory>
 
@@ -68,23 +67,6 @@ private:
     FeatureOptions options_;
 };
 
-Out<std::uint64_t> simhashes(In<std::uint64_t> hashes, In<double> weights, In<std::int64_t> offsets) {
-    const auto ends = view(offsets);
-    if (hashes.size() != weights.size()) refuse("there are not as many weights as hashes");
-    if (ends.empty() || ends.front() < 0 || ends.back() > static_cast<std::int64_t>(hashes.size()) ||
-        !std::is_sorted(ends.begin(), ends.end()))
-        refuse("offsets do not ascend within the hashes");
-    const auto weight = view(weights);
-    if (!std::all_of(weight.begin(), weight.end(), [](double one) { return std::isfinite(one); }))
-        refuse("a weight is no finite number");
-    std::vector<std::uint64_t> values(ends.size() - 1);
-    for (std::size_t i = 0; i < values.size(); i++) {
-        const std::size_t start = ends[i], count = ends[i + 1] - ends[i];
-        values[i] = simhash(view(hashes).subspan(start, count), view(weights).subspan(start, count));
-    }
-    return give(std::move(values));
-}
-
 nb::tuple build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, In<double> probabilities) {
     const TextColumn words = texts_of(points, offsets);
     if (probabilities.size() != words.size()) refuse("there are not as many probabilities as words");
@@ -120,12 +102,6 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> poin
     return {give(std::move(keys)), give(std::move(bits))};
 }
 
-Out<std::uint64_t> bins(In<std::uint32_t> points) {
-    Sketcher one;
-    const auto& filled = one.fill_bins(text_of(points));
-    return give(std::vector<std::uint64_t>(filled.begin(), filled.end()));
-}
-
 Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::uint16_t> folded,
                                  In<std::uint8_t> kinds) {
     const TextColumn texts = texts_of(points, offsets);
@@ -159,14 +135,11 @@ void bind_fingerprint(nb::module_& m) {
              "Return the fingerprints of n texts, uint64 (n,), and their routes, uint8 (n,).")
         .def("explain", &BatchFingerprinter::explain, "points"_a.noconvert(),
              "Return route, token starts, and starts, ends, weights and source of the features of one text.");
-    m.def("simhash", &simhashes, "hashes"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(),
-          "Return the simhash of n documents, uint64 (n,), of token hashes and weights.");
     m.def("build_trie", &build_trie, "points"_a.noconvert(), "offsets"_a.noconvert(), "probabilities"_a.noconvert(),
           "Return a trie of n words, see fingerprint/trie.py: first, characters, entries; the nodes of the words, int32\n"
           "(n,), and how many nodes there are. probabilities: logarithms, -inf for what is no word of the dictionary.");
     m.def("sketch", &sketch, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return the keys, uint32 (n * BANDS,), and the bits, uint64 (n * BINS / 64,), of n texts.");
-    m.def("bins", &bins, "points"_a.noconvert(), "Return the bins of one text, uint64 (BINS,).");
     m.def("sentence_keys", &sentence_keys, "points"_a.noconvert(), "offsets"_a.noconvert(), "folded"_a.noconvert(),
           "kinds"_a.noconvert(), "Return a hash of the longest sentences of n texts, uint32 (n,).");
 }

@@ -40,10 +40,11 @@ public:
         }
     }
 
+private:
     // A value is the round, 8 bits, before 56 of the hash, so the least is one of the first round.
     // Round r hashes a gram to the r-th output of SplitMix64 with the gram as seed. From round BINS
     // on everything falls into one bin, so all are filled in the end.
-    const std::array<std::uint64_t, BINS>& fill_bins(Points text) {
+    void fill_bins(Points text) {
         bins_.fill(EMPTY);
         std::size_t empty = BINS, count = text.size() < GRAM ? 1 : text.size() - GRAM + 1;
         bool is_made = false;  // the grams are those in hand, of whatever round
@@ -68,10 +69,8 @@ public:
             // few differ, or all bins were full
             if (round == 0 && count > MANY && empty > 0) is_made |= keep_distinct(text, count);
         }
-        return bins_;
     }
 
-private:
     static constexpr std::uint64_t EMPTY = ~std::uint64_t{0};
     static constexpr int POINT_BITS = 21;
     static constexpr std::uint64_t NO_POINT = (1 << POINT_BITS) - 1;  // fills up a text of one or two characters

@@ -100,18 +100,6 @@ public:
         index_.insert(room, view(fingerprints), flags(searchable), stop);
     }
 
-    std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>, Out<std::uint8_t>> search(
-        Chunks pool, In<std::uint64_t> fingerprints, In<std::uint64_t> queries, std::size_t most_equal) const {
-        Candidates found;
-        const auto held = held_in(pool, fingerprints);
-        {
-            Unlocked unlocked;
-            index_.search(held, view(fingerprints), view(queries), {}, most_equal, found);
-        }
-        return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns)),
-                give(std::move(found.distances))};
-    }
-
     void load(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, Rows<const std::uint32_t> repeats) {
         const std::size_t size = fingerprints.size();
         expect("searchable", searchable.size(), size);
@@ -130,35 +118,12 @@ public:
 
     Out<std::uint32_t> repeats() const { return give(index_.repeats().pairs()); }
 
-    // What a block's addresses are changed by, for tests.
-    Out<std::uint64_t> flips(std::size_t block) const {
-        if (block >= index_.layout().blocks.size()) refuse("there is no such block");
-        const Block& one = index_.layout().blocks[block];
-        std::vector<std::uint64_t> flips;
-        for (std::size_t f = one.begin; f < one.end; f++) flips.push_back(index_.layout().flips[f].bits);
-        return give(std::move(flips));
-    }
-
     const HammingIndex& index() const { return index_; }
 
 private:
     static HammingLayout layout_of(const std::vector<std::tuple<int, int, int>>& blocks, int distance) {
-        constexpr int most_distance = 7, most_bits = 28, bits_of_all = 64;
-        if (distance < 0 || distance > most_distance) refuse("distance is not 0 to 7");
-        if (blocks.empty() || blocks.size() > bits_of_all) refuse("there are no blocks, or too many");
         HammingLayout layout(distance);
-        std::uint64_t taken = 0;
-        std::int64_t errors = -1;  // with so many, the buckets of one block still find them
-        for (const auto& [offset, bits, radius] : blocks) {
-            if (bits < 1 || bits > most_bits || offset < 0 || offset > bits_of_all - bits || radius < 0)
-                refuse("a block is not of 1 to 28 bits of 64");
-            const std::uint64_t own = ((std::uint64_t{1} << bits) - 1) << offset;
-            if (taken & own) refuse("two blocks have a bit in common");
-            taken |= own;
-            errors += std::int64_t{radius} + 1;
-            layout.add(offset, bits, radius);
-        }
-        if (errors < distance) refuse("the blocks do not find all within the distance");
+        for (const auto& [offset, bits, radius] : blocks) layout.add(offset, bits, radius);
         return layout;
     }
 
@@ -229,16 +194,6 @@ public:
     Bands(Columns columns, std::size_t size) : columns_(std::move(columns)), index_(checked(columns_, size)) {}
 
     const BandIndex& index() const { return index_; }
-
-    std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> search(Rows<const std::uint32_t> keys) const {
-        const auto asked = keys_of(keys, index_.columns());
-        Candidates found;
-        {
-            Unlocked unlocked;
-            index_.search(asked, found);
-        }
-        return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns))};
-    }
 
     void insert(Rows<const std::uint32_t> keys, In<std::uint32_t> stored, std::size_t most_equal,
                 InOut<std::int64_t> dropped) {

@@ -11,25 +11,9 @@ using namespace nanobind::literals;
 namespace dedup {
 namespace {
 
-void check_column(const Bands& one, std::size_t column) {
-    if (column >= one.index().columns()) refuse("there is no such column");
-}
-
 bool take(Growing& one, const Growing& other) {
     Unlocked unlocked;
     return one.column().take(other.column());
-}
-
-Out<std::uint64_t> column(const Bands& one, std::size_t column) {
-    check_column(one, column);
-    std::vector<std::uint64_t> items;
-    {
-        Unlocked unlocked;
-        one.index().each(column, [&](std::uint32_t key, std::uint64_t number) {
-            items.push_back(std::uint64_t{key} << 32 | number);
-        });
-    }
-    return give(std::move(items));
 }
 
 void pack_column(const std::vector<const Bands*>& sources, std::size_t column, int address_bits, int number_bits,
@@ -39,7 +23,7 @@ void pack_column(const std::vector<const Bands*>& sources, std::size_t column, i
     std::size_t size = 0;
     for (const Bands* source : sources) {
         if (!source) refuse("a source is none");
-        check_column(*source, column);
+        if (column >= source->index().columns()) refuse("there is no such column");
         indexes.push_back(&source->index());
         size += source->index().size();
     }
@@ -51,18 +35,6 @@ void pack_column(const std::vector<const Bands*>& sources, std::size_t column, i
         is_packed = pack(indexes, column, form, view(starts), view(words));
     }
     if (!is_packed) refuse("words are not as many as are needed, or a number is of no text");
-}
-
-std::tuple<Out<std::int64_t>, Out<std::int64_t>, Out<std::uint32_t>> find_pairs_sharing(
-    Rows<const std::uint32_t> keys) {
-    if (keys.shape(1) > MOST_COLUMNS) refuse("rows have up to 32 keys");
-    if (keys.shape(0) > std::size_t{1} << 30) refuse("there are more than 2**30 rows");
-    Candidates found;
-    {
-        Unlocked unlocked;
-        found = pairs_sharing(view(keys), keys.shape(0), keys.shape(1));
-    }
-    return {give(std::move(found.offsets)), give(std::move(found.numbers)), give(std::move(found.columns))};
 }
 
 template <class Key>
@@ -98,15 +70,10 @@ void bind_keys(nb::module_& m) {
         .def(nb::init<Bands::Columns, std::size_t>(), "columns"_a, "size"_a)
         .def_prop_ro("columns", &Bands::columns)
         .def_prop_ro("room", [](const Bands& one) { return one.index().room(); })
-        .def("search", &Bands::search, "keys"_a.noconvert(),
-             "Return offsets, numbers and columns of those that share a key with each of n rows.")
         .def("insert", &Bands::insert, "keys"_a.noconvert(), "stored"_a.noconvert(), "most_equal"_a,
-             "dropped"_a.noconvert())
-        .def("column", &column, "column"_a, "Return what a column holds: key << 32 | number.");
+             "dropped"_a.noconvert());
     m.def("pack", &pack_column, "sources"_a, "column"_a, "address_bits"_a, "number_bits"_a, "starts"_a.noconvert(),
           "words"_a.noconvert(), "Pack a column of several indexes into arrays of zeros.");
-    m.def("pairs_sharing", &find_pairs_sharing, "keys"_a.noconvert(),
-          "Return offsets, numbers and columns of the earlier rows that share a key with each.");
     m.def("count_meetings", &count_meetings<std::uint32_t>, "keys"_a.noconvert(), "every"_a,
           "Count the pairs of rows with the same key, in each column or every so many.");
     m.def("count_meetings", &count_meetings<std::uint64_t>, "keys"_a.noconvert(), "every"_a);

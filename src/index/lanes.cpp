@@ -1,6 +1,5 @@
 #include "index/lanes.hpp"
 
-#include <array>
 #include <bit>
 
 #include "core/processor.hpp"
@@ -100,28 +99,17 @@ std::size_t count_plain(std::span<const std::uint64_t> values, std::uint64_t one
 
 #endif
 
-// The kinds of code that this processor runs, from the plainest to the best.
-struct Kinds {
-    std::array<Lanes, 3> of{{{scan_plain, count_plain}}};
-    std::size_t count = 1;
-
-    Kinds() {
-#if defined(__x86_64__)
-        if (processor() >= Processor::wide) of[count++] = {scan_avx2, count_avx2};
-        if (processor() >= Processor::widest) of[count++] = {scan_avx512, count_avx512};
-#endif
-    }
-};
-
-const Kinds& kinds() {
-    static const Kinds kinds;
-    return kinds;
-}
-
 }  // namespace
 
-const Lanes& lanes() { return kinds().of[kinds().count - 1]; }
-
-std::span<const Lanes> all_lanes() { return std::span(kinds().of).first(kinds().count); }
+Lanes lanes() {
+#if defined(__x86_64__)
+    switch (processor()) {
+        case Processor::plain: break;
+        case Processor::wide: return {scan_avx2, count_avx2};
+        case Processor::widest: return {scan_avx512, count_avx512};
+    }
+#endif
+    return {scan_plain, count_plain};
+}
 
 }  // namespace dedup

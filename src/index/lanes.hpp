@@ -31,9 +31,6 @@ struct Lanes {
 };
 
 // Those of the best kind of code that this processor runs; all give the same answers.
-const Lanes& lanes();
-
-// Every kind that it runs, plain code first, for tests.
-std::span<const Lanes> all_lanes();
+Lanes lanes();
 
 }  // namespace dedup

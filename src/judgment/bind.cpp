@@ -208,25 +208,8 @@ public:
             guards[i] = found.guards;
             equal[i] = are_same(found.features);
         };
-        compare({one, rows, other, other_rows}, {}, take);
+        compare({one, rows, other, other_rows}, 0, take);
         return {give(std::move(features)), give(std::move(guards)), give(std::move(equal))};
-    }
-
-    // Probabilities: NaN where a guard stops the comparison, or where it is sure before its end that they are less than
-    // the confidence.
-    std::tuple<Out<double>, Out<std::uint8_t>> likely(
-        const ModelArrays& arrays, double confidence, std::uint32_t stop, JudgedTexts& one, In<std::int64_t> rows,
-        JudgedTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
-        const Model& model = arrays.model;
-        std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
-        std::vector<std::uint8_t> more(rows.size());
-        const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& found, bool whole) {
-            if (!whole) return;
-            probabilities[i] = probability(model, found);
-            more[i] = richer(left, right, found.differences);
-        };
-        compare({one, rows, other, other_rows, threads}, {stop, &model, model.least_score(confidence)}, take);
-        return {give(std::move(probabilities)), give(std::move(more))};
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
@@ -241,7 +224,7 @@ public:
             more[i] = richer(left, right, found.differences);
             out[i] = static_cast<std::uint8_t>(found.left_out > 0 ? std::max(std::lround(found.left_out), 1L) : 0);
         };
-        compare({one, rows, other, other_rows, threads}, {stop}, take);
+        compare({one, rows, other, other_rows, threads}, stop, take);
         return {give(std::move(probabilities)), give(std::move(guards)), give(std::move(more)), give(std::move(out))};
     }
 
@@ -253,7 +236,7 @@ public:
         const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& compared, bool) {
             found[i] = name_differences(left, right, compared);
         };
-        compare({one, rows, other, other_rows, threads}, {}, take);
+        compare({one, rows, other, other_rows, threads}, 0, take);
         const auto text = [](const Buffer& points) {
             const auto size = static_cast<Py_ssize_t>(points.size());
             return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
@@ -301,7 +284,7 @@ private:
 
     // Calls take(i, left, right, comparison, whether it came to its end) for each pair, in several threads.
     template <class Take>
-    void compare(const Pairs& pairs, const Stop& stop, Take take) const {
+    void compare(const Pairs& pairs, std::uint32_t stop, Take take) const {
         expect(pairs.rows.size() == pairs.other_rows.size(), "there are not as many rows as other rows");
         expect(1 <= pairs.threads && pairs.threads <= 1 << 10, "threads is out of range");
         const auto rows = view(pairs.rows), other_rows = view(pairs.other_rows);
@@ -454,9 +437,6 @@ void bind_judgment(nb::module_& m) {
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
              "differs, uint8 (c,).")
-        .def("likely", &BatchJudge::likely, "model"_a, "confidence"_a, "stop"_a, "one"_a, "rows"_a.noconvert(),
-             "other"_a, "other_rows"_a.noconvert(), "threads"_a = 1,
-             "Return of c pairs: probability, NaN where it is surely less than the confidence; what the first has more.")
         .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
              "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")

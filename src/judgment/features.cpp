@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <tuple>
 
 namespace dedup::judgment {
@@ -17,12 +16,6 @@ struct Cap {
     double most;
 };
 constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
-// Features that are known when all differences are read, and until then at least what those have that were.
-constexpr std::size_t OF_DIFFERENCES[] = {
-    "pieces"_f, "forms"_f, "edge_share"_f, "inserted_max"_f, "replaced"_f, "replaced_min"_f, "replaced_share"_f,
-    "unlike"_f, "unlike_max"_f, "unlike_min"_f, "unlike_ratio"_f, "contained"_f, "alike"_f, "slips"_f, "moved"_f,
-    "moved_within"_f, "all_shared"_f, "choices_alike"_f,
-};
 
 // Caps sums, and divides by the weight of the text.
 void finish(std::span<double> features, double total) {
@@ -91,7 +84,7 @@ void find_keyed(const Form& form, std::vector<std::uint64_t>& to) {
 
 }  // namespace
 
-bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop& stop) {
+bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop) {
     const bool turned = is_before(b, a);
     const Form &one = turned ? b : a, &other = turned ? a : b;
     Work work;
@@ -100,15 +93,11 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, const Stop&
     to.differences.clear();
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     stop_ = stop;
-    ruled_out_ = false;
-    // the order in which work is spent counts where there is too much: with a model choices come first
-    const auto size = [](const Form& form) { return std::max(form.points.size(), form.summary->choices.size()); };
-    const bool has_choices = !one.choices.empty() && !other.choices.empty();
-    if (has_choices && !work.suffices_for(size(one), size(other), one.choices.size())) stop_.model = nullptr;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
     // the choices and the same answer say what is asked: then an explanation only explains
+    const bool has_choices = !one.choices.empty() && !other.choices.empty();
     const bool settled = has_choices && one.answer.size() && other.answer.size();
     if (!settled && !is_stopped(to) && one.explanation.size() && other.explanation.size())
         compare_explanations(one, other, work, to);
@@ -125,9 +114,7 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     const double total = std::max({a.summary->weight, b.summary->weight, 1.0});
     shared_.reset();
     measure_stems(a, b, to);
-    if (stop_.model && (ruled_out_ = choices_rule_out(a, b, work, to))) return;
     differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
-    if (stop_.model && (ruled_out_ = differences_rule_out(a, b, total, to))) return;
     if (to.differences.exchanged) to.guards |= "exchanged"_g;
     const double written_otherwise = look_at_differences(a, b, last, work, to);
     if (is_stopped(to)) return;
@@ -157,47 +144,6 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
     std::tie(f["letters_min"_f], f["letters_max"_f]) = count_letters(one.letters, other.letters);
     const auto differ = std::ranges::mismatch(x.first(std::min(MOST_BEGIN, x.size())), y, {}, &Token::key, &Token::key);
     f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
-}
-
-// Whether the choices, whatever else differs, rule out that the two are likely the same. They are paired and measured
-// here, so `compare_choices` finds that done.
-bool Comparer::choices_rule_out(const Form& a, const Form& b, Work& work, Comparison& to) {
-    auto& f = to.features;
-    f["choices_any"_f] = !a.choices.empty() || !b.choices.empty();
-    if (a.choices.empty() || b.choices.empty()) return false;
-    pair_choices(*a.summary, *b.summary, work);
-    measure_choices(a, b, to);
-    return f["choices_equal"_f] < 1 && !can_reach(f);
-}
-
-// Whether what is sure of the differences, with all that is known besides, rules it out.
-bool Comparer::differences_rule_out(const Form& a, const Form& b, double total, Comparison& to) {
-    Features low = to.features;
-    const auto raise = [&](std::size_t feature, double value) { low[feature] = std::max(low[feature], value); };
-    for (const Difference& one : to.differences.differences) {
-        const Glance glance = one.moved ? Glance{} : differ_.glance_at(a, b, to.differences, one);
-        if (!glance.sure) continue;
-        low["pieces"_f]++;
-        if (glance.replaced) {
-            low["replaced"_f]++;
-            low["replaced_share"_f] += glance.most();
-            raise("replaced_min"_f, glance.least());
-        } else if (one.clauses) {
-            low["edge_share"_f] += glance.left + glance.right;
-        } else {
-            raise("inserted_max"_f, glance.heaviest);
-        }
-    }
-    if (low["pieces"_f] == 0) return false;
-    finish(low, total);
-    return !can_reach(low);
-}
-
-// Whether the score may be great enough where differences come to these figures at least.
-bool Comparer::can_reach(const Features& low) const {
-    Features high = low;
-    for (const std::size_t feature : OF_DIFFERENCES) high[feature] = std::numeric_limits<double>::infinity();
-    return stop_.model->can_reach(stop_.least, low, high);
 }
 
 // Returns the weight of what is only written otherwise.
@@ -349,7 +295,7 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
     const std::size_t m = a.choices.size(), n = b.choices.size();
     f["choices_any"_f] = m || n;
     if (!(m && n)) return;
-    if (!stop_.model) pair_choices(*a.summary, *b.summary, work);
+    pair_choices(*a.summary, *b.summary, work);
     bool negated = false, opposite = false;
     const auto add_whole = [&](Range left, Range right) {
         const Range x = append_places(left, to.differences.left), y = append_places(right, to.differences.right);
@@ -389,7 +335,7 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
     }
     if (negated) to.guards |= "choice_negation"_g;
     if (opposite) to.guards |= "choice_opposite"_g;
-    if (!stop_.model) measure_choices(a, b, to);
+    measure_choices(a, b, to);
 }
 
 // What the pairs of choices are, whatever they differ by.

@@ -56,21 +56,14 @@ struct Comparison {
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
 
-// When a comparison may end, its features unfinished: as soon as one of the guards holds; with a model as soon as what
-// is known of the features rules out the least score, too. Then nothing else is known of the pair.
-struct Stop {
-    std::uint32_t guards = 0;
-    const Model* model = nullptr;
-    double least = 0;
-};
-
 // Compares pairs; one for each thread.
 class Comparer {
 public:
     explicit Comparer(const Relations& relations) : differ_(relations) {}
 
-    // The same features and guards in both orders of the two. False where it ended before.
-    bool compare(const Form& a, const Form& b, Comparison& to, const Stop& stop = {});
+    // The same features and guards in both orders of the two. stop: guards; as soon as one of them holds the comparison
+    // ends, its features unfinished, and the result is false.
+    bool compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop = 0);
 
 private:
     struct Pairing {
@@ -92,12 +85,9 @@ private:
         std::vector<Range> added;  // differences that only this side has words of
         std::vector<std::uint8_t> taken;  // choices
     };
-    bool is_stopped(const Comparison& to) const { return ruled_out_ || to.guards & stop_.guards; }
+    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_stems(const Form& a, const Form& b, Comparison& to);
-    bool choices_rule_out(const Form& a, const Form& b, Work& work, Comparison& to);
-    bool differences_rule_out(const Form& a, const Form& b, double total, Comparison& to);
-    bool can_reach(const Features& low) const;
     double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
@@ -118,8 +108,7 @@ private:
     HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
     std::optional<Shared> shared_;
-    Stop stop_;
-    bool ruled_out_ = false;
+    std::uint32_t stop_ = 0;
 };
 
 }  // namespace dedup::judgment

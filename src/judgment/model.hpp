@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -69,22 +68,6 @@ struct Model {
         return sum;
     }
 
-    // Whether features between two bounds, `low` at least and `high` at most, may have that score.
-    bool can_reach(double least, std::span<const double> low, std::span<const double> high) const {
-        double sum = 0;
-        for (const std::int32_t root : roots) sum += greatest_of(root, low, high);
-        return sum >= least;
-    }
-
-    // Below that score no probability is as great, though figures between two points are rounded.
-    double least_score(double probability) const {
-        constexpr double LOST = 1e-6;
-        const auto first = std::ranges::lower_bound(probabilities, probability);
-        const std::size_t k = first - probabilities.begin();
-        if (k == 0) return -std::numeric_limits<double>::infinity();
-        return scores[k - 1] - LOST;
-    }
-
     // What each feature adds to the score: at each node, how far the value moves. Together with the values of
     // the roots it is the score. (Saabas, "Interpreting random forests", 2014.)
     void weigh(std::span<const double> features, std::span<double> to) const {
@@ -103,18 +86,6 @@ struct Model {
         if (k == scores.size()) return probabilities.back();
         const double share = (score - scores[k - 1]) / (scores[k] - scores[k - 1]);
         return probabilities[k - 1] + share * (probabilities[k] - probabilities[k - 1]);
-    }
-
-private:
-    // The greatest leaf of a tree that features between two bounds may lead to.
-    double greatest_of(std::int32_t node, std::span<const double> low, std::span<const double> high) const {
-        while (feature[node] >= 0) {
-            const bool may_left = low[feature[node]] <= threshold[node], may_right = high[feature[node]] > threshold[node];
-            if (may_left && may_right)
-                return std::max(greatest_of(left[node], low, high), greatest_of(right[node], low, high));
-            node = may_left ? left[node] : right[node];
-        }
-        return value[node];
     }
 };
 

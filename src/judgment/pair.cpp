@@ -264,42 +264,6 @@ Differ::Held Differ::hold(
     return held;
 }
 
-// Texts that begin unlike and are no numbers are not the same in another notation; nor are a text and none.
-Glance Differ::glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one) {
-    Glance glance{};
-    struct Text {
-        const Form& form;
-        std::span<const std::uint32_t> tokens;
-        bool content = false;
-        const std::uint32_t* first = nullptr;  // character, if any
-    };
-    Text p{a, one.left.of(found.left)}, q{b, one.right.of(found.right)};
-    const auto read = [&](Text& text, double& weight) {
-        for (const std::uint32_t at : text.tokens) {
-            const Token& token = text.form.tokens[at];
-            if (!text.first && token.end > token.begin) text.first = &text.form.points[token.begin];
-            if (!has_content(token)) continue;
-            text.content = true;
-            weight += token.weight;
-            if (token.kind == Kind::word) glance.heaviest = std::max<double>(glance.heaviest, token.weight);
-        }
-    };
-    read(p, glance.left);
-    read(q, glance.right);
-    const auto is_as_written = [&](const Text& text) {
-        if (begins_number(*text.first)) return false;
-        a_.text.clear();
-        for (const std::uint32_t at : text.tokens) append(a_.text, text.form.text(text.form.tokens[at]));
-        return relations_.spellings.find(a_.text).text.empty();
-    };
-    glance.replaced = p.content && q.content;
-    if (!p.first != !q.first)
-        glance.sure = p.content || q.content;
-    else if (glance.replaced && p.first)
-        glance.sure = *p.first != *q.first && is_as_written(p) && is_as_written(q);
-    return glance;
-}
-
 Change Differ::look_at(
     const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work) {
     const auto left = one.left.of(found.left), right = one.right.of(found.right);

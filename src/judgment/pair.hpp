@@ -48,17 +48,6 @@ struct Change {
     double most() const { return std::max(left, right); }
 };
 
-// What is known of a difference before it is read. sure: it is one, no matter of notation; replaced: both sides say
-// something.
-struct Glance {
-    bool sure, replaced;
-    double left, right;  // weights
-    double heaviest;     // word
-
-    double least() const { return std::min(left, right); }
-    double most() const { return std::max(left, right); }
-};
-
 // Appends the places of a range.
 inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
     const std::size_t begin = to.size();
@@ -76,8 +65,6 @@ public:
 
     // last: clauses of the stem that are its tail.
     Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work);
-
-    Glance glance_at(const Form& a, const Form& b, const Alignment& found, const Difference& one);
 
     // Characters in common.
     std::size_t common(Points x, Points y, Work& work) { return subsequence_.length(x, y, work); }

@@ -165,9 +165,9 @@ std::size_t write_unit(Points text, std::size_t at, const Spellings& spellings, 
     return at;
 }
 
-}  // namespace
-
 bool begins_number(std::uint32_t point) { return point < PLANE && BEGINNINGS[point / 64] >> point % 64 & 1; }
+
+}  // namespace
 
 void write_plainly(Points text, const Spellings& spellings, Buffer& to) {
     if (const Points whole = spellings.find(text).text; !whole.empty()) return append(to, whole);

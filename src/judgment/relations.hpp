@@ -53,9 +53,6 @@ struct Relations {
     Spellings spellings;
 };
 
-// Whether a number begins with it.
-bool begins_number(std::uint32_t point);
-
 // Appends a text with its numerals in digits, and units behind them as symbols.
 void write_plainly(Points text, const Spellings& spellings, Buffer& to);
 

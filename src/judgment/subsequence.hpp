@@ -23,14 +23,6 @@ public:
         return true;
     }
 
-    // Whether it never runs out for two texts of so many characters and the choices of one, in whatever order they are
-    // compared: clauses, tokens, and characters twice, of the stem, of what is added and of choices; and those of each
-    // choice with all others.
-    bool suffices_for(std::size_t x, std::size_t y, std::size_t choices) const {
-        constexpr std::uint64_t TIMES = 11;
-        return TIMES * (x / 64 + 1 + choices) * std::uint64_t{y} <= left_;
-    }
-
 private:
     std::uint64_t left_ = MOST;
 };

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from dedup_job.cleaning import Cleaner
-from tests.cleaning.oracle import clean
 
 LATE = [
     ("a name of many libraries", "<img src=/a/grey.gif data-echo=/u/1.png>", "![](/u/1.png)"),
@@ -136,8 +135,3 @@ def test_what_a_reader_sees_is_left(raw, expected):
 @pytest.mark.parametrize("raw", MATHEMATICS)
 def test_what_is_no_tag_stays(raw):
     assert Cleaner().clean(raw) == raw
-
-
-@pytest.mark.parametrize("raw", [case.values[0] for case in CASES] + MATHEMATICS)
-def test_the_oracle_says_the_same(raw):
-    assert clean(raw) == Cleaner().clean(raw)

@@ -268,6 +268,7 @@ def test_decisions_depend_on_neither_batches_nor_restarts_and_see_what_is_gone(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "_AT_ONCE", at_once)
         patch.setattr(greedy, "_CROWDED", rng.choice([1, 3]))
+        patch.setattr(greedy, "MOST_CANDIDATES", options["most_candidates"])
         patch.setattr(greedy, "_MEETINGS", rng.choice([0, 4]))
         patch.setattr(texts, "_MOST_BYTES", 0)  # all are asked of the target
         patch.setattr(compared, "_PARTS", 0)  # ... and read each time

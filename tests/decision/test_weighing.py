@@ -28,7 +28,7 @@ def test_with_a_judge_the_likelier_pair_costs_less():
     assert found.joined.tolist() == details.joined.tolist() == [True, False, False]
     assert found.cost[0] == -1 / 2
     assert details.probabilities.tolist() == [1 / 2, 1, 1 / 8]
-    assert [scorer.kind(code) for code in details.kinds.tolist()][1:] == ["number", "unlikely"]
+    assert [scorer.kind(code) for code in details.refused.tolist()][1:] == ["number", "unlikely"]
     assert details.similarities.tolist() == scorer.alike(PAIRS)[0].tolist()
 
 
@@ -41,7 +41,7 @@ def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
     assert found.cost.tolist() == (-alike).tolist()
     assert details.similarities.tolist() == alike.tolist()
     assert np.isnan(details.probabilities).all()
-    assert {scorer.kind(code) for code in details.kinds.tolist()} == {"similarity"}
+    assert {scorer.kind(code) for code in details.refused.tolist()} == {"similarity"}
     assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 

@@ -10,12 +10,9 @@ import pytest
 from dedup_job.fingerprint import (
     Fingerprinter,
     FingerprintSettings,
-    hamming,
     is_text_hash,
-    text_digest,
-    text_hash,
 )
-from tests.reference.recipe import PLAIN, naive_hash
+from tests.reference.recipe import PLAIN, naive_digest, naive_hamming, naive_hash
 
 CHINESE = "光合作用是绿色植物利用光能把二氧化碳和水合成有机物并释放氧气的过程，下列叙述正确的是"
 SCRIPTS = {
@@ -58,7 +55,7 @@ def test_ten_keywords_are_enough_and_five_of_the_heaviest(top_k, enough):
 
 def test_short_texts_that_differ_by_a_character_are_far_apart(fingerprinter):
     values = fingerprinter.fingerprint(["12+5=?", "12+6=?", "12×5=?", "12-5=?"]).values.tolist()
-    distances = [hamming(a, b) for i, a in enumerate(values) for b in values[:i]]
+    distances = [naive_hamming(a, b) for i, a in enumerate(values) for b in values[:i]]
     assert min(distances) > 7
 
 
@@ -80,12 +77,7 @@ def test_an_empty_batch_gives_empty_arrays_of_the_right_types(fingerprinter):
 
 def test_digests_are_those_of_the_texts(fingerprinter):
     texts = list(SCRIPTS.values())
-    assert fingerprinter.fingerprint(texts).digests.tolist() == [text_digest(t) for t in texts]
-
-
-def test_the_digest_does_not_follow_from_the_hash():
-    texts = list(SCRIPTS.values())
-    assert all(text_digest(text) != text_hash(text) for text in texts)
+    assert fingerprinter.fingerprint(texts).digests.tolist() == [naive_digest(t) for t in texts]
 
 
 def test_threads_share_a_fingerprinter(fingerprinter):

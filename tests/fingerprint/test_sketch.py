@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job import _core
 from dedup_job.fingerprint.sketch import (
     BANDS,
     BINS,
@@ -34,10 +33,6 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 FEW = st.text("ab数。；\n 　Ａ", max_size=60)
 
 
-def bins_of(text):
-    return _core.bins(pack([text]).points)
-
-
 def sketches(*texts):
     """Return each text's sketch as a value that can be compared."""
     keys, bits = sketch(pack(texts))
@@ -54,10 +49,6 @@ def pair(rng, grams, share):
     common = round((grams + 2) * share)
     stem = drawn(rng, common)
     return stem + drawn(rng, grams + 2 - common), stem + drawn(rng, grams + 2 - common)
-
-
-def agreement(a, b):
-    return np.mean(bins_of(a) == bins_of(b))
 
 
 def assert_naive(texts):
@@ -121,21 +112,6 @@ def test_a_long_text_of_few_grams_is_sketched_like_its_period(period):
 
 def test_a_long_text_of_many_grams_is_that_of_the_naive_version():
     assert_naive([drawn(random.Random(5), 20_000)])
-
-
-@pytest.mark.parametrize("grams", [18, 60, 400])
-@pytest.mark.parametrize("share", [0.5, 0.8, 0.95])
-def test_the_share_of_equal_bins_estimates_jaccard(grams, share):
-    """Without bias, and no wider than if the bins were independent."""
-    rng, pairs = random.Random(grams), 500
-    errors, variance = [], 0.0
-    for _ in range(pairs):
-        a, b = pair(rng, grams, share)
-        similarity = naive_jaccard(a, b)
-        errors.append(agreement(a, b) - similarity)
-        variance += similarity * (1 - similarity) / BINS / pairs
-    assert abs(np.mean(errors)) < 3.5 * (variance / pairs) ** 0.5
-    assert 0.4 * variance < np.var(errors) < 1.25 * variance
 
 
 @pytest.mark.parametrize("grams", [18, 60, 400])

@@ -23,7 +23,7 @@ from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, TEXT, TEXT_END, 
 from dedup_job.mongo.reading import raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
 from dedup_job.native.code_points import TextColumn, decoded, pack
-from dedup_job.native.hashing import text_digest, text_digests
+from dedup_job.native.hashing import text_digests
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
@@ -32,7 +32,7 @@ from tests.judgment.test_form import QUESTIONS
 from tests.mongo.bson.test_edit import DEPRECATED
 from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
 from tests.reference.form import form_of
-from tests.reference.recipe import PLAIN, naive_fingerprint
+from tests.reference.recipe import PLAIN, naive_digest, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
 
@@ -77,7 +77,7 @@ def check_utf8(batch):
     texts = texts.take(valid)
     assert texts.texts() == right
     assert texts.utf8().list() == [one.encode() for one in right]
-    assert text_digests(*texts).tolist() == [text_digest(one) for one in right]
+    assert text_digests(*texts).tolist() == [naive_digest(one) for one in right]
     numbers = np.frombuffer(b"".join(batch)[: 4 * LONGEST].ljust(4 * LONGEST), dtype=np.uint32)
     if numbers.max() > sys.maxunicode:
         with pytest.raises(ValueError, match="no character"):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedup_job.index import EqualIndex
+from dedup_job.index.equal import EqualIndex
 
 ALL = 2**64 - 1
 DIGESTS = [0, 1, 2, 16, 32, 1 << 63, ALL - 1, ALL]

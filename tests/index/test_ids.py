@@ -11,7 +11,7 @@ from bson import Binary, Decimal128, Int64, ObjectId
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.index import Ids
+from dedup_job.index.equal import Ids
 from dedup_job.native.bytes_column import strings_of
 
 KINDS = [

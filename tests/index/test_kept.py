@@ -177,47 +177,6 @@ def near_each_other(n, seed=2):
     return rows
 
 
-def naive_near(rows, query, distance):
-    """Compare with all: keys, the nearest first."""
-    found = []
-    for id_, value, digest, short in rows:
-        equal = (value, digest) == query[1:3]
-        bits = (value ^ query[1]).bit_count()
-        if equal or (bits <= distance and not short and not query[3]):
-            found.append((bits, not equal, id_))
-    return [key_of(id_) for _, _, id_ in sorted(found)]
-
-
-def near(kept, query, distance):
-    return kept.near(arrays([query]), distance)
-
-
-@pytest.mark.parametrize("distance", range(8))
-def test_near_finds_all_within_the_distance_nearest_first(distance):
-    rows = near_each_other(400)
-    kept = remembering(rows, distance=distance)
-    for query in [*rows[:60], text(9999, A), text(9999, A ^ 1, short=True)]:
-        for k in range(distance + 1):
-            assert near(kept, query, k) == naive_near(rows, query, k)
-
-
-def test_near_refuses_a_distance_beyond_that_of_the_index():
-    with pytest.raises(ValueError, match="distance is 4, expected 0 to 3"):
-        near(remembering([text(1, A)]), text(2, A), 4)
-
-
-@pytest.mark.parametrize("distance", [0, 2, 3, 7])
-def test_a_snapshot_of_another_distance_finds_the_same(tmp_path, distance):
-    rows = near_each_other(300)
-    file = tmp_path / "index"
-    snapshot.write(file, *remembering(rows).sealed())
-    saved = snapshot.read(file)
-    index = KeptIndex(IndexSettings(distance=distance))
-    index.load(saved.facts, saved.parts)
-    for query in rows[:50]:
-        assert near(index, query, distance) == naive_near(rows, query, distance)
-
-
 def sketches(keys, bits, channels=(Channel.MINHASH, Channel.SENTENCES)):
     return Sketches(np.array(keys, dtype=np.uint32), np.array(bits, dtype=np.uint64), channels)
 

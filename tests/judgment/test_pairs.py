@@ -145,59 +145,6 @@ def test_the_reasons_are_the_heaviest_features_in_words(sure):
     assert all(": " in reason for reason in weighed.reasons(1) + weighed.reasons(-1))
 
 
-def any_pairs(count):
-    """Return texts, and random pairs of them beside those that belong together."""
-    texts = [text for pair in pairs() for text in pair]
-    rows, others = np.random.default_rng(42).integers(0, len(texts), (2, count))
-    own = np.arange(0, len(texts), 2)
-    return texts, np.concatenate([own, rows]), np.concatenate([own + 1, others])
-
-
-@pytest.mark.parametrize("threads", [1, 3])
-def test_pairs_are_joined_as_they_are_when_they_are_compared_to_their_end(sure, threads):
-    texts, rows, others = any_pairs(3000)
-    whole = sure.judge(texts, rows, texts, others, threads)
-    likely, joined = sure.likely(texts, rows, texts, others, threads)
-    np.testing.assert_array_equal(joined, whole.joined)
-    known = ~np.isnan(likely)
-    np.testing.assert_array_equal(likely[known], whole.probabilities[known])
-    assert 0 < joined.sum() < known.sum() < len(rows)
-
-
-def split_at(feature, value):
-    """Return a tree that tells apart what has at most a value in a feature."""
-    nodes = np.array([feature, -1, -1], np.int32), np.array([value, 0, 0])
-    turns = np.array([1, 0, 0], np.int32), np.array([2, 0, 0], np.int32)
-    leaves = np.array([0.0, -1, 1]), np.zeros(1, np.int32)
-    return _core.Model(*nodes, *turns, *leaves, np.array([-1.0, 1]), np.array([0.25, 0.75]))
-
-
-def numerals_in_choices(rng, letters, count, size):
-    """Return a question with eight choices of long numerals between letters."""
-    ends = rng.sample(letters, 16)
-    stem = f"下列正确的是{''.join(rng.choices(letters, k=count))}。"
-    between = zip("ABCDEFGH", ends[::2], ends[1::2], strict=True)
-    return "\n".join([stem, *(f"{name}. {one}{'1亿' * size}{end}" for name, one, end in between)])
-
-
-def test_what_takes_more_work_than_there_is_is_compared_to_its_end_in_the_same_order():
-    """Choices are compared with their numerals in digits, which are four times as long."""
-    rng, row = random.Random(2), np.zeros(1, dtype=np.int64)
-    letters = [chr(point) for point in range(0x4E00, 0x5800)]
-    for _ in range(60):
-        size, count = rng.randrange(227, 262), rng.randrange(500, 950)
-        texts = [
-            numerals_in_choices(rng, part, count, size) for part in (letters[:1000], letters[1000:])
-        ]
-        one, other = (judge().outlines(*pack([text])) for text in texts)
-        features = judge().features(one, row, other, row)[0]
-        for name in ("choices_mean", "choices_least"):
-            feature = [known for known, _ in _core.FEATURES].index(name)
-            model = split_at(feature, features[feature])
-            whole = judge().judge(model, 0, one, row, other, row)[0]
-            assert judge().likely(model, 0.0, 0, one, row, other, row)[0] == whole
-
-
 def test_verdicts_depend_on_neither_batches_nor_threads(sure):
     texts = [text for pair in pairs() for text in pair][:300]
     rng = np.random.default_rng(39)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands import inspect, review, survey
 from dedup_job.commands.check import check_target
 from dedup_job.commands.dry_survey import SurveyCollector
@@ -23,20 +20,18 @@ from dedup_job.mongo.source import Source
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Run
-from dedup_job.settings import Settings, load
 from tests.deciding import PLAIN
 from tests.mongo.test_follow import decided as count_decided
 from tests.mongo.test_follow import eventually, following
 from tests.mongo.test_keep import KEEP, versions
 from tests.mongo.test_refreshing import OTHER, REFRESH
 from tests.proving import good
-from tests.reference.recipe import naive_decide
 from tests.running import (
-    after_batches,
     assert_each_source_id_is_in_one_place,
     invoke,
     outcome,
     run_here,
+    settings_of,
     uri_of,
 )
 
@@ -52,12 +47,6 @@ def run_against(database: Db, *others: str, **flags: Any) -> Run:
     """Run against other collections of the database."""
     names = [f"{database.name}.{name}" for name in others or ("other",)]
     return run_here(database, source__against=names, **flags)
-
-
-def settings_of(database: Db, **flags: Any) -> Settings:
-    """Return settings for the server of a database, by dotted name with `__` for the dot."""
-    dotted = {name.replace("__", "."): value for name, value in flags.items()}
-    return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
 def insert(database: Db, **texts: Any) -> None:
@@ -102,24 +91,6 @@ def test_decisions_are_those_of_one_run_over_the_other_collection_and_the_source
     assert run.counts.against == {named: sum(map(bool, others.values()))}
     assert run.counts.against[named] > 20
     assert_each_source_id_is_in_one_place(any_database)
-
-
-def test_decisions_by_fingerprint_are_those_of_the_naive_version(database):
-    corpus = make_corpus(500, seed=6)
-    half = len(corpus) // 2
-    texts = [(d["_id"], d.get("text")) for d in corpus]
-    first_kept, _ = naive_decide(texts[:half], Cleaner().clean)
-    database.other.insert_many([d for d in corpus if d["_id"] in first_kept])
-    database.source.insert_many(corpus[half:])
-    run_against(database, **PLAIN)
-    kept, ledger = outcome(database)
-    naive_kept, naive_ledger = naive_decide(
-        [*(one for one in texts[:half] if one[0] in first_kept), *texts[half:]], Cleaner().clean
-    )
-    assert [row["_id"] for row in kept] == [id_ for id_ in naive_kept if id_ not in first_kept]
-    assert {
-        row["_id"]: (row["decision"], row["of"], row["distance"], row["reason"]) for row in ledger
-    } == naive_ledger
 
 
 def test_the_same_id_elsewhere_decides_nothing_and_names_another_document(database):
@@ -287,28 +258,6 @@ def test_names_may_change_between_runs_and_hold_for_what_comes(database, tmp_pat
     assert decided(database) == expected | {2: (1, two)}
 
 
-def test_a_run_that_broke_off_goes_on(database, tmp_path, monkeypatch):
-    corpus = make_corpus(400, seed=9)
-    database.other.insert_many(corpus[:200])
-    database.source.insert_many(corpus[200:])
-    flags: dict[str, Any] = {"index__folder": str(tmp_path), "run__batch_documents": 20}
-
-    def fail() -> None:
-        raise OSError("unplugged")
-
-    with monkeypatch.context() as patched:
-        after_batches(patched, 3, fail)
-        with pytest.raises(OSError, match="unplugged"):
-            run_against(database, **flags)
-    assert sum(map(len, outcome(database))) == 60
-    run_against(database, **flags)
-    parts = outcome(database)
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        database[name].drop()
-    run_against(database)
-    assert outcome(database) == parts
-
-
 def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     insert(database, other=["甲文", LONG], source=["甲文", NEARLY, "乙文"])
     collector = SurveyCollector()
@@ -327,7 +276,6 @@ def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     ("name", "what"),
     [
         ("source", "is the source"),
-        ("target", "is the target"),
         ("target.ledger", "belongs to the target"),
         ("nowhere", "does not exist. Nearest in"),
         ("view", "is a view, which has no _id index"),
@@ -341,11 +289,10 @@ def test_a_collection_that_cannot_count_is_refused(database, name, what):
         run_against(database, name)
 
 
-def test_the_servers_own_records_and_odd_names_are_refused(database):
+def test_odd_names_are_refused(database):
     insert(database, source=["甲文"])
-    for name, what in (("config.system", "server"), ("a..b", "not a collection")):
-        with pytest.raises(UsageError, match=what):
-            run_here(database, source__against=name)
+    with pytest.raises(UsageError, match="not a collection"):
+        run_here(database, source__against="a..b")
     with pytest.raises(UsageError, match="names no database"):
         run_here(database, source__against="other")
 
@@ -469,22 +416,6 @@ def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran):
     invoke("undo", "1", *of_target(ran), "--yes", **uri)
     assert outcome(ran) == ([], [])
     assert ran.other.count_documents({}) == 2
-
-
-def test_the_index_files_lie_beside_those_of_the_target(database, tmp_path: Path):
-    insert(database, other=["甲文"], source=["乙文"])
-    run_against(database, index__folder=str(tmp_path))
-    state = database["target.state"].find_one({})
-    assert state is not None
-    names = sorted(file.name.partition(".")[0] for file in tmp_path.iterdir())
-    assert names == [state["id"]] * 2
-    checked = invoke(
-        *("status", *of_target(database)),
-        DEDUP_URI=uri_of(database),
-        DEDUP_INDEX__FOLDER=str(tmp_path),
-    ).output
-    assert "used by the next run" in checked
-    assert np.all([file.stat().st_size > 0 for file in tmp_path.iterdir()])
 
 
 @pytest.mark.standalone

@@ -15,9 +15,7 @@ from pymongo import ReplaceOne
 from dedup_job.documents import Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
-from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
+from dedup_job.mongo.connection import LABELS, AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.asked_pairs import Label
@@ -51,13 +49,6 @@ class LabelStore:
     def full_name(self) -> str:
         """The namespace."""
         return self._collection.full_name
-
-    def check(self) -> None:
-        """Raise where labels could not be written, or would not last: UsageError, StateMismatch."""
-        database = self._collection.database
-        name = Namespace(database.name, self._target.documents.name)
-        check_rights(database.client, name, RIGHTS_TO_LABEL)
-        CollectionGuard(self._target).check()
 
     def rows(self, name: str | None = None) -> list[LabelRow]:
         """Return all labels, or those of a name; what dedup does not write is left out."""
