@@ -5,7 +5,6 @@
 #include <nanobind/stl/string.h>
 
 #include "cleaning/clean.hpp"
-#include "core/rooms.hpp"
 
 using namespace nanobind::literals;
 
@@ -34,19 +33,7 @@ Vocabulary vocabulary_of(const ReferenceTexts& references) {
     return Vocabulary(names);
 }
 
-// A room that an array of numpy's holds as long as it lives.
-struct HeldRoom {
-    explicit HeldRoom(std::shared_ptr<Rooms> all) : rooms(std::move(all)) {}
-    HeldRoom(const HeldRoom&) = delete;
-    ~HeldRoom() { rooms->give_back(std::move(room)); }
-
-    std::span<std::uint32_t> all() { return {room.points.get(), room.size}; }
-
-    std::shared_ptr<Rooms> rooms;
-    Rooms::Room room;
-};
-
-// Cleans batches into memory that is used again once numpy has let go of it; threads may share it.
+// Cleans batches; threads may share it.
 class BatchCleaner {
 public:
     BatchCleaner(In<std::uint16_t> classes, In<std::uint8_t> kinds, const ReferenceTexts& references)
@@ -85,38 +72,35 @@ private:
     Cleaned clean_all(const Sizes& sizes, bool html, bool read, Write write) const {
         std::vector<std::int64_t> bounds(sizes.texts + 1);
         std::vector<std::uint8_t> found(sizes.texts);
-        auto held = std::make_unique<HeldRoom>(rooms_);
-        std::size_t at = 0;
+        std::size_t size = sizes.expected + room_for(sizes.longest), at = 0;
+        auto points = std::make_unique_for_overwrite<std::uint32_t[]>(size);
         {
             Unlocked unlocked;
             TextCleaner cleaner(characters_, vocabulary_, sizes.longest);
             Buffer raw(sizes.written + BEHIND);
-            held->room = rooms_->take(sizes.expected + room_for(sizes.longest));
             for (std::size_t i = 0; i < sizes.texts; i++) {
                 const std::ptrdiff_t count = write(i, raw.room().data());
                 if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
                 const Points text = raw.room().first(static_cast<std::size_t>(count));
                 if (text.size() > sizes.longest) refuse("text " + std::to_string(i) + " is longer than `longest`");
-                if (held->room.size - at < room_for(text.size())) {
-                    Rooms::Room larger = rooms_->take(2 * held->room.size + room_for(text.size()));
-                    std::copy_n(held->room.points.get(), at, larger.points.get());
-                    held->room = std::move(larger);
+                if (size - at < room_for(text.size())) {
+                    size = 2 * size + room_for(text.size());
+                    auto larger = std::make_unique_for_overwrite<std::uint32_t[]>(size);
+                    std::copy_n(points.get(), at, larger.get());
+                    points = std::move(larger);
                 }
-                Writer out(held->all().subspan(at));
+                Writer out(std::span(points.get(), size).subspan(at));
                 if (!read) found[i] = cleaner.clean(text, html, out);
                 else found[i] = html ? cleaner.finish(text, out) : cleaner.fold(text, out);
                 at += static_cast<std::size_t>(out.size());
                 bounds[i + 1] = static_cast<std::int64_t>(at);
             }
         }
-        std::uint32_t* const points = held->room.points.get();
-        nb::capsule owner(held.release(), [](void* one) noexcept { delete static_cast<HeldRoom*>(one); });
-        return {Out<std::uint32_t>(points, {at}, owner), give(std::move(bounds)), give(std::move(found))};
+        return {give(std::move(points), at), give(std::move(bounds)), give(std::move(found))};
     }
 
     Characters characters_;
     Vocabulary vocabulary_;
-    std::shared_ptr<Rooms> rooms_ = std::make_shared<Rooms>();
 };
 
 }  // namespace
