@@ -155,10 +155,6 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
         yield from _decision(item, item.decided)
     if item.key:
         yield Message("run"), _run(item)
-    if item.missing_candidates:
-        names = ", ".join(item.missing_candidates)
-        told = Message("gone from the target then: {ids}", ids=names)
-        yield Message("missing candidates"), whole(localized(told))
     if item.decided is not None and item.decided.of and item.decided.decision == KEPT:
         then = Message("nearest then") if item.key else Message("nearest")
         yield then, whole(localized(_nearest(item.decided)))

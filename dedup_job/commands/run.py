@@ -28,7 +28,6 @@ from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
@@ -159,11 +158,11 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
-    limits, dial = settings.abort_if, dial_of(settings, models)
+    limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
+        about=About(source.name, reader.name, recorded, used, request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
@@ -259,12 +258,6 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)
-
-
-def dial_of(settings: Settings, models: Models) -> Dial | None:
-    """Return what the confidence means, None where no model decides."""
-    decision = settings.decision
-    return Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
 
 
 def package_versions() -> dict[str, str]:

@@ -10,8 +10,9 @@ from functools import partial
 from typing import BinaryIO
 
 from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter
-from dedup_job.datafiles.formats import CSV, Named, Reader, Writer, unpacked
+from dedup_job.datafiles.formats import CSV, Named, Writer, unpacked
 from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
+from dedup_job.datafiles.source import Reader
 from dedup_job.datafiles.target import Make
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular

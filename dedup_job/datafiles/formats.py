@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
@@ -29,34 +29,6 @@ NOT_UTF8 = Message("the text is not UTF-8")
 
 Content = str | Refusal
 """A text, with a break between its parts, or why there is none."""
-
-
-class Rows(Protocol):
-    """Some rows of a file, one after the other."""
-
-    def __len__(self) -> int:
-        """Return the number of rows."""
-
-    @property
-    def numbers(self) -> Sequence[int]:
-        """The number of each row: of a JSON line its line, else without a header."""
-
-    def contents(self) -> list[Content]:
-        """Return the text of each row, or why it has none."""
-
-    def others(self) -> list[dict[str, Any]]:
-        """Return the other fields of each row by name, once its text was asked for."""
-
-
-class Reader(Protocol):
-    """Reads a file. Raises UsageError where it is not of its format, or lacks the field."""
-
-    @property
-    def expected(self) -> int | None:
-        """About how many rows there are; None where only reading them could tell."""
-
-    def pages(self) -> Iterator[Rows]:
-        """Yield all rows, some thousand at a time."""
 
 
 class Writer(Protocol):

@@ -287,7 +287,7 @@ class RunProgress:
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
         documents = decided.batch.documents
-        with self.watch.timing(Stage.WRITE, len(documents), documents.bytes):
+        with self.watch.timing(Stage.WRITE, len(documents)):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.decider.arrived()
         self._left.update(documents.former)

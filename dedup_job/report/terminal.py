@@ -16,7 +16,6 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Run
 from dedup_job.runs.stages import Profile, Stage
 
-_TELLING = 1.0  # seconds of a run from which its ceiling says something
 _SHARE = 10  # columns of a share
 
 
@@ -42,9 +41,12 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         console.say()
         console.say(title)
         console.table(table)
-    console.say()
-    for sentence in _work(report):
-        console.say(sentence)
+    if report.profile is not None:
+        stage, share = report.profile.bottleneck
+        console.say()
+        console.say(
+            Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
+        )
 
 
 def _heading(report: Run) -> Text:
@@ -277,8 +279,7 @@ def _stages(report: Run) -> Table:
 
 
 def _profile(profile: Profile) -> Table:
-    named = (Message("threads"), Message("busy"), Message("processor"), "us/doc")
-    names = (*named, Message("locked"), "docs/s", "MB/s")
+    names = (Message("threads"), Message("busy"), "us/doc", "docs/s")
     table = new_table(Message("stage"), *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
@@ -288,21 +289,7 @@ def _profile(profile: Profile) -> Table:
             label(str(stage)),
             str(profile.threads_of(stage)),
             f"{busy:.0%}",
-            f"{work.processor / max(work.seconds, 1e-9):.0%}",
             f"{work.seconds / work.documents * 1e6:,.1f}",
-            f"{work.locked / work.documents * 1e6:,.1f}",
             f"{work.documents / wall:,.0f}",
-            f"{work.bytes / wall / 1e6:,.1f}" if work.bytes else "",
         )
     return table
-
-
-def _work(report: Run) -> Iterator[Message]:
-    """Yield what the tables of a profile do not say."""
-    profile = report.profile
-    if profile is None:
-        return
-    stage, share = profile.bottleneck
-    yield Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
-    if (ceiling := profile.ceiling) and profile.seconds >= _TELLING:
-        yield Message("with more cores and threads at most {speed:,.0f} docs/s", speed=ceiling)

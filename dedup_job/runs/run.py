@@ -11,7 +11,6 @@ from typing import Any
 
 from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
 
 _MUCH = 0.1  # of the documents that are no text
@@ -78,17 +77,13 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a report says besides figures: names, settings, versions.
-
-    dial: what the confidence means, None where no model decides or where a run was read back.
-    """
+    """What a report says besides figures: names, settings, versions."""
 
     source: str
     target: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     dry_run: bool
-    dial: Dial | None = None
 
     @property
     def similar_from(self) -> float:

@@ -244,15 +244,6 @@ def test_names_without_a_database_are_refused(replica_set: str) -> None:
     assert_refused(result, 2, "names no database", "--db")
 
 
-def test_a_misspelt_command_names_the_nearest() -> None:
-    result = dedup("lst")
-    assert (result.returncode, "perhaps you meant list" in result.stderr) == (2, True)
-
-
-def test_an_unknown_option_ends_with_2() -> None:
-    assert_refused(dedup("run", "--sorce", "a"), 2, "--sorce")
-
-
 def deep(levels: int) -> str:
     """Return JSON of so many objects within each other."""
     return '{"a":' * levels + "1" + "}" * levels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -72,13 +71,6 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
         for line in output.splitlines():
             assert "─" not in line or cell_len(line) <= (width or 1000)
     assert commands(file.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize("id_", IDS[1:])
-def test_an_id_as_it_is_printed_is_an_argument(hostile: Db, id_: Any) -> None:
-    name = shown(raw.fields({"_id": id_}))
-    output = said(hostile, "inspect", name, width=None)
-    assert re.match(rf"_id +{re.escape(name)}\n", output)
 
 
 def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) -> None:

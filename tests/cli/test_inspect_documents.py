@@ -14,8 +14,8 @@ from pymongo.database import Database
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import UsageError
 from dedup_job.report.labels import measured
-from tests.proving import stored
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.proving import command, refused, stored
+from tests.running import run_here
 
 Db = Database[dict[str, Any]]
 TEXT = (
@@ -52,14 +52,7 @@ def decided(database: Db, tmp_path: Path) -> Db:
 
 def inspected(database: Db, *words: str, **environment: str) -> str:
     """Return what is printed about ids."""
-    command = ["inspect", *words, "--db", database.name, "--target", "target"]
-    return invoke(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS, **environment}).stdout
-
-
-def refused(database: Db, id_: str) -> Exception:
-    """Return the error that the command ends with."""
-    command = ["inspect", id_, "--db", database.name, "--target", "target"]
-    return refusal(*command, **{"DEDUP_URI": uri_of(database), **SETTINGS})
+    return command(database, "inspect", *words, **{**SETTINGS, **environment})
 
 
 def value(output: str, name: str) -> str:
@@ -166,8 +159,8 @@ def test_extended_json_names_any_id_and_tells_a_number_from_digits(decided: Db) 
 
 
 def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
-    assert "no run of the target" in str(refused(decided, '{"$gt": 1}'))
-    error = refused(decided, "99")
+    assert "no run of the target" in str(refused(decided, "inspect", '{"$gt": 1}', **SETTINGS))
+    error = refused(decided, "inspect", "99", **SETTINGS)
     assert isinstance(error, UsageError)
     assert '(read as 99, "99")' in str(error)
     assert "Nor does the source" in str(error)
@@ -175,7 +168,9 @@ def test_an_unknown_id_says_what_to_check(decided: Db) -> None:
 
 def test_a_document_that_came_after_the_last_run_is_told_from_an_unknown_one(decided: Db) -> None:
     decided.source.insert_one({"_id": "new", "text": TEXT})
-    assert f'The source {decided.name}.source holds "new"' in str(refused(decided, "new"))
+    assert f'The source {decided.name}.source holds "new"' in str(
+        refused(decided, "inspect", "new", **SETTINGS)
+    )
 
 
 def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:

@@ -11,12 +11,10 @@ from pymongo.database import Database
 
 from dedup_job.cli.signals import STOPPING
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
 from tests.monitoring.test_metrics import text_string_to_metric_families
 from tests.running import (
     dedup,
     pause_at_work,
-    refusal,
     run_here,
     start_run,
     uri_of,
@@ -75,17 +73,6 @@ def test_a_server_that_is_gone_is_in_the_metrics(tmp_path: Path) -> None:
     )
     assert result.returncode == 5
     assert values(file)["dedup_last_run_exit_code"] == 5
-
-
-def test_a_metrics_file_that_cannot_be_written_is_refused_before_the_run(
-    filled: Db, tmp_path: Path
-) -> None:
-    error = refusal(
-        *("run", *names(filled), "--metrics-file", str(tmp_path / "no" / "x.prom")),
-        DEDUP_URI=uri_of(filled),
-    )
-    assert isinstance(error, UsageError)
-    assert "target" not in filled.list_collection_names()
 
 
 def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:

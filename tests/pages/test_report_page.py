@@ -16,9 +16,7 @@ from dedup_job.pages.render import report_page
 from dedup_job.printing import escaped
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.share import Share
 from dedup_job.runs.survey import Drawn, Group, Survey
 from tests.runs.test_survey import many_pairs
 from tests.test_printing import commands
@@ -237,20 +235,6 @@ def test_a_dry_run_names_only_commands_that_need_no_target():
     ]
     names = [re.findall(r"<code>dedup (\w+)", one) for one in further]
     assert names == [["run", "inspect"], ["list", "list", "inspect", "restore", "check", "undo"]]
-
-
-def test_the_page_says_what_the_confidence_means_in_both_languages():
-    plain = report_page(survey_with("t"))
-    dial = Dial(0.95, Share(8, 1592), Share(463, 1123))
-    page = report_page(replace(survey_with("t"), threshold=0.95, judged=True, dial=dial))
-    english = "decision.confidence 0.95: of 1,000 pairs labelled different that the model had not"
-    assert english in page
-    assert "5 are joined (95 % interval 3-10); of those labelled the same, 41 % are" in page
-    assert "每 1,000 对有 5 对被判为重复（95% 区间 3-10）" in page
-    assert 'max="0.99" step="0.01" value="0.95"' in page
-    assert english not in plain
-    assert "slightly below it" in plain
-    assert "slightly below it" not in page
 
 
 @pytest.mark.parametrize("good", [True, False])

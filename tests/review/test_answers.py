@@ -33,18 +33,6 @@ def first(page, decision):
     return next(key for key, pair in pairs if pair.decision == decision)
 
 
-def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(page):
-    pairs = [*page.review._drawn.values()]
-    assert [pair.decision for pair in pairs[:4]] == ["duplicate", "kept"] * 2
-    near = [one.pair.probability for one in pairs[:20] if one.decision == "duplicate"]
-    refused = [one for one in pairs[:20] if one.decision == "kept"]
-    assert near == sorted(near)
-    unlikely = [one.pair.probability for one in refused if one.reason == "unlikely"]
-    assert unlikely == sorted(unlikely, reverse=True)
-    assert len(unlikely) >= len(refused) // 2
-    assert len({pair.keys for pair in pairs}) == len(pairs) == 40
-
-
 def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     key, text, headers = answer(page, "same")
     (row,) = reviewed["target.labels"].find()
@@ -52,7 +40,6 @@ def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     assert row["_id"] == {"of": ledger["of"], "id": ledger["_id"], "name": "anna"}
     assert (row["label"], row["decision"], row["reason"]) == ("same", "duplicate", "near")
     assert row["similarity"] == ledger["similarity"]
-    assert row["blind"] is False
     assert shown_key(text) == page.review.next_open() != key
     assert headers["HX-Replace-Url"] == f"/?at={shown_key(text)}"
     assert "Answer before" in text
@@ -95,24 +82,6 @@ def test_precision_and_recall_are_those_of_the_answers(page):
     assert (standing.precision.part, standing.precision.whole) == (1, 2)
     assert (standing.recall.part, standing.recall.whole) == (1, 2)
     assert "95 %: 9.5% to 90.5%" in text
-
-
-def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(reviewed):
-    reviewed["target.labels"].delete_many({})
-    with served(reviewed, blind=True) as blind:
-        decisions = [pair.decision for pair in blind.review._drawn.values()]
-        assert decisions != ["duplicate", "kept"] * (len(decisions) // 2)
-        key = first(blind, "duplicate")
-        text = blind.ask(f"/content?at={key}")[1]
-        assert "decision hidden" in text
-        for told in ("similarity", "dropped as a duplicate", "both kept", "Put back", ">kept<"):
-            assert told not in text.partition("standing-title")[0]
-        _, text, _ = answer(blind, "same", key)
-        assert "dropped as a duplicate" in text.partition("<article")[0]
-        assert "dropped as a duplicate" in blind.ask(f"/content?at={key}")[1]
-        assert reviewed["target.labels"].find_one()["blind"] is True
-        answer(blind, "different", key)
-        assert reviewed["target.labels"].find_one()["blind"] is False
 
 
 @pytest.mark.parametrize(

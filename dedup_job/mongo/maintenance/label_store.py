@@ -27,15 +27,11 @@ _WRITE = 1000  # labels in a command
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What someone says of a pair, as dedup had decided it then.
-
-    blind: the decision was hidden from who answered; when: UTC.
-    """
+    """What someone says of a pair, as dedup had decided it then. when: UTC."""
 
     document: DecidedDocument
     name: str
     label: Label
-    blind: bool = False
     when: datetime = NEVER
 
 
@@ -82,7 +78,6 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
         "decision": row.document.decision,
         "reason": row.document.reason,
         "similarity": row.document.pair.similarity,
-        "blind": row.blind,
         "when": row.when,
     }
     return ReplaceOne({"_id": key}, values, upsert=True)
@@ -110,7 +105,6 @@ def _read(found: RawDocument) -> LabelRow | None:
         document,
         name,
         Label(str(label)),
-        values.get("blind") is True,
         when.replace(tzinfo=UTC) if isinstance(when, datetime) else NEVER,
     )
 
