@@ -182,10 +182,10 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return what happened after one token, up to another one at least.
+    """Return the changes after one token, up to another one at least.
 
-    fields: of the text. Raises NotFollowed where the server does not know it any more, where the
-    collection was dropped or renamed, and where there are more than MOST keys.
+    fields: of the text. Raises NotFollowed if the oplog no longer holds them, if the collection was
+    dropped or renamed, and if there are more than MOST keys.
     """
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
@@ -202,9 +202,9 @@ def changes(
 def arrivals(
     collection: RawDocuments, fields: TextFields, since: Token, over: Callable[[], bool]
 ) -> tuple[list[Event], Token]:
-    """Wait until something happens after a token, or it is over, or for a while.
+    """Wait for events after a token, until `over` or for 20 seconds.
 
-    Returns what happened within a moment from then on, and the token up to which that is all.
+    Returns the events of 0.2 seconds from the first one on, and the token up to which they are all.
     Raises NotFollowed as `changes` does.
     """
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
@@ -250,7 +250,7 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 
 
 def _uuid_of(collection: RawDocuments) -> bytes:
-    """Return it; NotFollowed where it may not be seen, or where ids are not in order of bytes."""
+    """Return the UUID; NotFollowed if the user may not see it, or the source has a collation."""
     try:
         row = next(collection.database.list_collections(filter={"name": collection.name}), None)
     except OperationFailure as e:
@@ -308,7 +308,7 @@ def _touches(name: str, text: str) -> bool:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn what the server says of a stream that cannot be read into NotFollowed."""
+    """Turn the server's errors about a stream that cannot be read into NotFollowed."""
     try:
         yield
     except PyMongoError as e:

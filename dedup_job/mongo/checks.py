@@ -202,6 +202,6 @@ def _unknown_source(
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return at most five names, those most like the given one if any is."""
+    """Return at most five names, the most similar ones first."""
     given = sorted(names)
     return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])

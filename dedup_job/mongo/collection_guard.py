@@ -25,7 +25,7 @@ _WAY_OUT = Message(
 
 
 class CollectionGuard:
-    """Looks whether what a run wrote is there, before the run says that it is done."""
+    """Checks at the end of a run that its collections are the same and hold what it wrote."""
 
     def __init__(self, target: TargetReader) -> None:
         self._target = target
@@ -42,23 +42,23 @@ class CollectionGuard:
         self._rows_before = 0  # of the ledger, then
 
     def begin(self, checkpoint: Checkpoint) -> None:
-        """Remember how all is before the first batch of a run, or of its next part."""
+        """Record UUIDs and counts before the first batch of a run, or of its next part."""
         self._uuids = {}
         self._uuids = self._retry(self._look)
         self._begun = checkpoint.counts
         self._rows_before = self._retry(self._target.ledger.estimated_document_count)
 
     def rows_left(self, number: int) -> None:
-        """Count rows of the ledger that left it since."""
+        """Subtract rows that left the ledger since."""
         self._rows_before -= number
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Describe what others changed, by UUIDs and counts; "" where nothing changed."""
+        """Return a description of what others changed, by UUIDs and counts; "" if nothing."""
         lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
     def explain(self, refused: OperationFailure) -> None:
-        """Raise StateMismatch where a write was refused since a collection is not what it was."""
+        """Raise StateMismatch if a write was refused because a collection was replaced."""
         with suppress(PyMongoError):
             if lines := [*self._changes()]:
                 raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
@@ -83,7 +83,7 @@ class CollectionGuard:
         return found
 
     def _changes(self) -> Iterator[str]:
-        """Yield a line for each collection that is not the one that it was."""
+        """Yield a line for each collection that was dropped or replaced."""
         now = self._retry(self._look)
         for name, uuid in self._uuids.items():
             if name not in now:
@@ -95,7 +95,7 @@ class CollectionGuard:
                 )
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
-        """Yield what the target should hold and does not, or the other way round."""
+        """Yield lines about missing and foreign documents of the target."""
         if self._target.count(kept.live) == kept.live:
             return
         compared = Comparison(kept)

@@ -145,7 +145,7 @@ class TargetReader:
         return Version(own, state["generation"])
 
     def run(self, number: int) -> dict[str, Any] | None:
-        """Return what is recorded of a run; None where nothing is."""
+        """Return the row of a run; None if there is none."""
         return self.last_run({"_id": number})
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
@@ -158,7 +158,7 @@ class TargetReader:
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
-        """Return what is recorded of the last run, or the last of some; None where nothing is.
+        """Return the row of the last run, or of the last of some; None if there is none.
 
         Raises StateMismatch for a row that lacks fields.
         """
@@ -168,11 +168,11 @@ class TargetReader:
         return row
 
     def all_runs(self) -> list[dict[str, Any]]:
-        """Return what is recorded of all runs, as it stands there, in order."""
+        """Return the rows of all runs, unchecked, in order."""
         return self._runs({})
 
     def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
-        """Return what is recorded of the runs after a number, less the long fields, in order.
+        """Return the rows of the runs after a number, without the long fields, in order.
 
         Raises StateMismatch for a row that lacks fields.
         """
