@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
 from dedup_job.report.labels import label, measured
-from dedup_job.report.pieces import Piece, pieces_of
+from dedup_job.report.pieces import Piece, pieces_of, shortened
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.survey import BINS, Layer, Survey
@@ -24,7 +24,7 @@ S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
-_CHANGE = 300  # characters of one change
+_CHANGE = 150  # characters of each end of a change
 _CELL = 200  # characters of a value in a table
 _LEAST, _ROOM = BINS // 2, BINS // 10  # bins: where most charts begin; those below a threshold
 
@@ -139,20 +139,7 @@ def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
     found = pieces_of(left, right)
     if len(left) <= most and len(right) <= most:
         return found
-    return [_shortened(found, at) for at in range(len(found))][:_CELL]
-
-
-def _shortened(found: Sequence[Piece], at: int) -> Piece:
-    piece, first, last = found[at], at == 0, at == len(found) - 1
-
-    def shown(text: str) -> str:
-        if not piece.same or (first and last):
-            return _short(text, _SHOWN if piece.same else _CHANGE)
-        if len(text) <= 2 * _CONTEXT:
-            return text
-        return f"{'' if first else text[:_CONTEXT]} … {'' if last else text[-_CONTEXT:]}"
-
-    return Piece(shown(piece.left), shown(piece.right), piece.same)
+    return [shortened(piece, _CONTEXT, _CHANGE) for piece in found][:_CELL]
 
 
 def _short(text: str, most: int = _SHOWN) -> str:
