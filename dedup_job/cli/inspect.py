@@ -118,7 +118,6 @@ def inspect(
 
 def _show(found: Inspected, console: Output, *, full: bool) -> None:
     head = [row for item in found.items for row in _head(item)]
-    head += [(Message("which gave way to"), whole(localized(one))) for one in found.later]
     if found.target:
         made = {"target": found.target, "source": found.source}
         head.append((Message("target"), Message("{target}, made from {source}", **made)))
