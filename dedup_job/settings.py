@@ -166,25 +166,16 @@ def _content(path: Path, setting: str) -> str:
 class Origin(StrEnum):
     """Where a value comes from, the strongest last."""
 
-    DEFAULT = "default"
-    FILE = "file"
-    ENVIRONMENT = "environment"
-    FLAG = "flag"
-    CALL = "call"  # of the Python API, in place of flags
+    DEFAULT = Message("default")
+    FILE = Message("file")
+    ENVIRONMENT = Message("environment")
+    FLAG = Message("flag")
+    CALL = Message("call")  # of the Python API, in place of flags
 
     @property
     def word(self) -> Message:
         """It as a word."""
-        return _WORDS[self]
-
-
-_WORDS = {
-    Origin.DEFAULT: Message("default"),
-    Origin.FILE: Message("file"),
-    Origin.ENVIRONMENT: Message("environment"),
-    Origin.FLAG: Message("flag"),
-    Origin.CALL: Message("call"),
-}
+        return Message(str(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,7 +140,7 @@ class MetricsFile:
                 "dedup_run_in_progress": 1,
                 "dedup_run_updated_timestamp_seconds": time.time(),
                 "dedup_run_documents": now.counts.scanned,
-                "dedup_run_resident_memory_bytes": resident_bytes(now.process),
+                "dedup_run_resident_memory_bytes": resident_bytes(),
                 "dedup_run_database_silence_seconds": now.silent or 0,
             }
             if now.total is not None:

@@ -40,9 +40,6 @@ class Series:
         self._points.append((round(seconds, 3), documents, resident_bytes()))
 
 
-def resident_bytes(process: int | None = None) -> int:
-    """Return the memory that a process holds, by default this one; 0 where it has ended."""
-    try:
-        return int(psutil.Process(process).memory_info().rss)
-    except psutil.NoSuchProcess:
-        return 0
+def resident_bytes() -> int:
+    """Return the memory that this process holds."""
+    return int(psutil.Process().memory_info().rss)

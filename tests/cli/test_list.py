@@ -65,7 +65,7 @@ def test_a_kept_document_that_is_gone_is_said_to_be(filled: Db) -> None:
 def test_where_nothing_was_refused_or_dropped_it_is_said(database: Db) -> None:
     database.source.insert_one({"_id": 1, "text": STEM})
     run_here(database)
-    assert "No kept document" in command(database, "list", "--what", "refused")
+    assert "No document of refused." in command(database, "list", "--what", "refused")
     assert "No document of near" in command(database, "list", "--what", "near")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import sys
 import time
 from dataclasses import replace
@@ -163,16 +162,6 @@ def test_a_function_is_told_of_the_work():
     progress.total(10, "counting")
     progress.advance(3)
     assert told == [("reading", 0, None), ("counting", 0, 10), ("counting", 3, 10)]
-
-
-def test_every_display_gets_every_moment_and_those_of_another_process():
-    one, other = [], []
-    progress = Progress(one.append, other.append)
-    progress.stage("reading")
-    progress.show(replace(one[0], process=1))
-    progress.advance(3)
-    assert one == other
-    assert [(now.done, now.process) for now in one] == [(0, os.getpid()), (0, 1), (3, 1)]
 
 
 @pytest.fixture
