@@ -32,7 +32,7 @@ from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
-from dedup_job.settings_input import TOO_DEEP, check_passwords, placed, short, what_is_wrong
+from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
@@ -301,8 +301,6 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as e:
         wrong = Message("{file} is not valid TOML: {why}", file=file, why=str(e))
         raise ConfigurationError([wrong]) from e
-    except RecursionError:
-        raise ConfigurationError([placed(f"{file}", TOO_DEEP)]) from None
     check_passwords(values, str(file))
     return values
 
@@ -349,8 +347,6 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
             found[name] = json.loads(value) if is_list else value
         except ValueError:
             problems.append(placed(here, _no_json(name)))
-        except RecursionError:
-            problems.append(placed(variable, TOO_DEEP))
     if _URI in os.environ:  # where it is empty, too, which is refused
         found["connection.uri"] = os.environ[_URI]
     return found, problems

@@ -18,7 +18,7 @@ from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of, shortened
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.survey import BINS, Layer, Survey
+from dedup_job.runs.survey import Layer, Survey
 
 S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
@@ -26,7 +26,6 @@ _CONTEXT = 80  # characters shown beside what differs, in a text that is shorten
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 150  # characters of each end of a change
 _CELL = 200  # characters of a value in a table
-_LEAST, _ROOM = BINS // 2, BINS // 10  # bins: where most charts begin; those below a threshold
 
 
 def report_page(survey: Survey, language: str = "") -> str:
@@ -169,13 +168,8 @@ def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
     points = next((run.series for run in reversed(survey.runs) if run.series), ())
-    both = [sum(pair) for pair in zip(survey.near.bins, survey.refused.bins, strict=True)]
-    first = next((at for at, number in enumerate(both) if number), 0)
-    least = min(max(first, _LEAST), max(int((survey.threshold or 0) * BINS) - _ROOM, 0))
     return {
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
-        "least": least / BINS,
-        "below": sum(both[:least]),
         "series": [
             [now, (documents - former) / (now - then), resident / 1e6]
             for (then, former, _), (now, documents, resident) in pairwise(points)

@@ -39,17 +39,16 @@
 
   const drawSimilarities = () => {
     const { near, refused } = data.similarities;
-    const from = Math.round(data.least * bins);
-    const x = near.map((_, i) => (i + 0.5) / bins).slice(from);
+    const x = near.map((_, i) => (i + 0.5) / bins);
     const bars = uPlot.paths.bars({ size: [0.9, Infinity] });
     const total = near.map((n, i) => n + refused[i]);
     plot("chart-similarity", {
-      scales: { x: { time: false, range: [from / bins, 1] } },
+      scales: { x: { time: false, range: [0, 1] } },
       axes: [axis(), axis({ size: 64 })],
       series: [{}, { paths: bars, fill: color("near"), points: { show: false } },
         { paths: bars, fill: color("refused"), points: { show: false } }],
       hooks: { draw: [drawThreshold] },
-    }, [x, total.slice(from), refused.slice(from)]);
+    }, [x, total, refused]);
   };
 
   const drawSeries = () => {

@@ -180,25 +180,6 @@ def funnel_rows(page: str) -> dict[str, str]:
     return dict(re.findall(row, page.split('id="funnel"')[1].split("</section>")[0]))
 
 
-@pytest.mark.parametrize(
-    ("bins", "threshold", "least", "below"),
-    [
-        ({0: 30, 97: 5}, 0.94, 0.5, 30),
-        ({70: 2, 97: 5}, 0.94, 0.7, 0),
-        ({97: 5}, 0.94, 0.84, 0),
-        ({97: 5}, 0.3, 0.2, 0),
-    ],
-)
-def test_the_slider_begins_where_the_data_does_or_where_it_matters(
-    bins: dict[int, int], threshold: float, least: float, below: int
-):
-    near = Drawn(tuple(bins.get(at, 0) for at in range(100)))
-    survey = replace(survey_with("t"), near=near, refused=Drawn(), threshold=threshold)
-    page = report_page(survey)
-    assert f'id="threshold" min="{least}"' in page
-    assert (f"{below} pairs below {least:.2f} are not drawn." in page) is bool(below)
-
-
 def test_the_charts_have_the_same_figures_as_the_tables():
     survey = survey_with("t")
     page = report_page(survey)
