@@ -84,13 +84,7 @@ class Cleaner:
         *,
         classes: NDArray[np.uint16],
         kinds: _Bytes,
-        elements: Sequence[tuple[str, str, int, int]],
         references: Mapping[str, str],
-        attributes: Sequence[str],
-        class_words: Mapping[str, int],
-        styles: Sequence[tuple[str, Mapping[str, int]]],
-        field_types: Mapping[str, int],
-        accents: Mapping[str, str],
     ) -> None: ...
     def clean(
         self, points: _Points, offsets: _Ints, *, html: bool, read: bool
@@ -312,6 +306,7 @@ class Judge:
         self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints, threads: int = 1
     ) -> list[list[tuple[int, bool, bool, str, str]]]: ...
 
+ELEMENTS: tuple[str, ...]
 FEATURES: tuple[tuple[str, int], ...]
 GUARDS: tuple[str, ...]
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+from html.entities import html5
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.cleaning import symbols, vocabulary
+from dedup_job.cleaning import symbols
 from dedup_job.native.code_points import EncodedTexts, Points, TextColumn
 
 STAYS, CLEAN, LEADING_RULES, RULES = range(4)
@@ -34,13 +35,7 @@ def _cleaner() -> _core.Cleaner:
     return _core.Cleaner(
         classes=symbols.classes(),
         kinds=symbols.kinds(),
-        elements=vocabulary.ELEMENTS,
-        references=vocabulary.REFERENCES,
-        attributes=vocabulary.ATTRIBUTES,
-        class_words=vocabulary.CLASSES,
-        styles=vocabulary.STYLES,
-        field_types=vocabulary.FIELD_TYPES,
-        accents=vocabulary.ACCENTS,
+        references={name[:-1]: text for name, text in html5.items() if name.endswith(";")},
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from dedup_job import _core
 from dedup_job.cleaning import symbols
 from dedup_job.cleaning.clean_batch import (
     LEADING_RULES,
@@ -25,7 +26,6 @@ from dedup_job.cleaning.clean_batch import (
     clean_batch,
 )
 from dedup_job.cleaning.symbols import drop_invisible
-from dedup_job.cleaning.vocabulary import NAMES
 from dedup_job.messages import Message
 from dedup_job.native.code_points import (
     EncodedTexts,
@@ -38,6 +38,7 @@ from dedup_job.native.code_points import (
 )
 from dedup_job.native.parts import BREAK, as_lines, parted, with_breaks
 
+_ELEMENTS: Final = frozenset(_core.ELEMENTS)
 _ENDS: Final = {
     symbols.CODE: symbols.CODE_END,
     symbols.FENCE: symbols.FENCE_END,
@@ -359,7 +360,7 @@ def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
 def _selects(element: str | None) -> bool:
     return (
         element is None
-        or element.lower() in NAMES
+        or element.lower() in _ELEMENTS
         or element in {"*", "from", "to"}
         or element.endswith("%")
     )

@@ -19,9 +19,8 @@ from dedup_job.commands.run import versions
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, comparable
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.maintenance.ledger_removals import (
     TakenOut,
     begun,

@@ -251,8 +251,6 @@ def _check(
         source.check_changes()
     is_first = are_empty(target.decided)
     source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
-    if is_first and target.rows.fields is None:
-        source.check_marks()
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:

@@ -22,8 +22,7 @@ from dedup_job.native.code_points import TextColumn
 from dedup_job.native.distinct import distinct
 
 Rows = NDArray[np.int64]
-_PARTS, _MOST_POINTS = 4, 1 << 22  # of batches for which kept texts stay read; characters
-_LARGE = 1 << 23  # bytes of texts that are copied, so that their memory is used again
+_PARTS, _MOST_POINTS = 16, 1 << 22  # of batches for which kept texts stay read; characters
 
 
 class BatchTexts:
@@ -65,7 +64,7 @@ class BatchTexts:
         """Hold the texts of a part that were kept, numbered from `first` on."""
         assert self._batch is not None
         texts, rows = _part_of(self._batch, part), np.flatnonzero(kept)
-        if 2 * len(rows) < len(kept) or texts.points.nbytes > _LARGE:
+        if 2 * len(rows) < len(kept):
             texts, rows = texts.take(rows), np.arange(len(rows))
         self._known.add(first, texts, rows)
 

@@ -25,7 +25,6 @@ from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.judgment.names import NAMES
-from dedup_job.native.allocator import give_back
 
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _MEETINGS = 4  # pairs a text above which they are many
@@ -60,9 +59,8 @@ class GreedyDeduplicator:
         self._ranks.arrived()
 
     def end(self) -> None:
-        """Give back the memory of texts; nothing is decided after this."""
+        """Forget all texts; nothing is decided after this."""
         self._texts.end()
-        give_back()
 
     def decide(self, batch: Batch) -> Decisions:
         """Return one decision for each document of the batch, in order.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.edit import comparable
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,

@@ -20,8 +20,8 @@ from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import as_asked, comparable
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ids import as_asked, comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.bson.rows import groups_in, run_of
 from dedup_job.mongo.change_stream import in_parts

@@ -20,7 +20,7 @@ from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.edit import comparable
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace

@@ -37,7 +37,7 @@ public:
     TextCleaner(const Characters& characters, const Vocabulary& vocabulary, std::size_t longest)
         : white_space_(characters),
           fences_(characters),
-          layout_(characters, vocabulary),
+          layout_(characters),
           room_(room_for(longest)),
           reader_(characters, vocabulary, room_.room()) {}
 

@@ -8,8 +8,7 @@ namespace dedup::cleaning {
 
 class Layout {
 public:
-    Layout(const Characters& characters, const Vocabulary& vocabulary)
-        : characters_(characters), vocabulary_(vocabulary) {}
+    explicit Layout(const Characters& characters) : characters_(characters) {}
 
     // Writes a text with marks, bold and italic if `heavy`; false if `rules`, and style rules may stand in it.
     bool lay_out(Points text, bool rules, bool heavy, Writer& out) {
@@ -124,8 +123,8 @@ private:
             if (spans_.top() != opening) return j + 1;
             protected_ -= mark == FORMULA_END;
             spans_.close();
-        } else if (mark >= ACCENTS && mark - ACCENTS < vocabulary_.accents().size()) {
-            write_command(vocabulary_.accents()[mark - ACCENTS].command);
+        } else if (mark >= ACCENTS && mark - ACCENTS < std::size(ACCENTS_OF_LATEX)) {
+            write_command(ACCENTS_OF_LATEX[mark - ACCENTS].command);
         }
         return j + 1;
     }
@@ -227,7 +226,6 @@ private:
     }
 
     const Characters& characters_;
-    const Vocabulary& vocabulary_;
     Points text_;
     Spans spans_;
     bool is_heavy_ = false;

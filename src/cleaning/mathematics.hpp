@@ -70,10 +70,8 @@ inline int accent_of(const Page& page, Points script) {
         if (only) return NONE;
         only = point;
     }
-    const auto& accents = page.vocabulary.accents();
-    for (std::size_t command = 0; command < accents.size(); command++) {
-        const auto& characters = accents[command].characters;
-        if (std::find(characters.begin(), characters.end(), only) != characters.end()) return static_cast<int>(command);
+    for (int command = 0; command < std::ssize(ACCENTS_OF_LATEX); command++) {
+        if (ACCENTS_OF_LATEX[command].characters.find(only) != std::u32string_view::npos) return command;
     }
     return NONE;
 }

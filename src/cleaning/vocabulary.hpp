@@ -3,7 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <iterator>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,15 +77,6 @@ enum class Action : std::uint8_t {
     note,
 };
 
-constexpr std::string_view ACTIONS[] = {  // their names
-    "none", "picture", "hears", "sees", "source", "object", "canvas", "drawing", "field", "area", "select", "ordered",
-    "unordered", "list_item", "table", "section", "table_row", "table_cell", "lines", "code_line", "reading",
-    "reading_mark", "template", "line_break", "span", "math", "token", "math_text", "group", "fraction", "root",
-    "indexed_root", "power", "index", "both", "under", "over", "under_over", "fenced", "matrix", "matrix_row",
-    "matrix_cell", "annotation", "note",
-};
-static_assert(std::size(ACTIONS) == static_cast<std::size_t>(Action::note) + 1);
-
 // Spans that an element may stand for, as bits: bit i stands for the mark UNDERLINE + i.
 enum SpanFlag : std::uint32_t {
     IS_UNDERLINE = 1 << 0,
@@ -156,44 +147,31 @@ inline Naming word_of(Property property) {
 
 // A command of LaTeX for an accent, and the characters that stand for it. With \ and { it takes no more room than
 // there is for a mark.
-constexpr std::size_t LONGEST_COMMAND = 8;
 struct Accent {
-    std::string command;
-    std::vector<std::uint32_t> characters;
+    std::string_view command;
+    std::u32string_view characters;
 };
+constexpr Accent ACCENTS_OF_LATEX[] = {
+    {"overline", U"¯‾ˉ_―\u0305\u0304"}, {"vec", U"→⇀\u20d7"}, {"hat", U"^ˆ\u0302"},
+    {"tilde", U"~˜\u0303"},              {"dot", U"˙.\u0307"}, {"ddot", U"¨\u0308"},
+};
+
+// The names of the elements that HTML, SVG and MathML know.
+std::vector<std::string_view> element_names();
 
 // Names by open addressing: one table for references, and one for all others.
 class Vocabulary {
 public:
     struct Name {
         Naming of;
-        std::string letters;  // ASCII
-        std::int32_t value, second;  // of a reference its characters, 0 for no second; of an element its number
+        std::string_view letters;          // ASCII
+        std::int32_t value, second = 0;  // of a reference its characters, 0 for no second; of an element its number
     };
 
-    Vocabulary(std::vector<Element> elements, const std::vector<Name>& names, std::vector<Accent> accents)
-        : elements_(std::move(elements)), accents_(std::move(accents)) {
-        const auto is_reference = [](const Name& name) { return name.of == Naming::reference; };
-        const auto references = static_cast<std::size_t>(std::ranges::count_if(names, is_reference));
-        references_.resize(std::bit_ceil(2 * references + 1));
-        names_.resize(std::bit_ceil(2 * (names.size() - references) + 1));
-        for (const Name& name : names) {
-            const std::vector<std::uint32_t> points(name.letters.begin(), name.letters.end());
-            const std::uint64_t key = key_of<false>(points);
-            std::vector<Slot>& slots = is_reference(name) ? references_ : names_;
-            std::size_t slot = first_slot(slots, name.of, key);
-            while (slots[slot].length) slot = (slot + 1) & (slots.size() - 1);
-            const auto begin = static_cast<std::uint32_t>(letters_.size());
-            const auto length = static_cast<std::uint8_t>(name.letters.size());
-            slots[slot] = {key, begin, name.value, name.second, name.of, length};
-            letters_ += name.letters;
-            lengths_[lengths_slot(name.of, points.front())] |= 1u << std::min<std::size_t>(points.size(), LONGEST);
-        }
-    }
+    explicit Vocabulary(std::span<const Name> references);
 
     const Element& element(int number) const { return elements_[number]; }
     int elements() const { return static_cast<int>(elements_.size()); }
-    const std::vector<Accent>& accents() const { return accents_; }
 
     // What a name means, in capitals or not; NONE if it means nothing.
     int meaning(Naming of, Points name) const {
@@ -223,6 +201,8 @@ private:
         std::uint8_t length = 0;  // 0: free
     };
     static constexpr std::size_t LONGEST = 31;     // this or more, where lengths are bits
+
+    void insert(std::span<const Name> names, std::vector<Slot>& slots);
 
     // The letters of a name, one in each byte, of longer ones several; 0 if it has others than ASCII.
     template <bool IGNORES_CASE>
@@ -272,7 +252,6 @@ private:
     }
 
     std::vector<Element> elements_;
-    std::vector<Accent> accents_;
     std::vector<Slot> references_, names_;
     std::array<std::uint32_t, 32 * NAMINGS> lengths_{};  // of names, as bits, by what they name and first letter
     std::string letters_;

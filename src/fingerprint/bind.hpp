@@ -8,7 +8,7 @@
 
 namespace dedup {
 
-// A lexicon that holds the arrays it refers to. Their sizes are checked; their contents are what the dictionary made.
+// A lexicon that holds the arrays it refers to, which the dictionary made.
 class LexiconArrays {
 public:
     LexiconArrays(In<std::int32_t> first, In<std::uint16_t> characters, In<std::uint64_t> entries,
@@ -16,21 +16,6 @@ public:
                   In<double> emission, In<double> start, In<double> transition, double unknown, double median)
         : held_{first, characters, entries, words, classes, pairs, emission, start, transition} {
         const std::size_t count = words.size() / sizeof(Lexicon::Word), slots = entries.size() * sizeof(std::uint64_t) / sizeof(Trie::Entry);
-        const auto expect = [](const char* name, std::size_t found, std::size_t wanted) {
-            if (found != wanted)
-                refuse(std::string(name) + " has " + std::to_string(found) + " elements, not " + std::to_string(wanted));
-        };
-        expect("first", first.size(), PLANE);
-        expect("characters", characters.size(), slots + BUCKET);
-        expect("entries", entries.size(), slots * sizeof(Trie::Entry) / sizeof(std::uint64_t));
-        expect("words", words.size(), count * sizeof(Lexicon::Word));
-        expect("classes", classes.size(), PLANE);
-        expect("pairs", pairs.size(), ASCII * ASCII);
-        expect("emission", emission.size(), STATES * (HAN_LAST - HAN_FIRST + 1));
-        expect("start", start.size(), STATES);
-        expect("transition", transition.size(), STATES * STATES);
-        if (reinterpret_cast<std::uintptr_t>(words.data()) % alignof(Lexicon::Word)) refuse("words is not aligned");
-        if (count > std::size_t{1} << 24) refuse("there are more than 2**24 nodes");
         const std::span<const Trie::Entry> known{reinterpret_cast<const Trie::Entry*>(view(entries).data()), slots};
         value.trie = Trie(view(first), view(characters), known);
         value.words = {reinterpret_cast<const Lexicon::Word*>(words.data()), count};

@@ -38,11 +38,6 @@ public:
         std::size_t bucket_of(std::uint32_t point) const {
             return slot + ((point * 0x9E37u & 0xFFFF) >> shift & ~(BUCKET - 1));
         }
-        // Behind the last slot of a child; more than there are where the shift makes no sense.
-        std::size_t stop() const {
-            if (shift > ONE_BUCKET) return ~std::size_t{0};
-            return slot + (0xFFFFu >> shift & ~(BUCKET - 1)) + static_cast<std::size_t>(std::bit_width(unsigned{used}));
-        }
     };
     static_assert(sizeof(Entry) == 16);
 

@@ -24,23 +24,19 @@ public:
                 In<std::uint32_t> word_flags, In<std::uint32_t> word_numbers, Text negating)
         : held_(std::tuple(folded, folded_offsets, scripts, classes, proper, weights, phrases, phrase_offsets,
                            phrase_kinds, negating)) {
-        const std::size_t nodes = lexicon.value.words.size();
         value.lexicon = &lexicon.value;
         value.folded = texts_of(folded, folded_offsets);
-        value.scripts = sized(scripts, FormTables::FOLDED, "scripts");
-        expect(value.folded.size() == FormTables::FOLDED, "folded has not the characters of scripts");
-        const auto kinds = sized(classes, PLANE, "classes");
-        value.classes = {reinterpret_cast<const Class*>(kinds.data()), PLANE};
-        value.proper = sized(proper, nodes, "proper");
-        value.weights = sized(weights, nodes, "weights");
+        value.scripts = view(scripts);
+        value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};
+        value.proper = view(proper);
+        value.weights = view(weights);
         value.phrases = texts_of(phrases, phrase_offsets);
-        value.phrase_kinds = sized(phrase_kinds, value.phrases.size(), "phrase_kinds");
+        value.phrase_kinds = view(phrase_kinds);
         value.negating = view(negating);
         value.index_phrases();
         value.index_folded();
         const TextColumn names = texts_of(words, word_offsets);
-        const auto flags = sized(word_flags, names.size(), "word_flags");
-        const auto numbers = sized(word_numbers, names.size(), "word_numbers");
+        const auto flags = view(word_flags), numbers = view(word_numbers);
         value.words.reset(names.size());
         for (std::size_t i = 0; i < names.size(); i++)
             value.words[key_of(digest(names[i]))].value = {flags[i], numbers[i]};
@@ -49,13 +45,6 @@ public:
     FormTables value;
 
 private:
-    template <class T>
-    static std::span<const T> sized(const In<T>& array, std::size_t size, const char* name) {
-        const std::string found = std::to_string(array.size()), wanted = std::to_string(size);
-        if (array.size() != size) refuse(std::string(name) + " has " + found + " elements, not " + wanted);
-        return view(array);
-    }
-
     const std::any held_;
 };
 
@@ -65,11 +54,9 @@ public:
                    In<std::uint32_t> alike_groups, In<std::uint64_t> spellings, In<std::uint8_t> uses,
                    In<std::uint32_t> points, In<std::int64_t> offsets, std::int64_t longest_unit,
                    In<std::uint32_t> unit_starts)
-        : value{groups_of(opposites, opposite_groups), groups_of(alike, alike_groups), {}},
+        : value{{view(opposites), view(opposite_groups)}, {view(alike), view(alike_groups)}, {}},
           held_(std::tuple(opposite_groups, alike_groups, points, unit_starts)) {
         const TextColumn texts = texts_of(points, offsets);
-        expect(uses.size() == spellings.size() && texts.size() == spellings.size(),
-               "there are not as many texts as spellings");
         value.spellings.longest_unit = static_cast<std::size_t>(longest_unit);
         value.spellings.unit_starts = view(unit_starts);
         value.spellings.words.reset(texts.size());
@@ -80,11 +67,6 @@ public:
     Relations value;
 
 private:
-    static Groups groups_of(const In<std::uint64_t>& keys, const In<std::uint32_t>& groups) {
-        expect(keys.size() == groups.size(), "there are not as many groups as keys");
-        return {view(keys), view(groups)};
-    }
-
     const std::any held_;
 };
 

@@ -275,12 +275,11 @@ void Comparer::pair_choices(const Summary& a, const Summary& b, Work& work) {
             if (a.keys[i] == b.keys[j] || std::ranges::equal(a.choice(i), b.choice(j))) take({1, i, j});
         }
     }
-    if (pairings_.size() < std::min(m, n)) differ_.read_whole(a.choices, b.choices);
     for (std::uint32_t i = 0; i < m; i++) {
         for (std::uint32_t j = 0; j < n; j++) {
             if (a_.taken[i] || b_.taken[j]) continue;
-            const Range x = a.place(i), y = b.place(j);
-            const double common = differ_.common_of(x, y, work);
+            const Points x = a.choice(i), y = b.choice(j);
+            const double common = differ_.common(x, y, work);
             found_.push_back({2 * common / static_cast<double>(x.size() + y.size()), i, j});
         }
     }

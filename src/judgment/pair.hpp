@@ -68,9 +68,6 @@ public:
 
     // Characters in common.
     std::size_t common(Points x, Points y, Work& work) { return subsequence_.length(x, y, work); }
-    // ... of parts of two texts, which are read once.
-    void read_whole(Points x, Points y) { subsequence_.read(x, y); }
-    std::size_t common_of(Range x, Range y, Work& work) { return subsequence_.length_of(x, y, work); }
 
 private:
     using Keys = std::span<const std::uint64_t>;

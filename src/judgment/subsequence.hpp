@@ -88,31 +88,13 @@ public:
         std::size_t grown = 0;
         if (m && n && work.suffices(steps(m, n))) {
             if (m <= WORD) {
-                grown = grown_in_word(left_, right_, values_);
+                grown = grown_in_word();
             } else {
                 fill(0);
                 for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
             }
         }
         return equal_.begin + grown + equal_.end;
-    }
-
-    // Reads two texts whose parts are compared next, each with several.
-    void read(Points x, Points y) {
-        number(x, y, {0, 0});
-        left_.swap(whole_left_);
-        right_.swap(whole_right_);
-        whole_values_ = values_;
-    }
-
-    // The length for a part of each.
-    std::size_t length_of(Range left, Range right, Work& work) {
-        const Points x = left.of(whole_left_), y = right.of(whole_right_);
-        const auto [begin, end] = frame(x, y);
-        const std::size_t m = x.size() - begin - end, n = y.size() - begin - end;
-        if (m > WORD) return length(x, y, work);
-        const bool any = m && n && work.suffices(steps(m, n));
-        return begin + (any ? grown_in_word(x.subspan(begin, m), y.subspan(begin, n), whole_values_) : 0) + end;
     }
 
     // What was compared last but for the equal beginning and end: numbers of the values, from 1 on, up to `values`; on
@@ -130,11 +112,7 @@ private:
 
     template <class T>
     void number(std::span<const T> x, std::span<const T> y) {
-        number(x, y, frame(x, y));
-    }
-    template <class T>
-    void number(std::span<const T> x, std::span<const T> y, Frame equal) {
-        equal_ = equal;
+        equal_ = frame(x, y);
         left_.resize(x.size() - equal_.begin - equal_.end);
         right_.resize(y.size() - equal_.begin - equal_.end);
         values_ = 0;
@@ -168,13 +146,12 @@ private:
         }
     }
 
-    // How much it grew, for a left side of a word; numbers of values up to `values`.
-    std::size_t grown_in_word(Points left, Points right, std::uint32_t values) {
-        if (masks_.size() <= values) masks_.resize(values + 1);
-        for (const std::uint32_t one : right) masks_[one] = 0;
-        for (std::size_t i = 0; i < left.size(); i++) masks_[left[i]] |= std::uint64_t{1} << i;
+    // How much it grew, for a left side of a word.
+    std::size_t grown_in_word() {
+        masks_.assign(values_ + 1, 0);
+        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i]] |= std::uint64_t{1} << i;
         std::uint64_t bits = ~std::uint64_t{0};
-        for (const std::uint32_t one : right) bits = (bits + (bits & masks_[one])) | (bits & ~masks_[one]);
+        for (const std::uint32_t one : right_) bits = (bits + (bits & masks_[one])) | (bits & ~masks_[one]);
         return static_cast<std::size_t>(std::popcount(~bits));
     }
 
@@ -182,8 +159,6 @@ private:
     std::vector<std::uint32_t> left_, right_;
     std::uint32_t values_ = 0;
     HashTable<std::uint32_t> numbers_;  // of each value of the right side
-    std::vector<std::uint32_t> whole_left_, whole_right_;  // the same of texts that are compared in parts
-    std::uint32_t whole_values_ = 0;
     std::vector<std::uint64_t> masks_, rows_;
 };
 

@@ -76,8 +76,7 @@ struct Summary {
     std::vector<std::size_t> ends;
     std::vector<std::uint64_t> keys;
 
-    Range place(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]); }
-    Points choice(std::size_t i) const { return place(i).of(choices); }
+    Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
 };
 
 class Summarizer {

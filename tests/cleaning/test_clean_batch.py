@@ -110,22 +110,6 @@ def test_no_texts_are_no_texts():
     assert Cleaner().clean_all([]) == []
 
 
-def test_memory_of_long_texts_is_used_again_once_they_are_let_go():
-    cleaner, size = Cleaner(), 9 << 20
-    one, other = (pack([letter * size + "\t"]) for letter in "ab")
-    first = cleaner.clean_packed(one)
-    second = cleaner.clean_packed(other)
-    assert first.points.ctypes.data != second.points.ctypes.data
-    place, kept = first.points.ctypes.data, first.points[size - 1 :]
-    del first
-    third = cleaner.clean_packed(other)
-    assert third.points.ctypes.data != place  # a view of it is held
-    del kept
-    fourth = cleaner.clean_packed(other)
-    assert fourth.points.ctypes.data == place
-    assert all((one.points == ord("b")).all() for one in (second, third, fourth))
-
-
 @given(TEXTS)
 def test_texts_in_utf8_become_what_decoded_ones_do(texts):
     packed = pack([text.encode(errors="replace").decode() for text in texts])

@@ -10,7 +10,7 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.maintenance import lease_admin
+from dedup_job.mongo.maintenance import target_status
 from tests.proving import names, refused
 from tests.running import (
     Forked,
@@ -81,7 +81,7 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, _ = paused
-    look = lease_admin.lease_of
+    look = target_status.lease_of
 
     def look_long(*arguments: Any) -> Any:
         seen = look(*arguments)

@@ -1,19 +1,15 @@
-"""First wins, on fingerprints made by hand; then the whole recipe against the naive version."""
+"""First wins, on fingerprints made by hand."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
 from dedup_job.decision import DecisionSettings
-from dedup_job.demo import make_corpus
-from dedup_job.documents import Document, Duplicate, Kept, Pair, Quarantined, Reason, Skipped
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
 from tests.deciding import Decider
 from tests.judging import DigitJudge
-from tests.reference.recipe import naive_decide
 
 A = 0x0F0F_1234_5678_9ABC
 MISSING, LARGE = Skipped(Reason.MISSING), Quarantined(Reason.TOO_LARGE, "17 MiB")
@@ -182,36 +178,3 @@ def test_of_a_text_with_a_twin_no_other_candidate_is_asked_for():
     decider = comparing(text(1, A, 9), text(2, A ^ 1))
     assert [told(one) for one in decider.decide(batch([text(3, A, 9)]))] == [(1, 0, "exact")]
     assert decider.asked == [key_of(1)]
-
-
-def test_the_whole_recipe_equals_the_naive_version_on_a_corpus():
-    corpus = [(d["_id"], d.get("text")) for d in make_corpus(400)]
-    cleaner, decider, fingerprinter = Cleaner(), Decider(), Fingerprinter(FingerprintSettings())
-    kept, dropped, size = [], {}, 37
-    ids = {key_of(id_): id_ for id_, _ in corpus}
-    for start in range(0, len(corpus), size):
-        documents = [document_of(*pair, cleaner) for pair in corpus[start : start + size]]
-        texts = [d.content for d in documents if isinstance(d.content, str)]
-        of_batch = Batch(Documents.of(documents), fingerprinter.fingerprint(texts))
-        for document, decision in zip(documents, decider.decide(of_batch), strict=True):
-            match decision:
-                case Kept():
-                    kept.append(document.id)
-                case Duplicate(reason=reason, pair=Pair(of=of, distance=distance)):
-                    dropped[document.id] = ("duplicate", ids[of], distance, str(reason))
-                case _:
-                    dropped[document.id] = ("skipped", None, None, str(decision.reason))
-    assert (kept, dropped) == naive_decide(corpus, cleaner.clean)
-    reasons = {reason for *_, reason in dropped.values()}
-    assert reasons == {"exact", "near", "empty", "missing", "not_text"}  # all kinds took part
-
-
-def document_of(id_, content, cleaner):
-    """Do by hand what the source and the job do before the fingerprint."""
-    if content is None:
-        content = Skipped(Reason.MISSING)
-    elif not isinstance(content, str):
-        content = Skipped(Reason.NOT_TEXT)
-    else:
-        content = cleaner.clean(content) or Skipped(Reason.EMPTY)
-    return Document(id_, key_of(id_), b"", content)

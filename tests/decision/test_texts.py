@@ -62,19 +62,12 @@ class Texts(KeptTexts):
 def test_many_texts_are_one_question(held, kept):
     assert kept.get(range(50)) == {i: f"text {i}" for i in range(50)}
     assert [len(keys) for keys in held.asked] == [50]
-    assert kept.fetched == 50
 
 
 def test_very_many_are_asked_for_in_parts(held, kept, monkeypatch):
     monkeypatch.setattr(texts, "_MOST_KEYS", 40)
     assert len(kept.get(range(100))) == 100
     assert [len(keys) for keys in held.asked] == [40, 40, 20]
-
-
-def test_what_was_fetched_is_not_asked_for_again(held, kept):
-    kept.get([1, 2, 3])
-    assert kept.get([2, 3, 4]) == {2: "text 2", 3: "text 3", 4: "text 4"}
-    assert held.asked[1] == [b"key 4"]
 
 
 def test_what_is_gone_is_left_out_and_asked_for_again(held, kept):
@@ -119,44 +112,9 @@ def test_nothing_is_held_after_the_end(held, kept):
     kept.begin_batch()
     kept.add(0, ["text 0"])
     kept.arrived()
-    kept.get([1])
     kept.end()
     assert kept.get([0, 1]) == {0: "text 0", 1: "text 1"}
-    assert held.asked == [[b"key 1"], [b"key 0", b"key 1"]]
-
-
-def test_what_was_taken_in_first_is_forgotten_first_and_together(held, kept, monkeypatch):
-    size = pack(["text 1"]).points.nbytes + texts._OVERHEAD
-    monkeypatch.setattr(texts, "_MOST_BYTES", 3 * size)
-    kept.get([1, 2])
-    kept.get([3])
-    kept.get([1, 4])
-    held.asked.clear()
-    kept.get([3, 4])
-    assert held.asked == []
-    kept.get([1, 2])
-    assert held.asked == [[b"key 1", b"key 2"]]
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 60)), max_size=60), st.integers(0, 9))
-def test_texts_are_right_whatever_is_at_hand_and_no_more_is_held_than_allowed(steps, room):
-    held, added = Held(100), 100
-    kept = Texts(held)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts, "_MOST_BYTES", room * texts._OVERHEAD)
-        for is_added, number in steps:
-            if is_added:
-                held.texts[f"key {added}".encode()] = f"text {added}"
-                kept.begin_batch()
-                kept.add(added, [f"text {added}"])
-                kept.arrived()
-                added += 1
-            else:
-                wanted = [number, min(number + 45, added - 1)]
-                assert kept.get(wanted) == {n: f"text {n}" for n in wanted}
-            kept.begin_batch()
-            kept.arrived()
-            assert len(kept._fetched) + sum(len(rows) for _, rows in kept._kept) <= room
+    assert held.asked == [[b"key 0", b"key 1"]]
 
 
 THERE = {number: f"text {number}" for number in range(50)}

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
 from tests.judging import DigitJudge
-from tests.reference.decision import NaiveFirstWins, NaiveText
+from tests.reference.decision import NaiveFirstWins
 from tests.reference.gist import gist_of
 
 LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
@@ -76,23 +74,6 @@ def test_nothing_is_compared_where_that_is_asked_for():
 def test_no_pairs_are_no_values():
     for judge in ("similarity", "none"):
         assert compare(LONG, judge=judge) == []
-
-
-ALPHABET = [*"甲乙丙，。Aaａ１1 （）．\n\u3000", "A. ", "\nB. ", "12．", "\ud800"]
-TEXTS = st.lists(
-    st.lists(st.sampled_from(ALPHABET), max_size=25).map("".join), min_size=1, max_size=4
-)
-
-
-@settings(max_examples=60)
-@given(TEXTS, TEXTS, st.sampled_from([0.3, 0.8, 0.95]))
-def test_any_texts_agree_as_in_the_naive_version(left, right, similarity):
-    rows = list(product(range(len(left)), range(len(right))))
-    of_left, of_right = (np.array(part, dtype=np.int64) for part in zip(*rows, strict=True))
-    naive = NaiveFirstWins(threshold=similarity)
-    known = {text: NaiveText.of(text, 0, False) for text in [*left, *right]}
-    expected = [naive.compared(known[left[i]], known[right[j]]) for i, j in rows]
-    assert compared(left, of_left, right, of_right, similarity=similarity) == expected
 
 
 @given(st.lists(st.integers(0, 200), max_size=8), st.sampled_from([0.0, 0.5, 0.8, 1.0]))

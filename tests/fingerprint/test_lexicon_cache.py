@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import itertools
-import logging
 import os
 import subprocess
 import sys
@@ -177,14 +176,6 @@ def test_where_nothing_can_be_kept_it_warns_and_goes_on(tmp_path, folder, builds
     kept = [m for m in caplog.messages if "cannot be kept" in m]
     assert len(kept) == 1
     assert str(folder) in kept[0]
-
-
-def test_a_place_that_cannot_be_written_to_is_not_called_damaged(folder, builds, caplog):
-    folder.parent.touch()
-    load()
-    assert builds
-    assert len(caplog.records) == 1
-    assert caplog.records[0].levelno == logging.WARNING
 
 
 @pytest.mark.thorough

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import random
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job import _core
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.judgment import form_tables, relations
+from dedup_job.judgment import form_tables
 from dedup_job.judgment.form_tables import Class, Flag, Kind
 from dedup_job.native.code_points import pack
 from tests.judgment.forms import forms_of, gists_of, judge
@@ -368,51 +363,6 @@ HOSTILE = [
     "下列正确的是" + "".join(f"\n{chr(65 + k % 8)}. 词{k}" for k in range(500)),
     "下列正确的是" + "".join(f"\n{chr(65 + k % 26)}. 词{k}" for k in range(500)),
 ]
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
-def test_a_million_characters_are_read(text):
-    outlines = judge().outlines(*pack([text]))
-    assert len(judge().forms(outlines).points()) <= 20 * len(text)
-    assert judge().gist(outlines, np.arange(1))[1][-1] <= 40 * len(text)
-
-
-def test_threads_share_a_reader():
-    texts = [*QUESTIONS, *generated(200, seed=3, more=PIECES)]
-    expected, found = forms_of(texts), []
-    threads = [threading.Thread(target=lambda: found.append(forms_of(texts))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == [expected] * 4
-
-
-def test_a_form_does_not_depend_on_its_batch():
-    texts = [*QUESTIONS, *generated(100, seed=4, more=PIECES)]
-    random.Random(5).shuffle(texts)
-    assert forms_of(texts) == [form for text in texts for form in forms_of([text])]
-
-
-def test_the_tables_are_kept_and_built_anew_when_damaged(tmp_path, monkeypatch, caplog):
-    lexicon, built = load_lexicon(print), []
-    for module, name in ((form_tables, "build_tables"), (relations, "build_relations")):
-        build = getattr(module, name)
-        monkeypatch.setattr(module, name, lambda *a, build=build: built.append(1) or build(*a))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-
-    def gist():
-        made = _core.Judge(form_tables.form_tables(lexicon), relations.packed())
-        return made.gist(made.outlines(*pack(QUESTIONS)), np.arange(len(QUESTIONS)))[0].tolist()
-
-    gists = [gist(), gist()]
-    assert len(built) == 2
-    for file in tmp_path.glob("dedup/*.tables"):
-        file.write_bytes(file.read_bytes()[:-9])
-    gists += [gist(), gist()]
-    assert len(built) == 4
-    assert caplog.text.count("damaged") == 2
-    assert gists == gists[:1] * 4
 
 
 def test_richness_counts_what_the_form_holds():

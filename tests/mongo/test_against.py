@@ -9,7 +9,6 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.commands import inspect, review, survey
-from dedup_job.commands.check import check_target
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
@@ -25,14 +24,12 @@ from tests.mongo.test_follow import decided as count_decided
 from tests.mongo.test_follow import eventually, following
 from tests.mongo.test_keep import KEEP, versions
 from tests.mongo.test_refreshing import OTHER, REFRESH
-from tests.proving import good
+from tests.proving import command, good, wrong
 from tests.running import (
     assert_each_source_id_is_in_one_place,
-    invoke,
     outcome,
     run_here,
     settings_of,
-    uri_of,
 )
 
 Db = Database[dict[str, Any]]
@@ -303,17 +300,8 @@ def ran(database: Db) -> Db:
     insert(
         database, other=["甲文", LONG], source=["甲文", NEARLY, LONG.replace("绿色", "黄色"), "丁"]
     )
-    invoke(
-        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
-        *("--against", "other"),
-        DEDUP_URI=uri_of(database),
-    )
+    command(database, "run", "--source", "source", "--yes", "--against", "other")
     return database
-
-
-def of_target(database: Db) -> tuple[str, ...]:
-    """Return the options that name the target."""
-    return "--db", database.name, "--target", "target"
 
 
 def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran):
@@ -324,11 +312,7 @@ def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran
 
 def test_the_report_counts_the_duplicates_of_each_collection(database):
     insert(database, other=["甲文"], source=["甲文"])
-    output = invoke(
-        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
-        *("--against", "other, other"),
-        DEDUP_URI=uri_of(database),
-    ).output
+    output = command(database, "run", "--source", "source", "--yes", "--against", "other, other")
     name = f"{database.name}.other"
     assert f"Duplicates of others: {name} 1." in output
     (row,) = database["target.runs"].find()
@@ -336,13 +320,12 @@ def test_the_report_counts_the_duplicates_of_each_collection(database):
 
 
 def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
-    uri, name = {"DEDUP_URI": uri_of(ran)}, f"{ran.name}.other"
-    listed = invoke("list", *of_target(ran), "--what", "dropped", "--texts", **uri).output
+    name = f"{ran.name}.other"
+    listed = command(ran, "list", "--what", "dropped", "--texts")
     assert listed.count(f"against  {name}") == 2
-    lines = invoke("list", *of_target(ran), "--what", "near", "--format", "jsonl", **uri).output
+    lines = command(ran, "list", "--what", "near", "--format", "jsonl")
     assert f'"of": 2, "against": "{name}"' in lines
-    seen = invoke("inspect", "2", *of_target(ran), **uri).output
-    assert f"against   {name}" in seen
+    assert f"against   {name}" in command(ran, "inspect", "2")
     found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
     assert found.original is not None
     assert found.original.text == LONG
@@ -354,9 +337,7 @@ def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
 def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database):
     insert(database, other=["甲文", "乙文"], source=["丁文", "甲文", "丁文"])
     run_against(database)
-    uri = {"DEDUP_URI": uri_of(database)}
-    output = invoke("list", *of_target(database), "--what", "groups", **uri).output
-    assert output.startswith("1 duplicate  1  ")
+    assert command(database, "list", "--what", "groups").startswith("1 duplicate  1  ")
     seen = inspect.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
     assert seen.dropped == 1
 
@@ -376,44 +357,26 @@ def test_labels_of_such_pairs_come_back(ran):
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 
-def found_by_check(database: Db) -> dict[Check, tuple[str, ...]]:
-    """Return what a check of all texts finds."""
-    names = f"{database.name}.source", f"{database.name}.target"
-    checked = check_target(settings_of(database), *names, None)
-    return {one.check: one.first for one in checked.findings if one.found}
-
-
-def test_check_finds_a_target_as_it_should_be(ran):
-    assert found_by_check(ran) == {}
-
-
-def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran):
+def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran, tmp_path):
+    assert good(ran, tmp_path, "--all") == {}
     ran.other.delete_one({"_id": 1})
     ran.other.update_one({"_id": 2}, {"$set": {"text": "完全不同的一段文字，与原来的没有关系。"}})
     name = f"{ran.name}.other"
-    assert found_by_check(ran) == {Check.ELSEWHERE: (f"1 of 1 of {name}", "2")}
-    assert Check.ELSEWHERE not in [one.check for one in check_errors(ran)]
-
-
-def check_errors(database: Db) -> Any:
-    """Return what a check takes for errors."""
-    names = f"{database.name}.source", f"{database.name}.target"
-    return check_target(settings_of(database), *names, None).errors
+    assert good(ran, tmp_path, "--all") == {Check.ELSEWHERE: [f"1 of 1 of {name}", "2"]}
 
 
 @pytest.mark.parametrize("value", [5, "no name", "a.b\0c", None])
-def test_check_finds_a_name_that_is_no_collection(ran, value):
+def test_check_finds_a_name_that_is_no_collection(ran, tmp_path, value):
     ran["target.ledger"].update_one({"_id": 2}, {"$set": {"against": value}})
-    assert check_errors(ran)
+    assert wrong(ran, tmp_path, "--all")
 
 
-def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran):
-    uri = {"DEDUP_URI": uri_of(ran)}
-    invoke("restore", "1", *of_target(ran), **uri)
+def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran, tmp_path):
+    command(ran, "restore", "1")
     assert 1 in [row["_id"] for row in outcome(ran)[0]]
-    assert found_by_check(ran) == {}
-    invoke("undo", "2", *of_target(ran), "--yes", **uri)
-    invoke("undo", "1", *of_target(ran), "--yes", **uri)
+    assert good(ran, tmp_path, "--all") == {}
+    command(ran, "undo", "2", "--yes")
+    command(ran, "undo", "1", "--yes")
     assert outcome(ran) == ([], [])
     assert ran.other.count_documents({}) == 2
 
@@ -477,7 +440,7 @@ def versions_of(count: int) -> list[str]:
     return [*dict.fromkeys(row["text"] for row in versions(40))][:count]
 
 
-def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database):
+def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database, tmp_path):
     insert(database, other=["甲文", LONG], source=["丁文"])
     name = database.other.full_name
     with following(database, source__against=[name], **REFRESH) as run:
@@ -496,7 +459,7 @@ def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database):
         **dict.fromkeys((1, 2, 3), (None, None)),
         4: (2, name),
     }
-    assert found_by_check(database) == {}
+    assert good(database, tmp_path, "--all") == {}
 
 
 @pytest.mark.parametrize("text", ["cleaned", "original"])

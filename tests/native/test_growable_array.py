@@ -57,30 +57,6 @@ def test_it_keeps_its_contents_begins_at_a_page_and_is_zero_beyond_them(width, d
         growing.array[:rows] = held
 
 
-def test_where_memory_cannot_be_resized_the_former_is_given_back(monkeypatch):
-    made = []
-
-    class Watched(Stiff):
-        def __new__(cls, *args, **options):
-            made.append(super().__new__(cls, *args, **options))
-            return made[-1]
-
-    monkeypatch.setattr("dedup_job.native.growable_array.mmap.mmap", Watched)
-    growing = GrowableArray(1, 0, np.uint64)
-    growing.grow(100_000)
-    growing.grow(200_000)
-    assert [one.closed for one in made] == [True, True, False]
-
-
-def test_room_that_is_there_already_is_not_asked_for_again():
-    growing = GrowableArray(100_000, 0, np.uint64)
-    array, size = growing.array, growing.nbytes
-    for rows in (0, 1, 100_000, len(array)):
-        growing.grow(rows)
-    assert growing.array is array
-    assert growing.nbytes == size
-
-
 def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
     growing = GrowableArray(0, 0, np.uint64)
     sizes = set()
@@ -89,13 +65,6 @@ def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
         sizes.add(growing.nbytes)
     assert 1 < len(sizes) < 150
     assert growing.nbytes < 1.05 * 8 * 200_000
-
-
-def test_an_array_that_never_grows_is_held_as_it_is():
-    array = np.arange(1024, dtype=np.uint64)
-    fixed = GrowableArray.fixed(array)
-    assert fixed.array is array
-    assert fixed.nbytes == 8192
 
 
 def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():

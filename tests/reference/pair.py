@@ -55,39 +55,21 @@ class Comparison:
     features: list[float]
 
 
-class Work:
-    """Bounds the steps spent on a pair: what would take more is taken as altogether different."""
-
-    MOST = 1 << 22
-    MATRIX = 1 << 20
-
-    def __init__(self) -> None:
-        self.left = self.MOST
-
-    def suffices(self, steps: int, most: int = MOST) -> bool:
-        """Take the steps, if there are so many left."""
-        if steps > min(self.left, most):
-            return False
-        self.left -= steps
-        return True
-
-
 def compare(a: Form, b: Form) -> Comparison:
     """Return the differences of two forms, the guards that hold, and the features."""
-    work = Work()
     turned = _order(b) < _order(a)
     if turned:
         a, b = b, a
-    stem = align(a.stem, b.stem, work)
-    changes = [Change(one, work) for one in stem.differences if not one.moved]
+    stem = align(a.stem, b.stem)
+    changes = [Change(one) for one in stem.differences if not one.moved]
     real = [one for one in changes if not one.null]
     alone = [one.difference for one in real if not one.replaced and not one.clauses]
     left, right = ([t for one in alone for t in getattr(one, side)] for side in ("left", "right"))
-    lone = Change(Difference(left, right, choice=False, edge=False, clauses=False), work)
+    lone = Change(Difference(left, right, choice=False, edge=False, clauses=False))
     if len(alone) > 4:
         lone.numbers_differ = lone.opposite = False
-    choices = Choices(a, b, work)
-    explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b, work)
+    choices = Choices(a, b)
+    explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b)
     features = _stem_features(a, b, stem, changes) | _choice_features(choices)
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
@@ -113,12 +95,12 @@ def _order(form: Form) -> tuple[object, ...]:
 # --- alignment
 
 
-def align(a: Sequence[Token], b: Sequence[Token], work: Work, *, choice: bool = False) -> Alignment:
+def align(a: Sequence[Token], b: Sequence[Token], *, choice: bool = False) -> Alignment:
     """Align two parts: clauses that both have, in order and then elsewhere; then tokens between."""
     found = Alignment()
     clauses_a, clauses_b = _clauses(a), _clauses(b)
     x, y = [_keys(content(c)) for c in clauses_a], [_keys(content(c)) for c in clauses_b]
-    same = lcs_pairs(x, y, work)
+    same = lcs_pairs(x, y)
     found.exchanged = _exchanged(text(a), text(b))
     gone_a, gone_b = set(), set()
     for i, j, _ in _runs(x, y, same, longest=1):
@@ -135,7 +117,7 @@ def align(a: Sequence[Token], b: Sequence[Token], work: Work, *, choice: bool = 
         right = [t for k in range(at_b, j) if k not in gone_b for t in clauses_b[k]]
         if left or right:
             ends = (at_a == 0 and at_b == 0, i == len(x) and j == len(y))
-            _align_tokens(left, right, choice, ends, work, found)
+            _align_tokens(left, right, choice, ends, found)
         at_a, at_b = i + 1, j + 1
     return found
 
@@ -145,13 +127,12 @@ def _align_tokens(
     b: list[Token],
     choice: bool,
     ends: tuple[bool, bool],
-    work: Work,
     found: Alignment,
 ) -> None:
     """Add what differs between two lists of tokens; ends: whether the part begins, ends there."""
     x, y = _keys(a), _keys(b)
     found.exchanged |= _exchanged(x, y)
-    same = lcs_pairs(x, y, work)
+    same = lcs_pairs(x, y)
     gone_a, gone_b = set(), set()
     for i, j, count in _runs(x, y, same, longest=len(x)):
         run = a[i : i + count]
@@ -223,25 +204,21 @@ def _exchanged(x: Sequence[Hashable], y: Sequence[Hashable]) -> bool:
 # --- longest common subsequences, by bits (Hyyrö, "Bit-parallel LCS-length computation revisited")
 
 
-def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable], work: Work) -> list[tuple[int, int]]:
-    """Return the places of a longest common subsequence.
-
-    Where there is too much to do, those of the equal beginning and end alone.
-    """
+def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Return the places of a longest common subsequence."""
     begin, end = _frame(x, y)
     i, j = len(x) - end, len(y) - end
     inner: list[tuple[int, int]] = []
-    if work.suffices(_steps(i - begin, j - begin), Work.MATRIX):
-        rows = list(_rows(x[begin:i], y[begin:j]))
-        column, row = i - begin, j - begin
-        while column and row:
-            if rows[row - 1] >> (column - 1) & 1:
-                column -= 1
-            elif row > 1 and not rows[row - 2] >> (column - 1) & 1:
-                row -= 1
-            else:
-                column, row = column - 1, row - 1
-                inner.append((begin + column, begin + row))
+    rows = list(_rows(x[begin:i], y[begin:j]))
+    column, row = i - begin, j - begin
+    while column and row:
+        if rows[row - 1] >> (column - 1) & 1:
+            column -= 1
+        elif row > 1 and not rows[row - 2] >> (column - 1) & 1:
+            row -= 1
+        else:
+            column, row = column - 1, row - 1
+            inner.append((begin + column, begin + row))
     return [
         *((k, k) for k in range(begin)),
         *reversed(inner),
@@ -249,12 +226,10 @@ def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable], work: Work) -> list[
     ]
 
 
-def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable], work: Work) -> int:
+def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:
     """Return the length of a longest common subsequence."""
     begin, end = _frame(x, y)
     i, j = len(x) - end, len(y) - end
-    if not work.suffices(_steps(i - begin, j - begin)):
-        return begin + end
     row = -1
     for row in _rows(x[begin:i], y[begin:j]):  # noqa: B007 - the last one counts
         pass
@@ -271,10 +246,6 @@ def _frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
     while end < most - begin and x[-1 - end] == y[-1 - end]:
         end += 1
     return begin, end
-
-
-def _steps(x: int, y: int) -> int:
-    return (x + 63) // 64 * y
 
 
 def _rows(x: Sequence[Hashable], y: Sequence[Hashable]) -> Iterable[int]:
@@ -296,7 +267,7 @@ def _rows(x: Sequence[Hashable], y: Sequence[Hashable]) -> Iterable[int]:
 class Change:
     """What is known of one difference."""
 
-    def __init__(self, one: Difference, work: Work) -> None:
+    def __init__(self, one: Difference) -> None:
         left, right = one.left, one.right
         both = left + right
         words_left, words_right = content(left), content(right)
@@ -326,11 +297,11 @@ class Change:
             self.opposite = _negations(t for t in both if t.text not in words) % 2 == 0
 
         latin = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
-        self.alike = _alike(x, y) or _alike(p, q) or (latin and _close(x, y, work))
+        self.alike = _alike(x, y) or _alike(p, q) or (latin and _close(x, y))
         self.replaced = self.replaced or self.alike
         self.slip = self.alike and len(left) != len(right)
         self.unlike = self.replaced and not (self.alike or notation) and sorted(x) != sorted(y)
-        common = lcs_length(x, y, work) if self.unlike else 0
+        common = lcs_length(x, y) if self.unlike else 0
         self.ratio = common / max(len(x), len(y)) if self.unlike else 1.0
         self.contained = self.unlike and common == min(len(x), len(y))
 
@@ -412,13 +383,13 @@ def _groups(name: str) -> dict[str, set[int]]:
     return dict(found)
 
 
-def _close(x: str, y: str, work: Work) -> bool:
+def _close(x: str, y: str) -> bool:
     """Return whether two words differ by one letter, of six at least."""
     longer = max(len(x), len(y))
     if longer < 6 or longer > min(len(x), len(y)) + 1 or x == y:
         return False
     letters = all("a" <= c <= "z" for c in x + y)
-    return letters and lcs_length(x, y, work) + 1 == longer
+    return letters and lcs_length(x, y) + 1 == longer
 
 
 def _alike(x: str, y: str) -> bool:
@@ -613,7 +584,7 @@ def _letters(a: Iterable[Token], b: Iterable[Token]) -> tuple[int, int]:
 class Choices:
     """The choices of two forms as sets: equal ones are matched first, then the most similar."""
 
-    def __init__(self, a: Form, b: Form, work: Work) -> None:
+    def __init__(self, a: Form, b: Form) -> None:
         self.a, self.b = a.choices, b.choices
         self.differences: list[Difference] = []
         self.opposite = self.negated = self.stated = self.alike = 0
@@ -621,13 +592,13 @@ class Choices:
         if not (self.a and self.b):
             return
         self.x, self.y = ([plain(text(content(c))) for c in part] for part in (self.a, self.b))
-        self._match([_keys(content(c)) for c in self.a], [_keys(content(c)) for c in self.b], work)
+        self._match([_keys(content(c)) for c in self.a], [_keys(content(c)) for c in self.b])
         for ratio, i, j in self.matches:
             if 0.5 <= ratio < 1:
                 says = ratio >= 0.85 and min(len(self.x[i]), len(self.y[j])) >= 12
-                self._look_into(align(self.a[i], self.b[j], work, choice=True), says, work)
+                self._look_into(align(self.a[i], self.b[j], choice=True), says)
 
-    def _match(self, keys_a: list[object], keys_b: list[object], work: Work) -> None:
+    def _match(self, keys_a: list[object], keys_b: list[object]) -> None:
         free = list(range(len(self.b)))
         rest = []
         for i, x in enumerate(self.x):
@@ -641,7 +612,7 @@ class Choices:
         for i in rest:
             for j in free:
                 x, y = self.x[i], self.y[j]
-                found.append((2 * lcs_length(x, y, work) / (len(x) + len(y)), i, j))
+                found.append((2 * lcs_length(x, y) / (len(x) + len(y)), i, j))
         taken_a, taken_b = set(), set()
         for ratio, i, j in sorted(found, key=lambda f: (-f[0], abs(f[1] - f[2]), f[1], f[2])):
             if i not in taken_a and j not in taken_b:
@@ -649,9 +620,9 @@ class Choices:
                 taken_b.add(j)
                 self.matches.append((ratio, i, j))
 
-    def _look_into(self, alignment: Alignment, says: bool, work: Work) -> None:
+    def _look_into(self, alignment: Alignment, says: bool) -> None:
         self.differences += alignment.differences
-        changes = [Change(one, work) for one in alignment.differences if not one.moved]
+        changes = [Change(one) for one in alignment.differences if not one.moved]
         real = [one for one in changes if not one.null]
         self.alike += bool(real) and all(one.alike for one in real)
         self.stated += says and any(one.numbers_differ for one in real)
@@ -748,12 +719,12 @@ def _guards(
     }
 
 
-def _explained(a: Form, b: Form, work: Work) -> dict[str, bool]:
+def _explained(a: Form, b: Form) -> dict[str, bool]:
     """Return the guards of two explanations: of words only where most of them are the same."""
     if not (a.explanation and b.explanation):
         return {}
-    found = align(a.explanation, b.explanation, work, choice=True)
-    changes = [Change(one, work) for one in found.differences if not one.moved]
+    found = align(a.explanation, b.explanation, choice=True)
+    changes = [Change(one) for one in found.differences if not one.moved]
     real = [one for one in changes if not one.null]
     inner = [one for one in real if not one.clauses]
     apart = sum(one.weight_left + one.weight_right for one in real)

@@ -6,8 +6,7 @@ They share no code with dedup_job.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jieba.analyse
@@ -47,44 +46,27 @@ def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
     return value
 
 
-@dataclass(frozen=True)
-class Jieba:
-    """A jieba set up in some way: its segmentation, IDF, median IDF and stop words."""
-
-    cut: Callable[[str], list[str]]
-    idf: Mapping[str, float]
-    median: float
-    stop_words: Collection[str]
-
-
-def plain_jieba() -> Jieba:
-    """Return jieba as it comes."""
-    extractor = jieba.analyse.default_tfidf
-    return Jieba(jieba.lcut, extractor.idf_freq, extractor.median_idf, extractor.stop_words)
-
-
 def naive_keywords(
     text: str,
     top_k: int = 30,
     *,
     weighting: str = "tfidf",
-    setup: Jieba | None = None,
 ) -> list[tuple[str, float]]:
     """Return the keywords with their weights, the heaviest first; top_k 0 takes all.
 
     With the options left alone these are the tags of `jieba.analyse.extract_tags`.
     """
-    setup = setup or plain_jieba()
+    extractor = jieba.analyse.default_tfidf
     counts: dict[str, float] = {}
-    for token in setup.cut(text):
+    for token in jieba.lcut(text):
         if len(token.strip()) < 2:
             continue
-        if token.lower() in setup.stop_words:
+        if token.lower() in extractor.stop_words:
             continue
         counts[token] = counts.get(token, 0.0) + 1.0
     total = sum(counts.values())
     weights = {
-        token: count * (setup.idf.get(token, setup.median) / total)
+        token: count * (extractor.idf_freq.get(token, extractor.median_idf) / total)
         for token, count in counts.items()
     }
     keywords = sorted(weights.items(), key=lambda item: item[1], reverse=True)
@@ -127,10 +109,9 @@ def naive_route(
     *,
     ngram: int = 3,
     weighting: str = "tfidf",
-    setup: Jieba | None = None,
 ) -> tuple[str, list[tuple[str, float]]]:
     """Return what the fingerprint is made of: the route, and the features with weights."""
-    keywords = naive_keywords(text, top_k, weighting=weighting, setup=setup)
+    keywords = naive_keywords(text, top_k, weighting=weighting)
     enough = min(top_k, 5) if top_k else 10
     if len(keywords) >= enough and (ngram == 0 or is_jiebas(text)):
         return "words", keywords

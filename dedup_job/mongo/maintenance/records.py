@@ -10,9 +10,8 @@ import bson
 
 from dedup_job.documents import Difference, Document, Pair
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, comparable
 from dedup_job.mongo.bson.extended_json import readings, shown, unmistakable
-from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, fetch, in_commands, look_up, majority, some

@@ -14,7 +14,7 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ids import as_asked, comparable
+from dedup_job.mongo.bson.edit import as_asked, comparable
 from tests.proving import command, good
 from tests.running import outcome, run_here
 
