@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -54,7 +54,6 @@ from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
-_LONG_FIELDS = ("series", "profile")  # of T.runs, which all runs together do without
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # as a rank
 
@@ -181,20 +180,15 @@ class TargetReader:
         StateMismatch for a row that lacks fields.
         """
         query = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
-        found = majority(self.runs).find(query, dict.fromkeys(_LONG_FIELDS, 0)).sort("_id", 1)
+        found = majority(self.runs).find(query, {"profile": 0}).sort("_id", 1)
         read = self.retry(lambda: [bytes(row.raw) for row in found.clone()])
         rows = {row: self._rows.get(row) or self._checked(row) for row in read}
         self._rows = {**self._rows, **rows} if after else rows
         return [*rows.values()]
 
-    def run_lines(self, series_of: int) -> list[Run]:
-        """Return all runs, in order, only one of them with its series."""
-        lines = [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
-        own = self.retry(lambda: self.run(series_of))
-        series = Run.from_row(own).series if own else ()
-        return [
-            replace(line, series=series) if line.number == series_of else line for line in lines
-        ]
+    def run_lines(self) -> list[Run]:
+        """Return all runs, in order."""
+        return [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""

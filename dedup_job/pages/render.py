@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -167,13 +166,7 @@ def _value(value: Any) -> str:
 def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
-    points = next((run.series for run in reversed(survey.runs) if run.series), ())
     return {
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
-        "series": [
-            [now, (documents - former) / (now - then), resident / 1e6]
-            for (then, former, _), (now, documents, resident) in pairwise(points)
-            if now - then >= 1  # the last point may come at once
-        ],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

@@ -51,15 +51,6 @@
     }, [x, total, refused]);
   };
 
-  const drawSeries = () => {
-    if (data.series.length < 2) return;
-    plot("chart-time", {
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, most * 1.1 || 1] }, mb: { range: (_, __, most) => [0, most * 1.1 || 1] } },
-      axes: [axis(), axis({ size: 70 }), axis({ scale: "mb", side: 1, size: 60, grid: { show: false } })],
-      series: [{}, { stroke: color("near"), width: 2 }, { stroke: color("refused"), width: 2, scale: "mb" }],
-    }, [0, 1, 2].map((k) => data.series.map((point) => point[k])));
-  };
-
   const drawRuns = () => {
     if (data.runs.length < 2) return;
     plot("chart-runs", {
@@ -86,7 +77,6 @@
     for (const chart of charts) chart.destroy();
     charts = [];
     if (slider) drawSimilarities();
-    drawSeries();
     drawRuns();
   }
 

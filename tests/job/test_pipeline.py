@@ -228,17 +228,6 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
     assert {now.doing for now in counted} == {"deduplicating"}
 
 
-def test_clusters_are_the_ten_largest_the_first_kept_first_and_their_samples_short(database):
-    texts = [f"{'wörd ' * 30}\n {number}" for number in range(12)]
-    copies = [text for number, text in enumerate(texts) for _ in range(1 + (number in (7, 11)))]
-    rows = ({"_id": i, "text": text} for i, text in enumerate([*texts, *copies]))
-    database.source.insert_many(rows)
-    report = run_here(database, **PLAIN)
-    sizes = [(cluster.id, cluster.duplicates) for cluster in report.clusters]
-    assert sizes == [(7, 2), (11, 2), *((number, 1) for number in (0, 1, 2, 3, 4, 5, 6, 8))]
-    assert report.clusters[0].sample == ("wörd " * 20)
-
-
 def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(data, monkeypatch):
     checks = iter([False, True])
 

@@ -190,23 +190,6 @@ def test_the_bar_works_where_stderr_is_no_terminal(bar):
     assert "7 kept, 3 duplicates" in text.split("\r")[-1]
 
 
-@pytest.mark.parametrize(
-    ("work", "told"),
-    [
-        ([], "connecting"),
-        ([("stage", "reading")], "reading [00:00]"),  # no number where nothing is counted
-        ([("total", None), ("advance", 42)], "deduplicating 42.0 ["),
-    ],
-)
-def test_the_bar_shows_no_more_than_is_known(bar, work, told):
-    shown, stream = bar
-    progress = Progress(shown)
-    for name, value in work:
-        getattr(progress, name)(value)
-    shown.close()
-    assert told in stream.getvalue().split("\r")[-1] or told in stream.getvalue()
-
-
 def test_at_80_columns_the_duplicates_of_fifty_millions_are_not_cut(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
