@@ -32,7 +32,7 @@ from dedup_job.mongo.connection import ConnectionSettings
 from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.mongo.state.stamp import CONTENT
 from dedup_job.mongo.uri import redacted
-from dedup_job.settings_input import TOO_DEEP, check_passwords, placed, short, what_is_wrong
+from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
@@ -166,25 +166,16 @@ def _content(path: Path, setting: str) -> str:
 class Origin(StrEnum):
     """Where a value comes from, the strongest last."""
 
-    DEFAULT = "default"
-    FILE = "file"
-    ENVIRONMENT = "environment"
-    FLAG = "flag"
-    CALL = "call"  # of the Python API, in place of flags
+    DEFAULT = Message("default")
+    FILE = Message("file")
+    ENVIRONMENT = Message("environment")
+    FLAG = Message("flag")
+    CALL = Message("call")  # of the Python API, in place of flags
 
     @property
     def word(self) -> Message:
         """It as a word."""
-        return _WORDS[self]
-
-
-_WORDS = {
-    Origin.DEFAULT: Message("default"),
-    Origin.FILE: Message("file"),
-    Origin.ENVIRONMENT: Message("environment"),
-    Origin.FLAG: Message("flag"),
-    Origin.CALL: Message("call"),
-}
+        return Message(str(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,8 +301,6 @@ def _from_file(file: Path | None) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as e:
         wrong = Message("{file} is not valid TOML: {why}", file=file, why=str(e))
         raise ConfigurationError([wrong]) from e
-    except RecursionError:
-        raise ConfigurationError([placed(f"{file}", TOO_DEEP)]) from None
     check_passwords(values, str(file))
     return values
 
@@ -358,8 +347,6 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
             found[name] = json.loads(value) if is_list else value
         except ValueError:
             problems.append(placed(here, _no_json(name)))
-        except RecursionError:
-            problems.append(placed(variable, TOO_DEEP))
     if _URI in os.environ:  # where it is empty, too, which is refused
         found["connection.uri"] = os.environ[_URI]
     return found, problems

@@ -14,7 +14,6 @@ from dedup_job.mongo.uri import has_password, names_server
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-TOO_DEEP = Message("a value is nested too deep; no setting is more than a list of texts")
 _OUR_WORDS = {  # where those of pydantic name a class of Python
     "path_type": Message("expected a path"),
     "too_long": Message("expected at most {max_length} values, not {actual_length}"),
@@ -23,13 +22,9 @@ _OUR_WORDS = {  # where those of pydantic name a class of Python
 
 def check_passwords(values: Mapping[str, Any], where: str) -> None:
     """Refuse a connection string with a password in the place of any other value, or of a key."""
-    try:
-        texts = [*_texts(values)]
-    except RecursionError:
-        raise ConfigurationError([placed(where, TOO_DEEP)]) from None
     problems = [
         placed(where, _with_password(name))
-        for name, text in texts
+        for name, text in _texts(values)
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")
     ]

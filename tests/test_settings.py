@@ -70,41 +70,6 @@ def test_of_a_model_the_content_is_in_the_stamp(tmp_path: Path) -> None:
     assert "model" not in stamp(one, judge="similarity")
 
 
-@pytest.mark.parametrize(
-    "written",
-    [
-        "a = " + "[" * 20_000 + "]" * 20_000,
-        "[" + ".".join(["a"] * 5_000) + "]\nx = 1",
-        "[" + ".".join(["a"] * 960) + "]\nx = 1",
-        "[run]\nthreads = " + "[" * 150 + "]" * 150,
-    ],
-)
-def test_a_file_that_is_nested_deep_is_refused_in_a_short_message(
-    written: str, tmp_path: Path
-) -> None:
-    file = tmp_path / "c.toml"
-    file.write_text(written, encoding="utf-8")
-    with pytest.raises(ConfigurationError) as refused:
-        load(file=file)
-    (problem,) = refused.value.problems
-    assert problem.startswith(f"{file}: ")
-    assert len(problem) < 200 + len(str(file))
-
-
-@pytest.mark.parametrize("levels", [150, 700, 960, 20_000])
-def test_a_variable_that_is_nested_deep_is_refused(
-    levels: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    name = "DEDUP_INDEX__CANDIDATE_GENERATORS"
-    deep = '{"a":' * levels + "1" + "}" * levels
-    monkeypatch.setenv(name, deep)
-    with pytest.raises(ConfigurationError) as refused:
-        load()
-    assert len(str(refused.value)) < 600
-    if levels == 20_000:
-        assert f"{name}: a value is nested too deep" in str(refused.value)
-
-
 def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich.table import Column, Table
 from rich.text import Text
 
-from dedup_job.messages import Message, localized
+from dedup_job.messages import Message
 from dedup_job.report.output import Output, new_table
-from dedup_job.report.pieces import Piece
+from dedup_job.report.pieces import Piece, shortened
 
 _SENTENCE = re.compile(r"[^。；;！!？?\n]*(?:[。；;！!？?\n]+[”’」』）)]*|$)")
 _ENDED = re.compile(r"[。；;！!？?\n][”’」』）)]*\Z")
@@ -34,8 +34,9 @@ def side_by_side(
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )
-    whole = whole or sum(len(piece.left) + len(piece.right) for piece in pieces) <= _WHOLE
-    for row in _rows(pieces if whole else [_shortened(piece) for piece in pieces]):
+    if not whole and sum(len(piece.left) + len(piece.right) for piece in pieces) > _WHOLE:
+        pieces = [shortened(piece, _CONTEXT, _WHOLE // 4) for piece in pieces]
+    for row in _rows(pieces):
         left, right = Text(), Text()
         for piece in row:
             for cell, own, style in ((left, piece.left, _LESS), (right, piece.right, _MORE)):
@@ -137,23 +138,9 @@ def _sentences(piece: Piece) -> Iterator[Piece]:
     return (Piece(*pair, same=True) for pair in zip(left, right, strict=True))
 
 
-def _shortened(piece: Piece) -> Piece:
-    most = _CONTEXT if piece.same else _WHOLE // 4
-    return Piece(_clipped(piece.left, most), _clipped(piece.right, most), piece.same)
-
-
 def _middle_left_out(text: str, ends: int, *beside: bool) -> str:
     """Return so many characters next to a change that comes before, and to one that comes after."""
     if len(text) <= ends * sum(beside):
         return text
     before, after = beside
     return (text[:ends] if before else "") + "…" + (text[-ends:] if after else "")
-
-
-def _clipped(text: str, ends: int) -> str:
-    """Return a text, or its first and last characters and how many lie between."""
-    left = len(text) - 2 * ends
-    if left <= _CHANGE // 2:
-        return text
-    said = localized(Message("… {number:,} characters …", number=left))
-    return f"{text[:ends]} {said} {text[-ends:]}"

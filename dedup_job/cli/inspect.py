@@ -118,7 +118,6 @@ def inspect(
 
 def _show(found: Inspected, console: Output, *, full: bool) -> None:
     head = [row for item in found.items for row in _head(item)]
-    head += [(Message("which gave way to"), whole(localized(one))) for one in found.later]
     if found.target:
         made = {"target": found.target, "source": found.source}
         head.append((Message("target"), Message("{target}, made from {source}", **made)))
@@ -129,7 +128,9 @@ def _show(found: Inspected, console: Output, *, full: bool) -> None:
         console.say()
     if found.pair is None:
         _show_texts(found, console, full=full)
-        console.rows(row for side in found.sides for row in _searched_by(side))
+        if rows := [row for side in found.sides for row in _searched_by(side)]:
+            console.say()
+            console.rows(rows)
     else:
         _show_pair(found, found.pair, console, full=full)
     if found.pair is not None:

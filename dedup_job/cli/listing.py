@@ -214,7 +214,7 @@ def _cell(value: object) -> object:
 def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
     """Print a line for each document; texts: a block, with both texts side by side."""
     if not found.documents:
-        console.say(_NONE.get(what) or _no_row(what))
+        console.say(_no_row(what))
         return
     for number, one in enumerate(found.documents, 1):
         if texts:
@@ -271,19 +271,8 @@ def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
         console.say(f"  {visible(one.text[:_TEXT])}")
 
 
-_NONE = {
-    What.REFUSED: Message("No kept document was compared with another and kept apart."),
-    What.KEPT: Message("No document is kept."),
-    What.GROUPS: Message("No kept document has a duplicate."),
-    What.CHANGED: Message(
-        "No run found a changed text; only runs that follow the change stream do."
-    ),
-    What.DELETED: Message("No run found a deletion; only runs that follow the change stream do."),
-}
-
-
 def _no_row(what: What) -> Message:
-    return Message("No document of {what}: the ledger holds no such row.", what=Message(str(what)))
+    return Message("No document of {what}.", what=Message(str(what)))
 
 
 def _head(one: DecidedDocument) -> Message:

@@ -108,8 +108,7 @@ class Guarded(Group):
 
         Also a second --config.
         """
-        words = [] if ctx.resilient_parsing else args  # a shell asks how a line may go on
-        if sum(word.split("=")[0] == "--config" for word in words) > 1:
+        if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
                 Message(
                     "--config is given twice, and takes one file or one preset. Put the settings "
@@ -117,7 +116,7 @@ class Guarded(Group):
                     "preset."
                 )
             )
-        for before, argument in pairwise(["", *words]):
+        for before, argument in pairwise(["", *args]):
             option = before if before.startswith("--") else Message("an argument")
             value = argument
             if glued := _GLUED.match(argument):

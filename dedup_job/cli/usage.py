@@ -45,7 +45,7 @@ class Group(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Return what belongs to the command; without any, write the help and end with 2."""
-        if not args and self.no_args_is_help and not ctx.resilient_parsing:
+        if not args and self.no_args_is_help:
             typer.echo(ctx.get_help(), err=True)
             raise typer.Exit(2)
         return super().parse_args(ctx, args)
@@ -67,7 +67,7 @@ class Group(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return a command by its name; UsageError where there is none."""
         name, known = args[0], self.list_commands(ctx)
-        if name in known or name.startswith("-") or ctx.resilient_parsing:
+        if name in known or name.startswith("-"):
             return super().resolve_command(ctx, args)
         what = Message("no such command: {name}", name=name)
         raise UsageError(_refused(ctx, _perhaps(what, difflib.get_close_matches(name, known))))

@@ -48,7 +48,7 @@ class DryTarget:
         record: Callable[[Checkpoint], Run],  # noqa: ARG002
     ) -> tuple[Checkpoint, list[Run]]:
         """Begin at nothing."""
-        return Checkpoint(0, scope, datetime.now(UTC), Counts()), self._reader.run_lines(0)
+        return Checkpoint(0, scope, datetime.now(UTC), Counts()), self._reader.run_lines()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""

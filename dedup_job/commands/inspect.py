@@ -78,8 +78,7 @@ class Inspected:
     """All that there is to say of one or two documents or texts.
 
     settings_of: the run that had these settings, 0 if somebody chose them; items: what was asked
-    for; original: the kept document that a duplicate was dropped for; later: the better copies to
-    which that one gave way, one after the other; pair: two items, or a
+    for; original: the kept document that a duplicate was dropped for; pair: two items, or a
     duplicate and its original, compared now. near: the nearest of `found` candidates among `among`
     other kept documents; None where they are not looked for. dropped: of a kept document, how many
     were dropped for it.
@@ -91,7 +90,6 @@ class Inspected:
     target: str = ""
     source: str = ""
     original: Item | None = None
-    later: tuple[str, ...] = ()
     pair: PairView | None = None
     near: tuple[Near, ...] | None = None
     found: int = 0
@@ -176,9 +174,8 @@ class _Inspector:
         (item,) = base.items
         decision = item.decided.decision if item.decided else ""
         if item.decided and decision == DUPLICATE:
-            original, later = self._original(item.decided.pair.of)
-            pair = self._pair(item, original)
-            base = replace(base, original=original, pair=pair, later=later)
+            original = self._original(item.decided.pair.of)
+            base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
             clean_all = Cleaner(self._settings.cleaning).clean_all
             self._progress.stage(Message("looking for its duplicates"))
@@ -192,22 +189,14 @@ class _Inspector:
     def _records(self) -> Records:
         return Records(self._on.target)
 
-    def _original(self, key: bytes) -> tuple[Item, tuple[str, ...]]:
-        """Return what a duplicate was dropped for, and the better copies to which that gave way."""
-        records, later = self._records, list[str]()
-        kept = records.kept(key)
-        if kept is not None or bson_edit.place_of(key) or (record := records.of(key)).row is None:
-            return self._kept(key, kept), ()
-        item, row = self._of_source(record), dict[str, Any](record.row)
-        while "kept_by" in row:
-            key = bson_edit.fields({"_id": row["of"]})
-            later.append(
-                Message(
-                    "{id} ({rule}, run {run})", id=shown(key), rule=row["kept_by"], run=row["run"]
-                )
-            )
-            row = records.of(key).row or {}
-        return item, tuple(later)
+    def _original(self, key: bytes) -> Item:
+        """Return what a duplicate was dropped for, also if a better copy took its place since."""
+        kept = self._records.kept(key)
+        if kept is None and not bson_edit.place_of(key):
+            record = self._records.of(key)
+            if record.row is not None:
+                return self._of_source(record)
+        return self._kept(key, kept)
 
     def _document(self, written: str) -> Item:
         self._progress.stage(Message("looking the document up"))

@@ -36,7 +36,6 @@ from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.series import Series
 from dedup_job.runs.stages import Profile, Stage, Stopwatch
 
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
@@ -175,7 +174,6 @@ class RunProgress:
         self._began = self._since = time.perf_counter()
         self.watch = Stopwatch()
         self._expected: int | None = None
-        self._series = Series()
         self._left = set[bytes]()  # keys of documents decided again, or gone, so far
         self._again = 0  # documents that were decided before, and are again
         self._leaving: Mapping[bytes, bytes] = {}  # kept documents that are decided again, or gone
@@ -190,7 +188,6 @@ class RunProgress:
         self._first, runs = job.target.begin(job.scope, lambda c: self._report(c, Status.RUNNING))
         self._decided = self._first
         self.written = self._report(self._first, Status.RUNNING)
-        self._series = Series(*(line.series for line in runs if line.number == self._first.run))
         others = [line for line in runs if line.number != self._first.run]
         done = [line.finished for line in others if line.status == Status.DONE and line.finished]
         counts = sum((line.counts for line in others), Counts())
@@ -281,7 +278,6 @@ class RunProgress:
             _prove(before, after, batch)
             self._job.abort_if.check(batch.documents, decisions)
         self._decided = after
-        self._series.add(after.seconds, counts.scanned)
         return Decided(batch, decisions, self._report(after, Status.RUNNING))
 
     def write(self, decided: Decided) -> None:
@@ -302,7 +298,6 @@ class RunProgress:
         end = replace(self._decided, seconds=self._seconds(), finished=not stopped)
         self._decided = end
         self._recall()
-        self._series.add(end.seconds, end.counts.scanned, last=True)
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
@@ -330,7 +325,6 @@ class RunProgress:
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
-            series=self._series.points,
         )
 
 

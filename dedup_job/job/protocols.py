@@ -99,10 +99,7 @@ class Target(Protocol):
     def begin(
         self, scope: Scope, record: Callable[[Checkpoint], Run]
     ) -> tuple[Checkpoint, Sequence[Run]]:
-        """Resume the unfinished run of this scope or begin the next; return all runs with it.
-
-        These are in order, and only the run that begins has its series.
-        """
+        """Resume the unfinished run of this scope or begin the next; return all in order."""
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""

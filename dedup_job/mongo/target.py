@@ -145,7 +145,7 @@ class Target(TargetReader):
         """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
         self.guard.begin(checkpoint)
-        return checkpoint, self.run_lines(checkpoint.run)
+        return checkpoint, self.run_lines()
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:
         state = self.state.read() or {}

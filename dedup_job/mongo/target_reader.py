@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -53,7 +53,6 @@ from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
-_LONG_FIELDS = ("series", "profile")  # of T.runs, which all runs together do without
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # as a rank
 
@@ -177,7 +176,7 @@ class TargetReader:
         Raises StateMismatch for a row that lacks fields.
         """
         only = {"_id": {"$gt": after}} if after else {}
-        rows = self._runs(only, dict.fromkeys(_LONG_FIELDS, 0))
+        rows = self._runs(only, {"profile": 0})
         return [check_run(row, self.runs.full_name) for row in rows]
 
     def _runs(
@@ -186,14 +185,9 @@ class TargetReader:
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         return self.retry(lambda: list(runs.find({PIECE: None, **only}, fields).sort("_id", 1)))
 
-    def run_lines(self, series_of: int) -> list[Run]:
-        """Return all runs, in order, only one of them with its series."""
-        lines = [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
-        own = self.retry(lambda: self.run(series_of))
-        series = Run.from_row(own).series if own else ()
-        return [
-            replace(line, series=series) if line.number == series_of else line for line in lines
-        ]
+    def run_lines(self) -> list[Run]:
+        """Return all runs, in order."""
+        return [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""

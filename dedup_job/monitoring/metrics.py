@@ -14,13 +14,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
 from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Moment
 from dedup_job.runs.run import Run, Status
-from dedup_job.runs.series import resident_bytes
 
 OPTION = "--metrics-file"
 WRITE_SECONDS = 5.0  # at least, from one checkpoint that is written to the next
@@ -140,7 +141,7 @@ class MetricsFile:
                 "dedup_run_in_progress": 1,
                 "dedup_run_updated_timestamp_seconds": time.time(),
                 "dedup_run_documents": now.counts.scanned,
-                "dedup_run_resident_memory_bytes": resident_bytes(now.process),
+                "dedup_run_resident_memory_bytes": psutil.Process().memory_info().rss,
                 "dedup_run_database_silence_seconds": now.silent or 0,
             }
             if now.total is not None:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any, Final, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -15,18 +14,17 @@ from markupsafe import Markup, escape
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
 from dedup_job.report.labels import label, measured
-from dedup_job.report.pieces import Piece, pieces_of
+from dedup_job.report.pieces import Piece, pieces_of, shortened
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.survey import BINS, Layer, Survey
+from dedup_job.runs.survey import Layer, Survey
 
 S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
-_CHANGE = 300  # characters of one change
+_CHANGE = 150  # characters of each end of a change
 _CELL = 200  # characters of a value in a table
-_LEAST, _ROOM = BINS // 2, BINS // 10  # bins: where most charts begin; those below a threshold
 
 
 def report_page(survey: Survey, language: str = "") -> str:
@@ -139,20 +137,7 @@ def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
     found = pieces_of(left, right)
     if len(left) <= most and len(right) <= most:
         return found
-    return [_shortened(found, at) for at in range(len(found))][:_CELL]
-
-
-def _shortened(found: Sequence[Piece], at: int) -> Piece:
-    piece, first, last = found[at], at == 0, at == len(found) - 1
-
-    def shown(text: str) -> str:
-        if not piece.same or (first and last):
-            return _short(text, _SHOWN if piece.same else _CHANGE)
-        if len(text) <= 2 * _CONTEXT:
-            return text
-        return f"{'' if first else text[:_CONTEXT]} … {'' if last else text[-_CONTEXT:]}"
-
-    return Piece(shown(piece.left), shown(piece.right), piece.same)
+    return [shortened(piece, _CONTEXT, _CHANGE) for piece in found][:_CELL]
 
 
 def _short(text: str, most: int = _SHOWN) -> str:
@@ -181,18 +166,7 @@ def _value(value: Any) -> str:
 def _charts(survey: Survey) -> dict[str, Any]:
     """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
-    points = next((run.series for run in reversed(survey.runs) if run.series), ())
-    both = [sum(pair) for pair in zip(survey.near.bins, survey.refused.bins, strict=True)]
-    first = next((at for at, number in enumerate(both) if number), 0)
-    least = min(max(first, _LEAST), max(int((survey.threshold or 0) * BINS) - _ROOM, 0))
     return {
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
-        "least": least / BINS,
-        "below": sum(both[:least]),
-        "series": [
-            [now, (documents - former) / (now - then), resident / 1e6]
-            for (then, former, _), (now, documents, resident) in pairwise(points)
-            if now - then >= 1  # the last point may come at once
-        ],
         "runs": [[run.number, run.counts.repeat_rate] for run in runs],
     }

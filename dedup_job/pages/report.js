@@ -39,26 +39,16 @@
 
   const drawSimilarities = () => {
     const { near, refused } = data.similarities;
-    const from = Math.round(data.least * bins);
-    const x = near.map((_, i) => (i + 0.5) / bins).slice(from);
+    const x = near.map((_, i) => (i + 0.5) / bins);
     const bars = uPlot.paths.bars({ size: [0.9, Infinity] });
     const total = near.map((n, i) => n + refused[i]);
     plot("chart-similarity", {
-      scales: { x: { time: false, range: [from / bins, 1] } },
+      scales: { x: { time: false, range: [0, 1] } },
       axes: [axis(), axis({ size: 64 })],
       series: [{}, { paths: bars, fill: color("near"), points: { show: false } },
         { paths: bars, fill: color("refused"), points: { show: false } }],
       hooks: { draw: [drawThreshold] },
-    }, [x, total.slice(from), refused.slice(from)]);
-  };
-
-  const drawSeries = () => {
-    if (data.series.length < 2) return;
-    plot("chart-time", {
-      scales: { x: { time: false }, y: { range: (_, __, most) => [0, most * 1.1 || 1] }, mb: { range: (_, __, most) => [0, most * 1.1 || 1] } },
-      axes: [axis(), axis({ size: 70 }), axis({ scale: "mb", side: 1, size: 60, grid: { show: false } })],
-      series: [{}, { stroke: color("near"), width: 2 }, { stroke: color("refused"), width: 2, scale: "mb" }],
-    }, [0, 1, 2].map((k) => data.series.map((point) => point[k])));
+    }, [x, total, refused]);
   };
 
   const drawRuns = () => {
@@ -87,7 +77,6 @@
     for (const chart of charts) chart.destroy();
     charts = [];
     if (slider) drawSimilarities();
-    drawSeries();
     drawRuns();
   }
 

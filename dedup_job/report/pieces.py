@@ -19,6 +19,7 @@ _MAX_TOKENS = 10_000  # of both that are compared one by one; of longer texts cl
 _MANY = 2000
 _MAX_CLAUSES = 20_000
 _NOISE = 4  # changed characters around one that both have by chance
+_GAP = 20  # characters that are not worth leaving out
 _T = TypeVar("_T")
 
 
@@ -57,6 +58,19 @@ def pieces_of(left: str, right: str) -> list[Piece]:
     pairs = [(one[:start], other[:start]), *between, (one[a:], other[b:])]
     pieces = _joined(piece for pair in pairs for piece in _pieces(*pair))
     return list(_joined(_without_noise(list(pieces))))
+
+
+def shortened(piece: Piece, context: int, change: int) -> Piece:
+    """Return a piece of which long texts have their ends alone.
+
+    context, change: characters of each end, if both texts have it, and if they differ.
+    """
+
+    def ends(text: str, most: int) -> str:
+        return text if len(text) <= 2 * most + _GAP else f"{text[:most]} … {text[-most:]}"
+
+    most = context if piece.same else change
+    return Piece(ends(piece.left, most), ends(piece.right, most), piece.same)
 
 
 def _tokens(text: str) -> list[str]:

@@ -5,7 +5,6 @@ A display needs nothing else, so another one is one function of a moment.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -28,7 +27,7 @@ class Moment:
     doing: its name; counted: whether it counts documents, about `total` of them, None: not known;
     silent: seconds that the database has not answered, None: it does. Of a run: the report as of
     its last checkpoint; others: counts of the target's other runs; last_success: when the last of
-    these was done. process: the one at work.
+    these was done.
     """
 
     doing: str = ""
@@ -39,7 +38,6 @@ class Moment:
     report: Run | None = None
     others: Counts = field(default_factory=Counts)
     last_success: datetime | None = None
-    process: int = field(default_factory=os.getpid)
 
     @property
     def counts(self) -> Counts:
@@ -82,16 +80,11 @@ class Progress:
         """Learn how long the database has not answered; None: it does again."""
         self._tell(silent=seconds)
 
-    def show(self, now: Moment) -> None:
-        """Show a moment, as another process has it."""
-        with self._lock:
-            self._now = now
-            for display in self._displays:
-                display(now)
-
     def _tell(self, **changes: Any) -> None:
         with self._lock:
-            self.show(replace(self._now, **changes))
+            self._now = replace(self._now, **changes)
+            for display in self._displays:
+                display(self._now)
 
 
 QUIET = Progress()

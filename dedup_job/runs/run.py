@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -111,9 +111,9 @@ class Run:
     removed; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
     `unindexed` how often the index does not find a kept document by a key that very many share,
-    `expected` about how many documents the run has to decide, None if not known; `series` holds
-    seconds, documents and resident bytes over time; `differing` says by field how many dropped
-    rows of a file have another value there than the kept one.
+    `expected` about how many documents the run has to decide, None if not known;
+    `differing` says by field how many dropped rows of a file have another value there than the
+    kept one.
     """
 
     about: About
@@ -127,7 +127,6 @@ class Run:
     unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
-    series: Sequence[Sequence[float]] = ()
     differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -191,14 +190,11 @@ class Run:
             stages=row.get("stages") or {},
             refreshed=row.get("refreshed") or {},
             expected=row.get("expected"),
-            series=row.get("series") or (),
         )
 
     def as_row(self) -> dict[str, Any]:
         """Return the report as `T.runs` holds it, without its `_id`."""
         counts = self.checkpoint.counts
-        # without points a row that is resumed keeps its own
-        series = {"series": [list(point) for point in self.series]} if self.series else {}
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -221,7 +217,6 @@ class Run:
             "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.unindexed,
             **({"differing": dict(self.differing)} if self.differing else {}),
-            **series,
         }
 
     def as_json(self) -> dict[str, Any]:

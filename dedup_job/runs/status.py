@@ -12,8 +12,6 @@ from dedup_job.messages import Message, counted
 from dedup_job.printing import command_line, on_one_line
 from dedup_job.runs.run import Run, Status
 
-_RECENT = 5.0  # the last seconds of a run, for its rate of now
-
 
 class RunState(StrEnum):
     """What is going on with a target."""
@@ -140,23 +138,13 @@ class TargetStatus:
     index: IndexFiles | None = None
 
     @property
-    def rate(self) -> float:
-        """Documents per second of the last seconds, of the whole run where it is too young."""
-        if self.line is None:
-            return 0.0
-        seconds, decided = self.line.seconds, self.line.counts.scanned
-        for then, documents, _ in reversed(self.line.series):
-            if seconds - then >= _RECENT:
-                return max(decided - documents, 0) / (seconds - then)
-        return self.line.docs_per_second
-
-    @property
     def seconds_left(self) -> float | None:
         """How long the run at work still takes, None where that is not known."""
-        if self.state is not RunState.RUNNING or self.line is None or not self.rate:
+        if self.state is not RunState.RUNNING or not self.line:
             return None
         left = None if self.expected is None else self.expected - self.line.counts.scanned
-        return None if left is None else max(left, 0) / self.rate
+        rate = self.line.docs_per_second
+        return max(left, 0) / rate if rate and left is not None else None
 
     def sentence(self) -> Message:
         """Say what is going on."""
@@ -211,7 +199,6 @@ class TargetStatus:
     def _run(self, line: Run | None) -> dict[str, Any] | None:
         if line is None:
             return None
-        at_work = self.state is RunState.RUNNING
         return {
             "number": line.number,
             "started": _iso(line.started),
@@ -221,8 +208,7 @@ class TargetStatus:
             "kept": line.counts.kept,
             "duplicates": line.counts.duplicates,
             "expected": self.expected,
-            "docs_per_second": self.rate if at_work else None,
-            "docs_per_second_ever": line.docs_per_second,
+            "docs_per_second": line.docs_per_second,
             "seconds_left": self.seconds_left,
         }
 
@@ -242,7 +228,8 @@ class TargetStatus:
         words = Message("{decided}: {counts}", decided=decided, counts=kept)
         if self.state is not RunState.RUNNING:
             return words
-        words = Message("{progress}; {rate}", progress=words, rate=self._rates(line))
+        rate = line.docs_per_second
+        words = Message("{progress}; {rate:,.0f} docs/s", progress=words, rate=rate)
         if (left := self.seconds_left) is None:
             return words
         return Message("{progress}; about {left} left", progress=words, left=_span(left))
@@ -257,13 +244,6 @@ class TargetStatus:
             expected=self.expected,
             share=min(decided / self.expected, 1),
             span=span,
-        )
-
-    def _rates(self, line: Run) -> Message:
-        return Message(
-            "{now:,.0f} docs/s now, {ever:,.0f} from the start",
-            now=self.rate,
-            ever=line.docs_per_second,
         )
 
     def _lag(self) -> Message:

@@ -1,4 +1,4 @@
-"""`dedup run` as machines see it: metrics, and the series of its row."""
+"""`dedup run` as machines see it: its file of metrics."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from dedup_job.demo import make_corpus
 from tests.monitoring.test_metrics import text_string_to_metric_families
 from tests.running import (
     dedup,
-    pause_at_work,
-    run_here,
     start_run,
     uri_of,
     wait_for_batches,
@@ -65,16 +63,6 @@ def test_a_run_and_one_that_fails_after_it(filled: Db, tmp_path: Path) -> None:
     assert failed["dedup_documents_total"] == scanned
 
 
-def test_a_server_that_is_gone_is_in_the_metrics(tmp_path: Path) -> None:
-    file = tmp_path / "dedup.prom"
-    result = dedup(
-        *("run", "--source", "d.source", "--target", "d.target", "--metrics-file", str(file)),
-        uri="mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=100",
-    )
-    assert result.returncode == 5
-    assert values(file)["dedup_last_run_exit_code"] == 5
-
-
 def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:
     file = tmp_path / "x.prom"
     result = dedup(
@@ -84,21 +72,6 @@ def test_a_dry_run_writes_no_metrics(filled: Db, tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "a dry run writes no metrics" in result.stderr
     assert not file.exists()
-
-
-def test_the_row_of_a_run_has_its_series_and_a_resumed_one_goes_on_with_it(database: Db) -> None:
-    database.source.insert_many(make_corpus(2000, seed=2))
-    process = start_run(database, "target")
-    pause_at_work(process, database)
-    process.kill()
-    process.wait()
-    before = [[0.5, 1, 1000], [1.5, 2, 1000]]
-    database["target.runs"].update_one({"_id": 1}, {"$set": {"series": before}})
-    run_here(database)
-    row = database["target.runs"].find_one({"_id": 1}) or {}
-    assert row["series"][:2] == before
-    assert row["series"][-1][1] == row["counts"]["scanned"] == 2000
-    assert row["series"][-1][0] == pytest.approx(row["seconds"], abs=0.01)
 
 
 def test_a_run_that_is_stopped_says_so_in_its_metrics(database: Db, tmp_path: Path) -> None:

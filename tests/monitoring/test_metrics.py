@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from dedup_job.errors import UsageError
 from dedup_job.monitoring import metrics
-from dedup_job.monitoring.metrics import HELP, End, MetricsFile, as_text
+from dedup_job.monitoring.metrics import End, MetricsFile, as_text
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
@@ -29,7 +28,6 @@ REPORT = Run(
 )
 OTHERS = Counts(kept=10, exact=1)
 DONE = End(0, 1.0, REPORT)
-EVERY = {(name, "kept" if re.search("_total|last_run_doc", name) else ""): 1.5 for name in HELP}
 
 
 def values(file: Path) -> dict[tuple[str, str], float]:
@@ -165,22 +163,6 @@ def test_a_file_that_cannot_be_written_later_is_one_warning(
         folder.rename(tmp_path / "gone")
     assert len(caplog.messages) == 1
     assert "The run goes on" in caplog.messages[0]
-
-
-def test_names_are_as_promtool_wants_them() -> None:
-    families = list(text_string_to_metric_families(as_text("d.target", EVERY)))
-    assert [sample.name for family in families for sample in family.samples] == [*HELP]
-    for family in families:
-        assert family.documentation, family.name
-        ((name, _, value, *_),) = family.samples
-        assert value == 1.5
-        assert re.fullmatch(r"[a-z][a-z0-9_]*", name)
-        assert (family.type == "counter") == name.endswith("_total")
-        assert not name.endswith(("_count", "_sum", "_bucket", "_info"))
-        if re.search("timestamp|duration|silence", name):
-            assert name.endswith("_seconds")
-        if "memory" in name:
-            assert name.endswith("_bytes")
 
 
 @pytest.mark.parametrize("target", ['d.a"b\\c\n题库', r"d.\n", 'd."', "d.{x=y}"])

@@ -44,9 +44,6 @@ class _Elements(HTMLParser):
         self.attributes += attrs
 
 
-SERIES = [[0, 0, 150e6], [2, 1000, 200e6], [4, 4000, 210e6], [4.1, 4000, 90e6]]
-
-
 def survey_with(text: str, name: str | None = None, written: str = "1") -> Survey:
     name = text if name is None else name
     pair = DecidedDocument(
@@ -78,7 +75,6 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         finished=WHEN,
         known=0,
         stages={},
-        series=SERIES,
     )
     return Survey(
         target=name,
@@ -180,25 +176,6 @@ def funnel_rows(page: str) -> dict[str, str]:
     return dict(re.findall(row, page.split('id="funnel"')[1].split("</section>")[0]))
 
 
-@pytest.mark.parametrize(
-    ("bins", "threshold", "least", "below"),
-    [
-        ({0: 30, 97: 5}, 0.94, 0.5, 30),
-        ({70: 2, 97: 5}, 0.94, 0.7, 0),
-        ({97: 5}, 0.94, 0.84, 0),
-        ({97: 5}, 0.3, 0.2, 0),
-    ],
-)
-def test_the_slider_begins_where_the_data_does_or_where_it_matters(
-    bins: dict[int, int], threshold: float, least: float, below: int
-):
-    near = Drawn(tuple(bins.get(at, 0) for at in range(100)))
-    survey = replace(survey_with("t"), near=near, refused=Drawn(), threshold=threshold)
-    page = report_page(survey)
-    assert f'id="threshold" min="{least}"' in page
-    assert (f"{below} pairs below {least:.2f} are not drawn." in page) is bool(below)
-
-
 def test_the_charts_have_the_same_figures_as_the_tables():
     survey = survey_with("t")
     page = report_page(survey)
@@ -207,15 +184,6 @@ def test_the_charts_have_the_same_figures_as_the_tables():
     charts = json.loads(data[1])
     assert charts["similarities"]["near"] == list(survey.near.bins)
     assert charts["runs"] == [[1, 0.5]]
-
-
-def test_a_rate_is_of_the_documents_since_the_point_before_and_memory_is_in_mb():
-    """1,000 documents in 2 seconds, then 3,000 in 2; 200 and 210 million bytes."""
-    page = report_page(survey_with("t"))
-    shown = page.split('id="time"')[1].split("</section>")[0]
-    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td><td>(.*?)</td></tr>", shown)
-    assert rows == [("2", "500", "200"), ("4", "1,500", "210")]
-    assert '"series": [[2, 500.0, 200.0], [4, 1500.0, 210.0]]' in page
 
 
 def test_similar_documents_that_were_kept_are_counted_from_a_similarity_that_is_said():

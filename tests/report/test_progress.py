@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import logging
-import os
 import sys
 import time
 from dataclasses import replace
@@ -165,16 +164,6 @@ def test_a_function_is_told_of_the_work():
     assert told == [("reading", 0, None), ("counting", 0, 10), ("counting", 3, 10)]
 
 
-def test_every_display_gets_every_moment_and_those_of_another_process():
-    one, other = [], []
-    progress = Progress(one.append, other.append)
-    progress.stage("reading")
-    progress.show(replace(one[0], process=1))
-    progress.advance(3)
-    assert one == other
-    assert [(now.done, now.process) for now in one] == [(0, os.getpid()), (0, 1), (3, 1)]
-
-
 @pytest.fixture
 def bar(monkeypatch):
     """Return a bar where stderr is no terminal, and what it has written."""
@@ -199,23 +188,6 @@ def test_the_bar_works_where_stderr_is_no_terminal(bar):
     assert "waiting for the database, 7 s 100%" in text
     assert "10.0/10.0" in text.split("\r")[-1]
     assert "7 kept, 3 duplicates" in text.split("\r")[-1]
-
-
-@pytest.mark.parametrize(
-    ("work", "told"),
-    [
-        ([], "connecting"),
-        ([("stage", "reading")], "reading [00:00]"),  # no number where nothing is counted
-        ([("total", None), ("advance", 42)], "deduplicating 42.0 ["),
-    ],
-)
-def test_the_bar_shows_no_more_than_is_known(bar, work, told):
-    shown, stream = bar
-    progress = Progress(shown)
-    for name, value in work:
-        getattr(progress, name)(value)
-    shown.close()
-    assert told in stream.getvalue().split("\r")[-1] or told in stream.getvalue()
 
 
 def test_at_80_columns_the_duplicates_of_fifty_millions_are_not_cut(monkeypatch):

@@ -146,7 +146,7 @@ def _run_state(
 
 
 def _last(runs: AnyCollection, status: Status) -> Run | None:
-    found = runs.find_one({"status": str(status)}, {"series": 0}, sort=[("_id", -1)])
+    found = runs.find_one({"status": str(status)}, sort=[("_id", -1)])
     return recorded_run(found, runs.full_name) if found else None
 
 
