@@ -98,13 +98,9 @@ class RunAborted(StateMismatch):
 
 
 class LeaseHeld(DedupError):
-    """Another run holds the lease of this target; `holder` says who and since when."""
+    """Another run holds the lease of this target."""
 
     exit_code = 11
-
-    def __init__(self, message: str, holder: str = "") -> None:
-        super().__init__(message)
-        self.holder = holder
 
 
 class Interrupted(DedupError):

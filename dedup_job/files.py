@@ -26,7 +26,6 @@ _REPORTS = re.compile(  # how they begin, without white space: of runs, of check
     r'<!doctypehtml>.*<metaname="generator"content="dedup">',
     re.IGNORECASE,
 )
-_PIECE = 1 << 18  # bytes of a file that are digested at once, in the processor's cache
 
 
 def open_regular(file: Path) -> BufferedReader:
@@ -135,23 +134,13 @@ def read_text(path: Path) -> str:
 
 def digest_of(path: Path) -> str:
     """Return a digest of a file's content; ConfigurationError if it cannot be read."""
-    digest, piece = xxhash.xxh3_128(), memoryview(bytearray(_PIECE))
-    with _reading(path) as stream:
-        while size := stream.readinto(piece):
-            digest.update(piece[:size])
-    return digest.hexdigest()
+    return xxhash.xxh3_128_hexdigest(_read(path))
 
 
 def _read(path: Path) -> bytes:
-    with _reading(path) as stream:
-        return stream.read()
-
-
-@contextmanager
-def _reading(path: Path) -> Iterator[BufferedReader]:
     try:
         with open_regular(path) as stream:  # a pipe would be empty when it is read again
-            yield stream
+            return stream.read()
     except OSError as e:
         raise ConfigurationError(
             [

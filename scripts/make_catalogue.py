@@ -51,13 +51,7 @@ _WRONG_VALUES = {  # errors of pydantic that the types of our settings and optio
     *("missing", "datetime_type", "datetime_from_date_parsing"),
 }
 _DECISIONS = ("kept", "dropped", "duplicate", "skipped", "quarantined")
-_OF_TYPER = (
-    *("default: {default}", "required", "(dynamic)", "Show this message and exit."),
-    "Install completion for the current shell.",
-    "Install completion for the specified shell.",
-    "Show completion for the current shell, to copy it or customize the installation.",
-    "Show completion for the specified shell, to copy it or customize the installation.",
-)
+_OF_TYPER = ("default: {default}", "required", "(dynamic)", "Show this message and exit.")
 _FIELD = re.compile(r"\{(\w+)[^{}]*\}")
 
 

@@ -50,14 +50,16 @@ def names(database: Db, name: str, *more: str) -> list[str]:
     return [name, "--db", database.name, "--target", "target", *more]
 
 
-def command(database: Db, *words: str, **environment: str) -> str:
-    """Run a command on the target that ends well; return what it prints."""
-    return invoke(*names(database, *words), DEDUP_URI=uri_of(database), **environment).stdout
+def command(database: Db, *words: str, stdin: str | None = None, **more: str) -> str:
+    """Run a command on the target that ends well; return what it prints. more: environment."""
+    where = {"DEDUP_URI": uri_of(database), **more}
+    return invoke(*names(database, *words), stdin=stdin, **where).stdout
 
 
-def refused(database: Db, *words: str, **environment: str) -> DedupError:
+def refused(database: Db, *words: str, stdin: str | None = None, **more: str) -> DedupError:
     """Run a command on the target that is refused; return the error."""
-    return refusal(*names(database, *words), DEDUP_URI=uri_of(database), **environment)
+    where = {"DEDUP_URI": uri_of(database), **more}
+    return refusal(*names(database, *words), stdin=stdin, **where)
 
 
 def good(database: Db, folder: Path, *more: str) -> dict[str, list[str]]:

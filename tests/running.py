@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from pathlib import Path
 from typing import Any
 
+import pytest
 from platformdirs import user_cache_path
 from pymongo.database import Database
 from typer.testing import CliRunner, Result
@@ -28,11 +30,12 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
+from dedup_job.job.concurrency import BackgroundWriter
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.progress import Moment, Progress
 from dedup_job.runs.run import Run
-from dedup_job.settings import load
+from dedup_job.settings import Settings, load
 
 Documents = list[dict[str, Any]]
 
@@ -73,10 +76,37 @@ def run_here(
     **flags: Any,
 ) -> Run:
     """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
-    dotted = {name.replace("__", "."): value for name, value in flags.items()}
-    settings = load({"connection.uri": uri_of(database), **dotted}).settings
     names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    return run_job(settings, Request(*names, limit=limit, dry_run=dry_run), Watch(Progress(Log())))
+    request = Request(*names, limit=limit, dry_run=dry_run)
+    return run_job(settings_of(database, **flags), request, Watch(Progress(Log())))
+
+
+def run_watched(
+    database: Database[dict[str, Any]],
+    stop: Callable[[], bool],
+    limit: int | None = None,
+    show: Callable[[Moment], None] = lambda _: None,
+    **flags: Any,
+) -> Run:
+    """Run the job in this process until a stop is asked for; show: takes what it tells."""
+    request = Request(f"{database.name}.source", f"{database.name}.target", limit=limit)
+    watch = Watch(Progress(Log(), show), stop=stop)
+    return run_job(settings_of(database, **flags), request, watch)
+
+
+def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:
+    """Run until so many batches are written; flags as of `run_watched`."""
+    stop = threading.Event()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
+        after_batches(patch, batches, stop.set)
+        return run_watched(database, stop.is_set, **flags)
+
+
+def settings_of(database: Database[dict[str, Any]], **flags: Any) -> Settings:
+    """Return settings for the server of a database, by dotted name with `__` for the dot."""
+    dotted = {name.replace("__", "."): value for name, value in flags.items()}
+    return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
 def dedup(

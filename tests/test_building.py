@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shutil
 import subprocess
-import sys
 import sysconfig
 import tomllib
 from pathlib import Path
@@ -16,29 +14,9 @@ import yaml
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
-# nanobind's library, named as on no Python, and a module without other options than those of today
-NANOBIND = """
-function(nanobind_add_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 given "NB_STATIC;NOMINSIZE" "" "")
-  file(WRITE ${CMAKE_BINARY_DIR}/empty.cpp "")
-  add_library(of-another-version STATIC ${CMAKE_BINARY_DIR}/empty.cpp)
-  add_library(${name} MODULE ${given_UNPARSED_ARGUMENTS})
-  target_link_libraries(${name} PRIVATE of-another-version)
-endfunction()
-"""
 PYTHON = """#!/bin/sh
 case "$*" in *version_info*) ;; *--version*) echo Python 3.99 ;; *) exit 1 ;; esac
 """
-
-
-@pytest.mark.skipif(not (shutil.which("cmake") and shutil.which("make")), reason="needs cmake")
-def test_the_build_leaves_the_name_of_its_library_and_the_interface_of_python_to_nanobind(tmp_path):
-    (tmp_path / "nanobind-config.cmake").write_text(NANOBIND)
-    command = ["cmake", "-S", str(ROOT), "-B", str(tmp_path / "build"), "-G", "Unix Makefiles"]
-    command += [f"-Dnanobind_ROOT={tmp_path}", f"-DPython_EXECUTABLE={sys.executable}"]
-    configured = subprocess.run(command, capture_output=True, text=True)
-    assert configured.returncode == 0, configured.stderr
-    assert "py-api" not in PROJECT["tool"]["scikit-build"]["wheel"]
 
 
 def test_each_python_that_is_named_has_a_wheel_and_a_run_of_the_checks():

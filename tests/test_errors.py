@@ -24,7 +24,7 @@ from dedup_job.messages import Message
         UsageError("--source is missing"),
         ConfigurationError(["one", "two"]),
         RunAborted("found", "limit", "abort_if.without_text", "example"),
-        LeaseHeld("held", "host"),
+        LeaseHeld("held"),
         Interrupted("stopped", signal.SIGTERM),
     ],
     ids=lambda error: type(error).__name__,

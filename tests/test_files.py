@@ -120,32 +120,6 @@ def test_a_link_that_leads_in_a_circle_is_refused(tmp_path: Path) -> None:
         check_writable("--report", circle)
 
 
-def test_the_longest_name_that_a_file_may_have_is_written(tmp_path: Path) -> None:
-    file = tmp_path / ("n" * 255)
-    check_writable("--report", file)
-    write_whole(file, "text")
-    assert file.read_text() == "text"
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ("demo", "--embedded", ""),
-        ("demo", "--embedded="),
-        ("run", "--source", "d.a", "--target", "d.b", "--report", ""),
-        ("run", "--source", "d.a", "--target", "d.b", "--uri-file", ""),
-        ("restore", "--target", "d.b", "--ids", ""),
-        ("config", "show", "--config", ""),
-    ],
-)
-def test_an_empty_name_of_a_file_does_not_stand_for_the_working_folder(
-    arguments: tuple[str, ...],
-) -> None:
-    error = refusal(*arguments)
-    assert error.code == 2
-    assert "is empty, expected a name" in str(error)
-
-
 def test_ids_without_end_are_refused() -> None:
     error = refusal("restore", "--target", "d.t", "--ids", "/dev/zero")
     assert error.code == 2

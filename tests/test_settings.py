@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,6 @@ from dedup_job import settings as settings_module
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.messages import Message
 from dedup_job.settings import load, preset_names
-from tests.running import environment_for
 
 ROOT = Path(__file__).parent.parent
 
@@ -37,13 +33,15 @@ def test_a_preset_is_found_in_an_installed_package(
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
-def test_a_file_of_the_same_name_goes_first(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_of_the_same_name_goes_first_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
     (tmp_path / "classic").mkdir()
-    assert load(file=Path("questions")).settings.index.distance == 6
+    with caplog.at_level("INFO", "dedup"):
+        assert load(file=Path("questions")).settings.index.distance == 6
+    assert "the file questions in this folder, not the preset of that name" in caplog.text
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
@@ -138,16 +136,6 @@ def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
     os.close(reader)
 
 
-@pytest.mark.parametrize("value", ["5", "[1]"])
-def test_a_variable_in_the_place_of_a_section_is_refused_beside_the_uri(
-    value: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DEDUP_URI", "mongodb://host")
-    monkeypatch.setenv("DEDUP_CONNECTION", value)
-    with pytest.raises(ConfigurationError, match="connection: input should be a valid dict"):
-        load()
-
-
 def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_named_as_such(
     tmp_path: Path,
 ) -> None:
@@ -186,19 +174,3 @@ def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_mach
 def test_a_path_that_holds_a_nul_is_refused_by_its_name(name: str) -> None:
     with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
         load({name: "a\0b"})
-
-
-def test_the_command_line_says_that_a_file_goes_before_the_preset_of_its_name(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
-    shown = subprocess.run(
-        [sys.executable, "-m", "dedup_job", "config", "show", "--config", "questions"],
-        cwd=tmp_path,
-        env=environment_for(None, PYTHONPATH=str(ROOT)),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "the file questions in this folder, not the preset of that name" in shown.stderr
-    assert re.search(r"index\.distance +6 +file", shown.stdout)

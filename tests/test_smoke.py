@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 from subprocess import run
 from typing import Any
@@ -14,7 +12,6 @@ from pymongo.database import Database
 
 from dedup_job import __version__
 from dedup_job.demo import make_corpus
-from scripts.bench import packages
 from tests.running import assert_each_source_id_is_in_one_place, dedup, uri_of
 
 DECIDED = (0, 3)  # 3: some documents are quarantined
@@ -38,7 +35,7 @@ def test_the_version_is_printed_where_it_is_asked_for() -> None:
         ("run --source d.a --target d.b --limit many", "many"),
         ("run --source d.a --target d.b --limit 0", "--limit"),
         ("run --source d.a --target d.b --sorce x", "no such option"),
-        ("rum", "no such command"),
+        ("rum", "perhaps you meant run"),
         ("check", "is missing"),
         ("config validate none.toml", "cannot be read"),
     ],
@@ -79,20 +76,3 @@ def test_a_run_and_what_looks_at_its_target(
     good("status", "--target", "target")
     good("undo", "1", "--target", "target", "--yes")
     assert database.target.count_documents({}) == 0
-
-
-def needs(*packages: str) -> pytest.MarkDecorator:
-    """Leave a test out where packages are not installed, but not where they cannot be imported."""
-    return pytest.mark.skipif(not all(map(find_spec, packages)), reason="not installed")
-
-
-@pytest.mark.parametrize(
-    "decide",
-    [
-        pytest.param(packages.rensa, marks=needs("rensa")),
-        pytest.param(packages.datasketch, marks=needs("datasketch")),
-    ],
-)
-def test_the_packages_of_the_extra_bench_decide(decide: Callable[..., Any]) -> None:
-    texts = ["光合作用是绿色植物利用光能的过程。"] * 2 + ["水的沸点随气压的降低而降低。"]
-    assert decide(texts).tolist() == [True, False, True]

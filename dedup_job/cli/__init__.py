@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -48,14 +48,6 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
 
-class Completion(NamedTuple):
-    """What a shell may put for the word at the cursor, as the library's own class has it."""
-
-    value: str
-    help: str
-    type: str = "plain"
-
-
 class LazyCommands(Guarded):
     """The commands; the module of each is loaded when it is called."""
 
@@ -82,21 +74,6 @@ class LazyCommands(Guarded):
         single.command(cmd_name, cls=Command)(found)
         return typer.main.get_command(single)
 
-    def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
-        """Complete the name of a command without loading the commands."""
-        if incomplete.startswith("-"):
-            return super().shell_complete(ctx, incomplete)
-        return [
-            Completion(name, localized(Message(told)))
-            for name, told in self.summaries(ctx)
-            if name.startswith(incomplete)
-        ]
-
-    def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:  # noqa: ARG002
-        """Yield the list without loading the commands."""
-        for name, (_, told) in _COMMANDS.items():
-            yield name, told
-
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         """Yield each group of commands: its title, and a line for each command."""
         for title, group in _GROUPS.items():
@@ -118,7 +95,7 @@ app = typer.Typer(
     "quarantined · 5 database or cluster unreachable, try again · 6 state does not match or lease "
     "lost · 11 another run holds the lease · 129/130/143 stopped by a signal after a checkpoint",
     no_args_is_help=True,
-    **{**_LOOK, "add_completion": True},
+    **_LOOK,
 )
 
 

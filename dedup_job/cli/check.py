@@ -68,8 +68,8 @@ def _tell(found: Checked, report: Path | None) -> None:
     output.table(_table(found.findings))
     for one in found.findings:
         if one.first:  # in lines of their own: they may be long
-            more = ", …" if one.found > len(one.first) else ""
-            check, first = Message(str(one.check)), f"{', '.join(one.first)}{more}"
+            more = ["…"] if one.found > len(one.first) else []
+            check, first = Message(str(one.check)), joined([*one.first, *more], ", ")
             output.say()
             output.say(Message("{check}: {first}", check=check, first=first))
     if notes := [one for one in found.findings if one.found and not one.is_error]:

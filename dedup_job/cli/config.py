@@ -46,14 +46,10 @@ def show(*, options: Given) -> None:
 def validate(
     config: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
 ) -> None:
-    """Check a configuration file, together with the environment; report all problems at once.
+    """Check a configuration file, together with the environment; report all problems at once."""
+    from dedup_job.settings import load  # here: --help should not wait
 
-    The files that it names are read as well.
-    """
-    from dedup_job.commands.named_files import check_files  # here: --help should not wait
-    from dedup_job.settings import load
-
-    check_files(load(file=config).settings)
+    load(file=config)
     typer.echo(localized(Message("{config}: good", config=config)))
 
 

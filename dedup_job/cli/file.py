@@ -41,9 +41,9 @@ def file(
 ) -> None:
     """Copy the unique rows of a file to another, without a database.
 
-    Both are JSON lines (.jsonl), CSV (.csv, .tsv), these also compressed (.gz, .zst), or Parquet
-    (.parquet). Rows are decided as documents are by dedup run, in the order of the file. A kept row
-    stays as it is. The files are written whole or not at all.
+    Both are JSON lines (.jsonl) or CSV (.csv, .tsv), also compressed (.gz). Rows are decided as
+    documents are by dedup run, in the order of the file. A kept row stays as it is. The files are
+    written whole or not at all.
     """
     settings, use = options.load(), commands.file
     use.check_apart(path for path in (source, out, ledger, report) if path is not None)

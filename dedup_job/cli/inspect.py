@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,23 +32,17 @@ if TYPE_CHECKING:
     from dedup_job.decision.pair import PairView
     from dedup_job.judgment import Weighed
     from dedup_job.runs.decided import DecidedDocument
-    from dedup_job.settings import Settings
 
 _STDIN = "-"
 _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
+_WORDS = 40  # keywords shown
 _TEXT = 600  # characters at the beginning of a text that stands alone
-_WORDS = 40  # keywords shown of a kind
 _DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # of `of` and `_id`
 _ASKED = (Message("first"), Message("second"))
 _APART = {
     "channels": Message("no candidate generator finds the pair"),
     "sketch": Message("too few equal bits of the sketches"),
-}
-
-_CHIEF = {  # of the settings that decide, those that are shown though they are the defaults
-    "index": {"candidate_generators", "distance"},
-    "decision": {"judge", "confidence"},
 }
 
 
@@ -84,7 +77,7 @@ def inspect(
     ] = 10,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Show whole texts, tokens, and the weight of each keyword."),
+        typer.Option("--full", help="Show whole texts."),
     ] = False,
     as_values: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
@@ -93,11 +86,11 @@ def inspect(
     """Show what is decided about a document or a text, and why.
 
     Of a duplicate: its text and the kept one side by side with the differences marked, their
-    classes, keywords, distance, similarity, channels. Of a kept document: its nearest candidates,
-    what keeps them apart, and its duplicates. Of one that was skipped or quarantined: the reason.
-    Of a text with --target: what a run would decide, and the candidates. Two documents or texts are
-    compared. Of any text: its fingerprint and keywords. The settings are those of the target's last
-    run, unless --config or --field gives others. Nothing is written.
+    classes, distance, similarity, channels. Of a kept document: its nearest candidates, what keeps
+    them apart, and its duplicates. Of one that was skipped or quarantined: the reason. Of a text
+    with --target: what a run would decide, and the candidates. Two documents or texts are compared.
+    The settings are those of the target's last run, unless --config or --field gives others;
+    --json prints them, and of any text the tokens and keywords. Nothing is written.
     """
     settings = options.load()
     check_range("--limit", limit, 1, _MOST_SHOWN)
@@ -129,19 +122,16 @@ def _show(found: Inspected, console: Output, *, full: bool) -> None:
     if found.target:
         made = {"target": found.target, "source": found.source}
         head.append((Message("target"), Message("{target}, made from {source}", **made)))
+    if found.settings_of:
+        head.append((Message("settings"), Message("those of run {run}", run=found.settings_of)))
     if head:
         console.rows(head)
         console.say()
     if found.pair is None:
         _show_texts(found, console, full=full)
+        console.rows(row for side in found.sides for row in _searched_by(side))
     else:
         _show_pair(found, found.pair, console, full=full)
-    if seen := [side for side in found.sides if side.why is not None]:
-        console.say()
-        console.rows([*_fingerprints(seen), *_keywords(seen)])
-        for line in (line for side in seen if full for line in _features(side)):
-            console.say()
-            console.say(line)
     if found.pair is not None:
         console.say()
         console.say(_verdict(found, found.pair))
@@ -151,10 +141,6 @@ def _show(found: Inspected, console: Output, *, full: bool) -> None:
     if found.dropped is not None:
         console.say()
         console.say(_dropped(found.items[0], found.dropped, found.target))
-    console.say()
-    of_run = Message("settings, those of run {run}:", run=found.settings_of)
-    console.say(of_run if found.settings_of else Message("settings:"))
-    console.rows(_settings_lines(found.settings), indent=2)
 
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
@@ -169,10 +155,6 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
         yield from _decision(item, item.decided)
     if item.key:
         yield Message("run"), _run(item)
-    if item.missing_candidates:
-        names = ", ".join(item.missing_candidates)
-        told = Message("gone from the target then: {ids}", ids=names)
-        yield Message("missing candidates"), whole(localized(told))
     if item.decided is not None and item.decided.of and item.decided.decision == KEPT:
         then = Message("nearest then") if item.key else Message("nearest")
         yield then, whole(localized(_nearest(item.decided)))
@@ -351,52 +333,12 @@ def _verdict(found: Inspected, view: PairView) -> Message:
     )
 
 
-def _fingerprints(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
-    for item in seen:
-        value = f"{item.fingerprint}  {int(item.fingerprint, 16):064b}"
-        name = Message("fingerprint of {name}", name=item.name)
-        told = Message("{value}  ({route})", value=value, route=_route(item))
-        yield name if len(seen) > 1 else Message("fingerprint"), told
-
-
-def _route(item: Item) -> str:
-    if item.short:
-        return Message("short: a hash of the text, found by minhash or as it is")
-    return "" if item.why is None else Message("from {route}", route=Message(str(item.why.route)))
-
-
-def _keywords(seen: Sequence[Item]) -> Iterator[tuple[str, str]]:
-    """Yield the keywords of a text, or those that both have and those that one has."""
-    mine, *others = (dict(item.why.features) if item.why else {} for item in seen)
-    if not others:
-        yield Message("keywords"), _words_of([*mine])
-        return
-    (other,) = others
-    yield Message("keywords of both"), _words_of([word for word in mine if word in other])
-    for item, own, its in ((seen[0], mine, other), (seen[1], other, mine)):
-        words = [word for word in own if word not in its]
-        yield Message("only of {name}", name=item.name), _words_of(words)
-
-
-def _words_of(words: Sequence[str]) -> Message:
-    """List keywords, the first ones of many."""
-    if not words:
-        return Message("none")
-    number, listed = len(words), pairs.visible(" / ".join(words[:_WORDS]))
-    if number <= _WORDS:
-        return Message("{number:,}: {words}", number=number, words=listed)
-    return Message(
-        "{number:,}: {words} and {more:,} more", number=number, words=listed, more=number - _WORDS
-    )
-
-
-def _features(item: Item) -> Iterator[Message]:
-    """Yield lines of all tokens, and of all keywords with their weights."""
+def _searched_by(item: Item) -> Iterator[tuple[str, str]]:
+    """Yield the fingerprint of a text, and the first of its keywords."""
     if item.why is not None:
-        tokens = " / ".join(item.why.tokens)
-        yield Message("tokens of {name}: {tokens}", name=item.name, tokens=tokens)
-        words = " / ".join(f"{word} {weight:.4g}" for word, weight in item.why.features)
-        yield Message("keywords of {name} with their weights: {words}", name=item.name, words=words)
+        words = [word for word, _ in item.why.features[:_WORDS]]
+        yield Message("fingerprint"), item.fingerprint
+        yield Message("keywords"), pairs.visible(" / ".join(words)) or Message("none")
 
 
 def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
@@ -466,18 +408,3 @@ def _dropped(item: Item, dropped: int, target: str) -> Message:
         documents=counted(dropped, "document"),
         command=command_line("list", *of),
     )
-
-
-def _settings_lines(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield the settings that decide, those that are not the defaults and the chief ones."""
-    for section in ("source", "cleaning", "fingerprint", "index", "decision"):
-        part = getattr(settings, section)
-        values = part.model_dump(mode="json", include=_CHIEF.get(section, set()))
-        values |= part.model_dump(mode="json", exclude_defaults=True)
-        if values:
-            told = (
-                f"{name} = {json.dumps(value, ensure_ascii=False)}"
-                for name, value in values.items()
-            )
-            yield f"[{section}]", ", ".join(told)
-    yield "", Message("all others are the defaults, see dedup config show")

@@ -97,21 +97,6 @@ OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_RUN = (*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config")
 
 _GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
-_FILES = (
-    "--uri-file",
-    "--config",
-    "--file",
-    "--report",
-    "--embedded",
-    "--output",
-    "--ids",
-    "--html",
-    "--metrics-file",
-    "--pairs",
-    "--out",
-    "--export",
-    "--import",
-)
 _NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
 
 
@@ -121,8 +106,7 @@ class Guarded(Group):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Refuse a connection string with a password, whatever it stands for, with UsageError.
 
-        Also a name of a file that is empty, which would stand for the working folder, and a second
-        --config.
+        Also a second --config.
         """
         words = [] if ctx.resilient_parsing else args  # a shell asks how a line may go on
         if sum(word.split("=")[0] == "--config" for word in words) > 1:
@@ -138,13 +122,6 @@ class Guarded(Group):
             value = argument
             if glued := _GLUED.match(argument):
                 option, value = glued.groups()
-            if option in _FILES and not value:
-                raise UsageError(
-                    Message(
-                        "{option} is empty, expected a name. Is a variable of a script not set?",
-                        option=option,
-                    )
-                )
             if has_password(value) and (names_server(value) or option in _NAMES):
                 raise UsageError(_with_password(option))
         return super().parse_args(ctx, args)

@@ -86,9 +86,11 @@ def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
         yield Message(
             "restored before, when the same command was cut off: {number:,}.", number=found.before
         )
-    for remark, number in found.remarks.items():
-        documents = counted(number, "document")
-        yield Message("Of {documents}: {remark}", documents=documents, remark=remark)
+    if found.changed:
+        yield Message(
+            "{documents} changed in the source since; restored as dropped.",
+            documents=counted(found.changed, "document"),
+        )
     undo = command_line("undo", found.number, "--target", found.target)
     yield Message(
         "Recorded as number {number}; `{undo}` takes all of it back.",

@@ -42,9 +42,6 @@ def review(
         str | None,
         typer.Option(metavar="NAME", help="Who answers [default: the name of the user]."),
     ] = None,
-    blind: Annotated[
-        bool, typer.Option("--blind", help="Hide each decision until it is answered.")
-    ] = False,
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
@@ -74,7 +71,7 @@ def review(
 
     --export and --import open no page. A line holds label (S same, D different, U unsure), a and b
     (the texts as the source holds them, the kept document first), id_a and id_b (extended JSON),
-    kind, decision, similarity, blind, name and when. Of these an import needs label, id_a and id_b;
+    kind, decision, similarity, name and when. Of these an import needs label, id_a and id_b;
     it stores all lines, or none if one is wrong. Of two labels of one pair and name the later one
     stays.
     """
@@ -93,7 +90,7 @@ def review(
         _import(settings, target, read_input(import_, _LARGEST), use.own_name(name))
         return
     server = _server()
-    wanted = use.Assignment(target, use.own_name(name), sample, seed, blind)
+    wanted = use.Assignment(target, use.own_name(name), sample, seed)
     with server.bound(port) as own, ExitStack() as stack:
         with working(Message("ended; no answer was stored.")) as progress:
             review = use.open_review(settings, wanted, progress)

@@ -14,7 +14,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
-from dedup_job.cli.monitored import LogFormat, LogOption, MetricsOption, monitored
+from dedup_job.cli.monitored import MetricsOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Yes, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
@@ -22,9 +22,10 @@ from dedup_job.cli.usage import in_groups
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
-from dedup_job.monitoring.ending import End
+from dedup_job.monitoring.metrics import End
 from dedup_job.printing import as_json
 from dedup_job.report.labels import label
+from dedup_job.report.progress import above
 from dedup_job.report.terminal import show
 from dedup_job.runs.progress import QUIET
 from dedup_job.runs.run import Run, Status
@@ -78,7 +79,7 @@ _GROUPS: Mapping[str, str] = {
     Message("Source and target:"): "source target uri uri_file db query field",
     Message("What is decided:"): "config limit keep against on_change on_delete",
     Message("How it runs:"): "dry_run follow cluster yes",
-    Message("Output:"): "report html overwrite profile metrics_file log_format help",
+    Message("Output:"): "report html overwrite profile metrics_file help",
 }
 
 
@@ -95,7 +96,6 @@ def run(
     html: _Page = None,
     profile: _Profile = False,
     metrics_file: MetricsOption = None,
-    log_format: LogOption = LogFormat.PLAIN,
     yes: Yes = False,
     overwrite: Overwrite = False,
     *,
@@ -111,8 +111,7 @@ def run(
     and proposes a command. `dedup config show` lists all settings.
     """
     proposed = None
-    is_plain = log_format is LogFormat.PLAIN and not (follow or cluster or metrics_file)
-    if (source is None or target is None) and is_plain:
+    if (source is None or target is None) and not (follow or cluster or metrics_file):
         from dedup_job.cli.guide import propose  # here: few runs need it
 
         html = html or Path("pairs.html")
@@ -121,7 +120,7 @@ def run(
         with StopSignals():
             proposed = propose(options.load(), names, typed, look, asks=not yes)
         source, target, dry_run = proposed.source, proposed.target, True
-    with monitored(log_format, metrics_file, dry_run=dry_run) as told:
+    with monitored(metrics_file, dry_run=dry_run) as told:
         if source is None or target is None:
             raise UsageError(Message("--source and --target are needed."))
         settings = options.load().reading(proposed.field if proposed else None)
@@ -130,11 +129,11 @@ def run(
                 check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
-        with StopSignals(told.stopping) as stop:
+        with StopSignals() as stop:
             collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
             agree = _agree if is_interactive() and not yes else None
-            begun, warn = stop.wait_for_batch, told.warn
-            watch = commands.run.Watch(QUIET, stop, begun, agree, warn, collector)
+            begun = stop.wait_for_batch
+            watch = commands.run.Watch(QUIET, stop, begun, agree, above, collector)
             told.report = _run(settings, request, stop, told, watch, cluster, report)
             pages = []
             if html is not None:

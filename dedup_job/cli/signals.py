@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -29,9 +29,7 @@ class StopSignals:
     native code, and prints a traceback: here the signal comes again soon after instead.
     """
 
-    def __init__(self, say: Callable[[], None] | None = None) -> None:
-        """Take what tells that a stop waits for the batch in hand, by default on standard error."""
-        self._say = say or say_stopping
+    def __init__(self) -> None:
         self.received: int | None = None
         self._waits = False
         self._former: dict[int, object] = {}
@@ -76,12 +74,7 @@ class StopSignals:
             raise KeyboardInterrupt(self.received)
         # the terminal may be what is gone, or what this came in the middle of a write to
         with suppress(OSError, RuntimeError):
-            self._say()
-
-
-def say_stopping() -> None:
-    """Say it on standard error, below a progress bar."""
-    sys.stderr.write(f"\n{localized(STOPPING)}\n")
+            sys.stderr.write(f"\n{localized(STOPPING)}\n")  # below a progress bar
 
 
 @contextmanager

@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import logging
 import os
 import select
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import copy
-from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from dedup_job.messages import Message, localized
-from dedup_job.printing import escaped_json, plain
+from dedup_job.printing import plain
 
 log = logging.getLogger("dedup")
 
@@ -89,60 +85,24 @@ def _tolerant(handle: int, former: TextIO | None) -> TextIO:
 
 
 class OneLine(logging.Formatter):
-    """A line with the time; of an exception its name and its first line instead of a traceback."""
+    """A line with the time, in the language of the user.
+
+    Of an exception it holds the name and the first line instead of a traceback.
+    """
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
+        record, args = copy(record), record.args
+        if isinstance(args, tuple) and any(isinstance(one, Message) for one in args):
+            record.args = tuple(localized(one) for one in args)
         if record.exc_info:
             kind, error, _ = record.exc_info
-            record = copy(record)
             name = kind.__name__ if kind is not None else "error"
             record.msg = (
                 f"{record.getMessage().rstrip(':')}: {name}: {str(error).split(chr(10))[0]}"
             )
             record.args, record.exc_info, record.exc_text = None, None, None
         return super().format(record)
-
-
-class ForPeople(OneLine):
-    """The same in the language of the user."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record."""
-        args = record.args
-        if isinstance(args, tuple) and any(isinstance(one, Message) for one in args):
-            record = copy(record)
-            record.args = tuple(localized(one) for one in args)
-        return super().format(record)
-
-
-class JsonLines(OneLine):
-    """A JSON object a line: time, level, event and message, then the values of the event."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line of a record; one that names no event is the event `message`."""
-        when = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line = {
-            "time": when.replace("+00:00", "Z"),
-            "level": record.levelname.lower(),
-            "event": getattr(record, "event", "message"),
-            "message": super().format(record),
-            **getattr(record, "values", {}),
-        }
-        return escaped_json(json.dumps(line, ensure_ascii=False))
-
-
-@contextmanager
-def json_log() -> Iterator[None]:
-    """Let the log be lines of JSON within the block."""
-    root, handler = logging.getLogger(), logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    former, root.handlers = root.handlers, [handler]
-    log.setLevel(logging.INFO)
-    try:
-        yield
-    finally:
-        root.handlers = former
 
 
 def set_up_logs() -> None:
@@ -154,7 +114,7 @@ def set_up_logs() -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form, date))
     if not os.environ.get("DEDUP_TRACEBACK"):
-        handler.setFormatter(ForPeople(form, date))
+        handler.setFormatter(OneLine(form, date))
         threading.excepthook = _log_end_of_thread
     logging.basicConfig(handlers=[handler])
     log.setLevel(logging.INFO)

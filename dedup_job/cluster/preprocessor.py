@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
@@ -23,7 +23,6 @@ from dedup_job.commands.run import package_versions
 from dedup_job.job.pipeline import Job
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.runs.run import Machine
 from dedup_job.runs.stages import Stopwatch
 from dedup_job.settings import Settings
 
@@ -64,7 +63,6 @@ class ClusterPreprocessor:
         there.close()
         self._pipe, self._lock = Connection(here.detach()), threading.Lock()
         self._pages: dict[int, Future[Any]] = {}
-        self._documents, self._workers = dict[str, int](), dict[str, set[int]]()
         self._count, self._lost = 0, Message("")
         threading.Thread(target=self._listen, name="cluster", daemon=True).start()
         try:
@@ -81,22 +79,11 @@ class ClusterPreprocessor:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """Processes that prepared something, and their documents, by machine."""
-        return {
-            node: Machine(len(self._workers[node]), documents)
-            for node, documents in self._documents.items()
-        }
-
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes. Raises DatabaseUnreachable if that cannot be."""
-        node, process, batch, work = pickle.loads(self._ask(pickle.dumps(page)))
+        batch, work = pickle.loads(self._ask(pickle.dumps(page)))
         for stage, took in work.items():
             watch.add(stage, took)
-        with self._lock:
-            self._documents[node] = self._documents.get(node, 0) + len(page)
-            self._workers.setdefault(node, set()).add(process)
         prepared: Batch = batch
         return prepared
 

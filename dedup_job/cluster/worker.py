@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 import platform
 from dataclasses import replace
@@ -22,7 +21,7 @@ from dedup_job.runs.stages import Stopwatch
 
 
 def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
-    """Return node, process, batch and work of a page; or the error of it.
+    """Return batch and work of a page; or the error of it.
 
     given: reference to settings and package versions of the command; in a list, so that Ray does
     not fetch them for each page.
@@ -30,7 +29,7 @@ def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception
     try:
         watch = Stopwatch()
         batch = _portable(_preparation(given[0]).prepare(pickle.loads(page), watch))
-        return pickle.dumps((platform.node(), os.getpid(), batch, watch.work))
+        return pickle.dumps((batch, watch.work))
     except Exception as e:  # noqa: BLE001  # raised again by the command
         return portable(e)
 

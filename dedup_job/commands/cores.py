@@ -91,7 +91,7 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
         raise UsageError(
             Message(
                 "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "
-                "however small its index. Raise --max-memory.",
+                "however small its index. Raise it.",
                 allowed=allowed / 1e9,
                 least=(PROCESS + _LEAST_GROWING) / 1e9,
             )
@@ -102,7 +102,7 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
             "%s",
             Message(
                 "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it "
-                "has {limit:,.1f} GB (--max-memory, or what this machine has). What does not fit "
+                "has {limit:,.1f} GB (run.max_memory, or what this machine has). What does not fit "
                 "is put into files in the folder of the index and read from there, which is "
                 "slower.",
                 needed=needed / 1e9,

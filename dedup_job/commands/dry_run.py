@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
 from dedup_job.mongo.bson.edit import are_own
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.target_reader import TargetReader, named
+from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope
@@ -82,10 +81,6 @@ class DryTarget:
     def texts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """Return the same by key; those that are gone are left out."""
         return self.texts_of(strings_of(keys)).by_key(keys)
-
-    def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
-        """Return ids of documents, also as a person writes them, and texts, "" if gone."""
-        return named(keys, self.texts(keys))
 
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write nothing; let a collector see the decisions."""

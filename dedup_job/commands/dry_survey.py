@@ -25,7 +25,6 @@ from dedup_job.runs.survey import (
     OTHERS,
     RANDOM,
     Drawn,
-    Group,
     Survey,
 )
 
@@ -76,8 +75,7 @@ class Drawing:
 class SurveyCollector:
     """Watches the decisions of a dry run; afterwards `survey` has what a page says."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self._seed = seed
+    def __init__(self) -> None:
         self._near, self._refused = Drawing(1), Drawing(-1)
         self._others: dict[Reason, LowestPairs] = {}
         self.survey: Survey | None = None
@@ -113,28 +111,17 @@ class SurveyCollector:
             counts=counts,
             threshold=decision.get("confidence" if judged else "similarity"),
             judged=judged,
-            dial=about.dial,
-            seed=self._seed,
             dry_run=True,
             near=near.changed(found),
             refused=refused.changed(found),
             others=[found[one.key] for one in others],
-            groups=[
-                Group(
-                    DecidedDocument(
-                        b"", id=c.shown, text=c.sample, duplicates=c.duplicates, against=c.against
-                    ),
-                    (),
-                )
-                for c in report.clusters
-            ],
             runs=[report],
             settings=about.settings,
             versions=about.versions,
         )
 
     def _take(self, document: Document, decision: Decision) -> None:
-        rank = xxhash.xxh3_64_intdigest(document.key, seed=self._seed)
+        rank = xxhash.xxh3_64_intdigest(document.key)
 
         def decided() -> DecidedDocument:
             return decided_document(document, decision)

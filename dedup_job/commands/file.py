@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import Watch, dial_of, own_versions
+from dedup_job.commands.run import Watch, own_versions
 from dedup_job.datafiles.by_format import reading
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.source import FileSource
@@ -70,7 +70,6 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                 settings.recorded(),
                 own_versions(),
                 dry_run=False,
-                dial=dial_of(settings, models),
             )
             watch.begun()
             outcome = pipeline.run(
@@ -121,8 +120,8 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
             Message(
-                "--ledger {ledger}: it is written as {format}. End its name in .jsonl, .jsonl.gz "
-                "or .jsonl.zst.",
+                "--ledger {ledger}: it is written as {format}. End its name in .jsonl or "
+                ".jsonl.gz.",
                 ledger=ledger.path,
                 format=JSON_LINES,
             )

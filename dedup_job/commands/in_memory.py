@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from types import MappingProxyType
 from typing import Any
 
 from dedup_job.cleaning import Cleaner
@@ -27,20 +26,9 @@ from dedup_job.messages import Message
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, expect_settings, load_settings
 
-COLUMNS = ("decision", "of", "reason", "similarity", "probability", "text")
-"""Of a table of outcomes."""
-_MEASURES = ("similarity", "probability")
 _BATCH = 2000  # texts that are decided at once
 _KEY_BYTES = 8
 _MISSING = Skipped(Reason.MISSING)
-_TABLES = ("DataFrame", "LazyFrame", "Table", "RecordBatch")
-_LIBRARIES: Mapping[str, tuple[str, ...]] = MappingProxyType(  # the classes of each library
-    {
-        "pandas": ("Series",),
-        "polars": ("Series",),
-        "pyarrow": ("ChunkedArray", "StringArray", "LargeStringArray", "StringViewArray"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,58 +52,22 @@ class Outcome:
     probability: float | None = None
 
 
-def deduplicate(texts: Any, settings: Settings | None = None) -> Any:
+def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcome]:
     """Decide texts, or (id, text) pairs, as a run does: the first of several is kept.
 
     Yields an Outcome for each, in order, as it goes: an iterator is read 2,000 texts at a time.
-    A text that is None is skipped as missing. Of a column of pandas, polars or pyarrow the result
-    is a table of that library with a row for each text, by the names of an Outcome: with the index
-    of a pandas column, and `of` a label of it; else `of` is the number of the row, from 0.
+    A text that is None is skipped as missing.
 
     The kept texts are held in memory. settings: those of the environment where none are given;
     what concerns the database has no effect. Raises UsageError for what is no text.
     """
-    library = type(texts).__module__.partition(".")[0]
-    if library in _LIBRARIES and type(texts).__name__ in _TABLES:
-        raise UsageError(
-            Message("texts are a {kind}; give the column that holds them.", kind=_kind(texts))
-        )
-    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+    is_table = hasattr(texts, "columns")  # it would give their names
+    if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
         raise UsageError(
             Message("texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts))
         )
     chosen = load_settings() if settings is None else expect_settings(settings)
-    if library in _LIBRARIES and type(texts).__name__ in _LIBRARIES[library]:
-        return _table(library, texts, chosen)
     return _Texts(chosen).outcomes(texts)
-
-
-def _table(library: str, column: Any, settings: Settings) -> Any:
-    """Return what became of the texts of a column, as a table of its library."""
-    if library == "pandas":
-        ids = column.index.tolist()
-        values = column.astype(object).where(column.notna(), None).tolist()
-    else:
-        values = column.to_list() if library == "polars" else column.to_pylist()
-        ids = range(len(values))
-    texts = zip(ids, values, strict=True)
-    rows = [*_Texts(settings).outcomes(texts)]
-    columns = {name: [getattr(row, name) for row in rows] for name in COLUMNS}
-    if library == "pandas":
-        import pandas as pd  # here: only who gives such a column has it
-
-        table = pd.DataFrame(columns, index=column.index, dtype=object)
-        return table.astype(dict.fromkeys(_MEASURES, float))
-    if library == "polars":
-        import polars as pl
-
-        kinds = dict.fromkeys(COLUMNS, pl.String) | {"of": pl.Int64}
-        return pl.DataFrame(columns, schema=kinds | dict.fromkeys(_MEASURES, pl.Float64))
-    import pyarrow as pa
-
-    kinds = dict.fromkeys(COLUMNS, pa.string()) | {"of": pa.int64()}
-    kinds |= dict.fromkeys(_MEASURES, pa.float64())
-    return pa.table(columns, schema=pa.schema(list(kinds.items())))
 
 
 class _Texts:

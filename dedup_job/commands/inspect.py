@@ -18,16 +18,15 @@ from dedup_job.commands.lookup import decided_records, refusal
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.decision import GreedyDeduplicator, Models
 from dedup_job.decision.pair import PairRecheck, PairView
-from dedup_job.documents import Document, Quarantined, Skipped, content_of
+from dedup_job.documents import Document, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import shown, shown_value, unmistakable
-from dedup_job.mongo.maintenance.pair_reader import PairReader
-from dedup_job.mongo.maintenance.records import KeptRecord, Record, Records
+from dedup_job.mongo.bson.extended_json import shown, unmistakable
+from dedup_job.mongo.maintenance.records import KeptRecord, PairReader, Record, Records
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
@@ -49,8 +48,7 @@ class Item:
     none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
     features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
     it is not compared. decided: what a run decided of it, of a text what a run would decide, None
-    where nothing is decided; missing_candidates: ids of those that were gone from the target then;
-    run: status and start of the run that decided it.
+    where nothing is decided; run: status and start of the run that decided it.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Item:
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     decided: DecidedDocument | None = None
-    missing_candidates: tuple[str, ...] = ()
     run: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -220,17 +217,11 @@ class _Inspector:
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
         run = (target.run(decided.run) if decided.run else None) or {}
-        missing: Any = (record.row or {}).get("void")
-        if missing is None and record.kept is not None:
-            missing = record.kept.missing_originals
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
         return replace(
             item,
             also=tuple(unmistakable(other.key) for other in others),
             decided=decided,
-            missing_candidates=tuple(
-                map(shown_value, missing if isinstance(missing, list | tuple) else ())
-            ),
             run={name: run[name] for name in ("status", "started") if name in run},
         )
 
@@ -321,12 +312,7 @@ class _Inspector:
         prints = self._fingerprinter.fingerprint(documents.texts)
         decisions = engine.decide(Batch(documents, prints))
         (decision,) = decisions
-        missing = () if isinstance(decision, Skipped | Quarantined) else decision.candidates.missing
-        return replace(
-            item,
-            decided=decided_document(documents[0], decision),
-            missing_candidates=tuple(map(shown, missing)),
-        )
+        return replace(item, decided=decided_document(documents[0], decision))
 
 
 def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
@@ -363,7 +349,5 @@ def _plain(value: Any) -> Any:
         if isinstance(value, Near) or (isinstance(value, Item) and value.key):
             own = "id" if isinstance(value, Near) else "name"
             plain |= {own: id_as_json(plain[own])}
-            gone = plain.get("missing_candidates")
-            plain |= {"missing_candidates": [*map(id_as_json, gone)]} if gone else {}
         return plain
     return json.loads(json_util.dumps(value))

@@ -98,7 +98,7 @@ def opened(
 def _opened(
     settings: Settings, name: str, progress: Progress, *, as_made: bool
 ) -> Iterator[Opened]:
-    from dedup_job.mongo.maintenance.lease_admin import open_target  # here: a run has its own
+    from dedup_job.mongo.maintenance.target_status import open_target  # here: a run has its own
 
     with connected(settings, progress) as (client, database):
         models = settings.models(progress.stage)

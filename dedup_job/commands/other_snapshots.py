@@ -14,8 +14,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.snapshot import SnapshotError
 from dedup_job.messages import Message, said_by
-from dedup_job.mongo.bookmark import Bookmark
-from dedup_job.mongo.change_stream import NotFollowed, in_order
+from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native.bytes_column import digests_of, strings_of

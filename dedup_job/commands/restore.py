@@ -14,13 +14,13 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
 from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.bson.edit import RawDocument
+from dedup_job.mongo.bson.edit import RawDocument, comparable
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.maintenance.ledger_removals import (
     TakenOut,
     begun,
@@ -39,7 +39,6 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.settings import Settings
 
-_SHOWN = 10  # problems in a message
 _PAGE = 1000  # ids that are looked up at once
 
 
@@ -48,8 +47,8 @@ class Restored:
     """Decisions that were taken back together, and the number under which that is recorded.
 
     id: of the first document, as shown; documents: how many there are; decisions: of these by what
-    was decided, "duplicate: near in run 1"; remarks: what a person should know of some of them, and
-    of how many; before: those that the same command did before it was cut off.
+    was decided, "duplicate: near in run 1"; changed: of these in the source since; before: those
+    that the same command did before it was cut off.
     """
 
     target: str
@@ -58,7 +57,7 @@ class Restored:
     id: str = ""
     documents: int = 0
     decisions: Counter[str] = field(default_factory=Counter)
-    remarks: Counter[str] = field(default_factory=Counter)
+    changed: int = 0
 
     def add(self, record: Record, *, requeue: bool) -> None:
         """Count one document more."""
@@ -68,8 +67,7 @@ class Restored:
         decided = {name: row.get(name) for name in ("decision", "reason", "run")}
         said = {name: Message(str(decided[name])) for name in ("decision", "reason")}
         self.decisions[Message("{decision}: {reason} in run {run}", **{**decided, **said})] += 1
-        if not requeue and (told := _remark(record)):
-            self.remarks[told] += 1
+        self.changed += record.changed and not requeue
 
 
 def undo_run(
@@ -142,7 +140,7 @@ def _all_dropped(
         for name, key in page.items():
             if key is not None:
                 found[comparable(key)] = key
-            elif len(wrong) >= _SHOWN:
+            elif len(wrong) >= NAMED:
                 wrong.append("")
             else:
                 try:  # why not is found out one by one, of the first that are shown
@@ -158,19 +156,13 @@ def _all_dropped(
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
     if wrong:
-        raise UsageError(_refused(wrong, len(names)))
+        head = Message(
+            "{number:,} of {asked:,} documents cannot be restored; none was:",
+            number=len(wrong),
+            asked=len(names),
+        )
+        raise UsageError(problem_list(head, wrong))
     return [*found.values()]
-
-
-def _refused(wrong: Sequence[str], asked: int) -> Message:
-    head = Message(
-        "{number:,} of {asked:,} documents cannot be restored; none was:",
-        number=len(wrong),
-        asked=asked,
-    )
-    more = len(wrong) - _SHOWN
-    last = [Message("... and {number:,} more", number=more)] if more > 0 else []
-    return joined([head, *wrong[:_SHOWN], *last], "\n")
 
 
 def _gone(record: Record) -> UsageError | None:
@@ -312,9 +304,3 @@ def _without_text(
     if text:
         return None
     return Message("nothing is left of the text of _id {id} after cleaning.", id=name)
-
-
-def _remark(record: Record) -> str:
-    """Say what a person should know of the document that was restored."""
-    told = Message("The source document has changed since; this is the one that was dropped.")
-    return told if record.changed else ""

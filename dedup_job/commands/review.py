@@ -30,8 +30,7 @@ from dedup_job.mongo.bson.extended_json import (
 )
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.pair_reader import PairReader
-from dedup_job.mongo.maintenance.records import texts_of_dropped
+from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
@@ -51,18 +50,18 @@ _LONGEST_NAME = 100
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
 _TOGETHER = 500  # labels; their texts are read at once
-_NAMED = 10  # problems in a message
+NAMED = 10
+"""Problems in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What to review, and who does. blind: the decision is hidden until it is answered."""
+    """What to review, and who does."""
 
     target: str
     name: str
     number: int = 100
     seed: int = 0
-    blind: bool = False
 
 
 def own_name(given: str | None) -> str:
@@ -88,12 +87,9 @@ def open_review(
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
-    UsageError where there is no run or no pair, or a right is missing; StateMismatch where
-    `T.labels` would lose what is written to it.
+    UsageError where there is no run or no pair.
     """
     with opened(settings, wanted.target, progress) as on:
-        labels = LabelStore(on.target)
-        labels.check()
         on.progress.stage(Message("drawing a sample of pairs"))
         drawn = _draw(on, wanted)
         if not drawn:
@@ -160,17 +156,12 @@ class Review:
         with translated():
             pair = replace(self._read(drawn), written=unmistakable(drawn.key))
         number = self._keys.index(key) + 1 if key in self._drawn else 0
-        hidden = self._wanted.blind and said is None
-        return AskedPair(key, number, pair, said.label if said else None, hidden)
+        return AskedPair(key, number, pair, said.label if said else None)
 
     def answer(self, key: str, label: Label) -> None:
         """Store what the person says of a pair, in place of what they said before."""
         with translated(), self._storing:
-            former, pair = self._said.get(key), self._known(key)
-            # who changes an answer has seen the decision
-            blind = self._wanted.blind if former is None else former.label is label
-            blind = blind and (former is None or former.blind)
-            row = LabelRow(pair, self.name, label, blind, datetime.now(UTC))
+            row = LabelRow(self._known(key), self.name, label, datetime.now(UTC))
             self._labels.put([row])
             self._said = {**{k: v for k, v in self._said.items() if k != key}, key: row}
 
@@ -214,16 +205,13 @@ class Review:
 
 
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
-    """Draw the sample; of a blind one the order tells nothing of what was decided."""
+    """Draw the sample."""
     clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
     near, refused = (
         Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
         for what in (What.NEAR, What.REFUSED)
     )
-    drawn = review_sample(near, refused, number)
-    if wanted.blind:
-        drawn.sort(key=lambda pair: xxhash.xxh3_64_intdigest(pair.key, seed=wanted.seed))
-    return drawn
+    return review_sample(near, refused, number)
 
 
 def _key(pair: DecidedDocument) -> str:
@@ -251,7 +239,6 @@ def import_labels(
     """
     with opened(settings, target, progress) as on:
         store = LabelStore(on.target)
-        store.check()
         latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
         fresh: dict[Any, LabelRow] = {}
         for row in _label_rows(lines, name):
@@ -281,7 +268,6 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
                 "kind": document.reason,
                 "decision": document.decision,
                 "similarity": document.pair.similarity,
-                "blind": row.blind,
                 "name": row.name,
                 "when": row.when.isoformat(timespec="milliseconds"),
             }
@@ -308,7 +294,6 @@ class _Line(BaseModel):
     id_b: Any
     against: str = Field("", pattern=r"^([^.\x00]+\.[^\x00]+)?$")
     name: str | None = None
-    blind: bool = False
     when: datetime | None = None
 
     def row(self, default: str | None) -> LabelRow:
@@ -323,7 +308,6 @@ class _Line(BaseModel):
             DecidedDocument(key, "", "", Pair(of, 0, None, ())),
             name,
             _LETTERS[self.label],
-            self.blind,
             when if when.tzinfo else when.replace(tzinfo=UTC),
         )
 
@@ -350,9 +334,9 @@ def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
 
 def problem_list(head: Message, wrong: Sequence[str]) -> Message:
     """Return a message that names the first of many problems, a line each."""
-    more = len(wrong) - _NAMED
+    more = len(wrong) - NAMED
     last = [Message("... and {number:,} more", number=more)] if more > 0 else []
-    return joined([head, *wrong[:_NAMED], *last], "\n")
+    return joined([head, *wrong[:NAMED], *last], "\n")
 
 
 def object_of(line: str) -> dict[str, Any]:

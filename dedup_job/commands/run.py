@@ -23,13 +23,11 @@ from dedup_job.job.protocols import Refresher
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
-from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import Client, Namespace, has_transactions, retry_policy
+from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
@@ -113,8 +111,7 @@ def run_job(
         reader = writer or TargetReader(*places, retry)
         page = PageSize(settings.run.page_documents)
         source = Source(reader.source, settings.source, retry, reader.decided, page)
-        guard = writer.guard if writer else CollectionGuard(reader)
-        retry(lambda: _check(client, names, others, source, reader, guard, request))
+        retry(lambda: _check(client, names, others, source, reader, request))
         if settings.cleaning.html == "auto":
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         documents = _kept_at_most(request.limit, source, reader)
@@ -161,11 +158,11 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
-    limits, dial = settings.abort_if, dial_of(settings, models)
+    limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(reader.hosts)
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, request.dry_run, dial),
+        about=About(source.name, reader.name, recorded, used, request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
@@ -238,7 +235,6 @@ def _check(
     others: Sequence[Namespace],
     source: Source,
     target: TargetReader,
-    guard: CollectionGuard,
     request: Request,
 ) -> None:
     """Check everything that can be checked before the first write."""
@@ -247,21 +243,14 @@ def _check(
     checks.check_target_collections(client, source_name, target_name)
     checks.check_others(client, others, source_name, target_name)
     if not request.dry_run:
-        hello, ranks = client.admin.command("hello"), target.form.ranking is not None
-        checks.check_takes_writes(hello)
-        checks.check_rights(client, target_name)
-        if target.form.source.refreshes or ranks:
-            more = checks.rights_to_replace(ranks=ranks, whole=has_transactions(hello))
-            checks.check_rights(client, target_name, more)
+        checks.check_takes_writes(client.admin.command("hello"))
+        checks.check_target_lasts(client, target_name)
     target.check()
-    guard.check()
     source.check_query()
     if request.follow:
         source.check_changes()
     is_first = are_empty(target.decided)
     source.check_fields(target.form.ranking.rules if is_first and target.form.ranking else ())
-    if is_first and target.rows.fields is None:
-        source.check_marks()
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
@@ -269,12 +258,6 @@ def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> in
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)
-
-
-def dial_of(settings: Settings, models: Models) -> Dial | None:
-    """Return what the confidence means, None where no model decides."""
-    decision = settings.decision
-    return Dial.of(models.any_judge.model, decision.confidence) if decision.judges else None
 
 
 def package_versions() -> dict[str, str]:

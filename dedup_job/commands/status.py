@@ -10,8 +10,7 @@ from dedup_job.commands.snapshots import index_files
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace, retry_policy
-from dedup_job.mongo.maintenance.lease_admin import Lease, lease_of, state_of
-from dedup_job.mongo.maintenance.target_status import read_status
+from dedup_job.mongo.maintenance.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.status import TargetStatus
 from dedup_job.settings import Settings

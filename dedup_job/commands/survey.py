@@ -12,15 +12,13 @@ from typing import Any
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
-from dedup_job.judgment.model import load_model
 from dedup_job.messages import Message
-from dedup_job.mongo.maintenance.pair_reader import PairReader
+from dedup_job.mongo.maintenance.records import PairReader
 from dedup_job.mongo.maintenance.run_counts import held_counts
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.state.fields import is_by_hand, recorded_run, with_checkpoint
 from dedup_job.mongo.state.pieces import undecided_again
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import Status
@@ -28,6 +26,7 @@ from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
 _GROUPS, _MEMBERS, _RUNS = 15, 6, 200
+_SEED = 0  # of the samples
 _NO_TEXT = {
     Reason.EMPTY: What.SKIPPED,
     Reason.MISSING: What.SKIPPED,
@@ -43,21 +42,16 @@ def survey_target(
     settings: Settings,
     target: str,
     progress: Progress = QUIET,
-    *,
-    seed: int = 0,
 ) -> Survey:
-    """Read what there is to say of a target; nothing is written.
-
-    seed: of the samples, 0 or more. Raises UsageError for a target that no run wrote.
-    """
+    """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
     with opened(settings, target, progress) as on:
         progress.stage(Message("counting"))
         rows = on.target.all_runs()
-        survey = _counted(on, rows, seed)
+        survey = _counted(on, rows)
         return _with_pairs(survey, on)
 
 
-def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey:
+def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
     state = on.target.state.read() or {}
     lines = [
         with_checkpoint(recorded_run(row, on.target.runs.full_name), state)
@@ -79,8 +73,6 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]], seed: int) -> Survey
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
         threshold=decision.confidence if decision.judges else decision.similarity,
         judged=decision.judges,
-        dial=Dial.of(load_model(decision.model), decision.confidence) if decision.judges else None,
-        seed=seed,
         runs=lines[-_RUNS:],
         runs_left_out=max(0, len(lines) - _RUNS),
         settings=last.get("settings", {}),
@@ -113,12 +105,12 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
         return Sampler(on.target, clean_all, ListFilter(what), **more)
 
     on.progress.stage(Message("drawing samples"))
-    near = sampler(What.NEAR).draw(survey.seed, EXTREME, RANDOM)
+    near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
     least = on.settings.decision.similarity
-    refused = sampler(What.REFUSED).draw(survey.seed, EXTREME, RANDOM, least)
+    refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM, least)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
-        *sampler(What.EXACT).sample(OTHERS, survey.seed),
+        *sampler(What.EXACT).sample(OTHERS, _SEED),
         *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),
     ]
     on.progress.stage(Message("looking for the largest groups"))

@@ -1,1 +1,1 @@
-"""Files of rows - JSON lines, CSV, Parquet - as a run reads and writes them, without a database."""
+"""Files of rows, JSON lines or CSV, as a run reads and writes them, without a database."""

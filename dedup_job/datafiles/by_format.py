@@ -10,8 +10,9 @@ from functools import partial
 from typing import BinaryIO
 
 from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter
-from dedup_job.datafiles.formats import CSV, PARQUET, Named, Reader, Writer, unpacked
+from dedup_job.datafiles.formats import CSV, Named, Writer, unpacked
 from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter
+from dedup_job.datafiles.source import Reader
 from dedup_job.datafiles.target import Make
 from dedup_job.errors import UsageError
 from dedup_job.files import open_regular
@@ -44,11 +45,6 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, Make]]:
 def _opened(
     file: Named, stream: BinaryIO, name: str, field: str, size: int | None
 ) -> tuple[Reader, Make]:
-    if file.format == PARQUET:
-        from dedup_job.datafiles import parquet  # here: pyarrow is an extra
-
-        rows = parquet.ParquetReader(stream, name, field)
-        return rows, lambda out: parquet.ParquetWriter(out, rows.schema)
     if file.format == CSV:
         records = DelimitedReader(stream, name, field, file.suffix)
 

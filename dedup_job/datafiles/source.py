@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Set
 import numpy as np
 
 from dedup_job.columns import Documents, Holding
-from dedup_job.datafiles.formats import Content, Reader, Rows
+from dedup_job.datafiles.delimited import DelimitedReader, Records
+from dedup_job.datafiles.formats import Content
+from dedup_job.datafiles.json_lines import JsonLinesReader, Lines
 from dedup_job.documents import longest_before, too_long_before
 from dedup_job.native.bytes_column import elements_of, no_strings
 from dedup_job.native.code_points import pack
 from dedup_job.native.parts import has_breaks
 
+Reader = DelimitedReader | JsonLinesReader
+Rows = Records | Lines
 _KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
 
 

@@ -21,7 +21,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import writing_whole
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message
-from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.counts import Counts
@@ -95,11 +95,6 @@ class FileTarget:
         """Return the cleaned texts of kept rows."""
         numbers = np.array([number_of(key) for key in keys.list()], dtype=np.int64)
         return self._texts.get(numbers)
-
-    def named(self, keys: Sequence[bytes]) -> Sequence[tuple[Any, str, str]]:
-        """Return the numbers of kept rows, also as a person writes them, and their texts."""
-        texts = self.texts_of(strings_of(keys)).by_key(keys)
-        return [(number_of(key), f"{number_of(key)}", texts[key]) for key in keys]
 
     def bookmark(self) -> None:
         """There is none: a file is read from its start."""
@@ -184,7 +179,8 @@ def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
 def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
     """Put all on the disk, so that taking the name is all that is left."""
     try:
-        stream.close()
+        if stream is not whole:
+            stream.close()
         whole.flush()
         os.fsync(whole.fileno())
     except OSError as e:

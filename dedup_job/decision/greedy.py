@@ -25,7 +25,6 @@ from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
 from dedup_job.judgment.names import NAMES
-from dedup_job.native.growable_array import GrowableArray
 
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _MEETINGS = 4  # pairs a text above which they are many
@@ -53,7 +52,6 @@ class GreedyDeduplicator:
         self._compares, self._judges = settings.compares, settings.judges
         self._texts = BatchTexts(kept, settings, fetch, judge, threads)
         self._ranks = KeptRanks(copies, kept)
-        self._clusters: GrowableArray[np.uint32] = GrowableArray(0, 0, np.uint32)
 
     def arrived(self) -> None:
         """Count the earliest batch under way as stored in the target; called from one thread."""
@@ -63,19 +61,6 @@ class GreedyDeduplicator:
     def end(self) -> None:
         """Forget all texts; nothing is decided after this."""
         self._texts.end()
-
-    def begin_anew(self) -> None:
-        """Count clusters anew: another run begins."""
-        self._clusters.array[:] = 0
-
-    def largest(self, count: int) -> list[tuple[int, int]]:
-        """Return number and size of the largest clusters, duplicates found by this process."""
-        sizes = self._clusters.array[: len(self._kept)]
-        found = np.sort(sizes[sizes > 0])  # a partition is slow where most are equal
-        least = int(found[-count]) if count < len(found) else 1
-        larger, equal = np.flatnonzero(sizes > least), np.flatnonzero(sizes == least)[:count]
-        pairs = [(number, int(sizes[number])) for number in [*larger.tolist(), *equal.tolist()]]
-        return sorted(pairs, key=lambda pair: (-pair[1], pair[0]))[:count]
 
     def decide(self, batch: Batch) -> Decisions:
         """Return one decision for each document of the batch, in order.
@@ -138,22 +123,17 @@ class GreedyDeduplicator:
             decisions.similarities[decisions.outcomes == NEAR] = np.nan
         if not self._judges:
             decisions.probabilities[:] = np.nan
-        self._clusters.grow(len(self._kept))
         added = np.array(arrivals, dtype=np.int64)
         places = begun + np.arange(len(added))
-        heads, taken = numbers.copy(), dict[int, Replaced]()
+        taken = dict[int, Replaced]()
         heirs = dict[int, int]()  # rows, by the numbers of what they took the place of
         for row, one in replaced:
             heir, heirs[one.number] = begun + bisect_left(arrivals, row), row
             if one.number >= begun and one.row < 0:  # it was kept in an earlier part of this batch
                 at = arrivals[one.number - begun]
                 one.pair.enter(decisions, at)
-                numbers[at] = heads[at] = heir
+                numbers[at] = heir
                 differences |= {at: one.pair.differences} if one.pair.differences else {}
-            heads[heads == one.number] = heir
-            sizes = self._clusters.array
-            sizes[heir] += sizes[one.number] + (one.number < begun)
-            sizes[one.number] = 0
         for row, one in replaced:
             last = row
             while (number := begun + bisect_left(arrivals, last)) in heirs:
@@ -161,7 +141,6 @@ class GreedyDeduplicator:
             if one.number < begun:
                 taken[last] = one.pair
         duplicates, paired = ~decisions.kept, np.flatnonzero(numbers >= 0)
-        np.add.at(self._clusters.array, heads[duplicates], 1)
         of = self._kept.packed_keys(numbers[paired])
         decisions.groups[paired] = self._kept.groups(numbers[paired], of)
         if self._kept.others:

@@ -35,11 +35,10 @@ from dedup_job.job.protocols import (
 from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Progress
-from dedup_job.runs.run import About, Checkpoint, Cluster, Run, Scope, Status
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.series import Series
 from dedup_job.runs.stages import Profile, Stage, Stopwatch
 
-_CLUSTERS, _SAMPLE = 10, 100  # clusters shown, characters of each
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
 
@@ -149,7 +148,6 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
         follow.told(report, is_quiet)
         job.progress.advance(0)
         follow.source.begin_anew()
-        job.decider.begin_anew()
         # what was found out of date meanwhile is mended at once, and what then is left waits
         is_due = job.refresher is not None and any(report.changed.values()) and not is_due
         is_quiet = not (is_due or follow.source.wait(follow.over(job.stop)))
@@ -289,7 +287,7 @@ class RunProgress:
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
         documents = decided.batch.documents
-        with self.watch.timing(Stage.WRITE, len(documents), documents.bytes):
+        with self.watch.timing(Stage.WRITE, len(documents)):
             self._job.target.write(decided.batch, decided.decisions, decided.report)
         self._job.decider.arrived()
         self._left.update(documents.former)
@@ -308,10 +306,8 @@ class RunProgress:
         profile = Profile(self.watch.work, time.perf_counter() - self._since, job.threads)
         return replace(
             self._report(end, Status.STOPPED if stopped else Status.DONE),
-            clusters=_clusters(job),
             unindexed=job.index.unindexed,
             profile=profile,
-            machines=job.preparing.machines,
         )
 
     @property
@@ -357,16 +353,3 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
                 decided=decided,
             )
         )
-
-
-def _clusters(job: Job) -> tuple[Cluster, ...]:
-    """Return the largest clusters with the first words of their kept documents."""
-    largest = job.decider.largest(_CLUSTERS)
-    numbers = np.array([number for number, _ in largest], dtype=np.int64)
-    named, places = job.target.named(job.index.keys(numbers)), job.index.places
-    return tuple(
-        Cluster(id_, size, " ".join(text.split())[:_SAMPLE], shown, places[code])
-        for (id_, shown, text), (_, size), code in zip(
-            named, largest, job.index.places_of(numbers).tolist(), strict=True
-        )
-    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +13,7 @@ from dedup_job.columns import Batch, Documents
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
 from dedup_job.messages import Message
-from dedup_job.runs.run import Machine
-from dedup_job.runs.stages import Stage, Stopwatch
+from dedup_job.runs.stages import Stage, Stopwatch, Work
 
 _TOO_LARGE = Quarantined(
     Reason.TOO_LARGE,
@@ -36,19 +35,12 @@ class Preparation:
     most_chars: int
     ranks: Callable[[Documents], Sequence[bytes]] | None = None
 
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """None but this one."""
-        return {}
-
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch that a page becomes, counting the time."""
-        watch.passed(Stage.READ, len(page), page.bytes)
-        with watch.timing(Stage.CLEAN):
+        watch.add(Stage.READ, Work(documents=len(page)))
+        with watch.timing(Stage.CLEAN, len(page)):
             documents = self._cleaned(page)
-        size = len(documents.texts.points)
-        watch.passed(Stage.CLEAN, len(page), size)
-        with watch.timing(Stage.FINGERPRINT, len(documents.rows), size):
+        with watch.timing(Stage.FINGERPRINT, len(documents.rows)):
             prints = self.fingerprinter.fingerprint(documents.texts)
             return Batch(documents, prints, self.ranks and self.ranks(documents))
 

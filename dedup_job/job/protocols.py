@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
-from dedup_job.runs.run import Checkpoint, Machine, Run, Scope
+from dedup_job.runs.run import Checkpoint, Run, Scope
 from dedup_job.runs.stages import Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
@@ -86,10 +86,6 @@ class Refresher(Protocol):
 class Preparing(Protocol):
     """Makes batches of pages; called from several threads."""
 
-    @property
-    def machines(self) -> Mapping[str, Machine]:
-        """The machines at work by name; empty for a local run."""
-
     def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
         """Return the batch of a page; watch: counts time, documents and bytes."""
 
@@ -110,9 +106,6 @@ class Target(Protocol):
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""
-
-    def named(self, keys: Sequence[bytes]) -> Sequence[tuple[Any, str, str]]:
-        """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
 
     def bookmark(self) -> Any:
         """Return the bookmark of the last run that read everything; None if it is of no use."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
@@ -21,13 +21,42 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Token
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.connection import operation_time
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.reading import RawDocuments
 from dedup_job.mongo.retry import RetryPolicy, is_transient
 from dedup_job.text_fields import TextFields
+
+Token = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A resume token of the source, and the query of the runs up to it.
+
+    uuid: of the collection; followed: runs since the last one that compared the ids of all
+    documents; run: the one that left it; decided: the number of documents decided by then.
+    """
+
+    token: Token
+    uuid: bytes
+    query: str | None
+    followed: int
+    run: int = 0
+    decided: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as the state holds them."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Any) -> Bookmark | None:
+        """Read back what `as_dict` wrote; None where it is something else."""
+        with suppress(TypeError):
+            return cls(**saved)
+        return None
+
 
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""

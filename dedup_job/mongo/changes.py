@@ -16,7 +16,7 @@ from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.reading import in_commands, look_up
 from dedup_job.mongo.retry import RetryPolicy
-from dedup_job.mongo.state.inserting import insert
+from dedup_job.mongo.state.commits import insert
 from dedup_job.native.bytes_column import strings_of
 
 log = logging.getLogger("dedup")

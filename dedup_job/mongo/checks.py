@@ -1,4 +1,4 @@
-"""What is checked of server, names and rights before a run: refused before any work, in words."""
+"""Checks of server and names before a run: refused before any work, in words."""
 
 from __future__ import annotations
 
@@ -9,20 +9,14 @@ from typing import Any
 
 from pymongo.errors import OperationFailure, PyMongoError
 
-from dedup_job.errors import DatabaseUnreachable, UsageError
+from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.connection import LABELS, SUFFIXES, Client, Namespace
-from dedup_job.mongo.errors import HOW_TO_GRANT, UNAUTHORIZED, right
+from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
+from dedup_job.mongo.errors import UNAUTHORIZED
 
 _OF_THE_SERVER = ("admin", "config", "local")  # databases
+_EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
-_TO_RUN = {  # by what is added to the target's name
-    "": ("find", "insert", "remove", "createCollection"),
-    ".ledger": ("find", "insert", "remove", "createCollection"),
-    ".runs": ("find", "insert", "update", "createCollection"),
-    ".state": ("find", "insert", "update"),
-}
-RIGHTS_TO_LABEL = {LABELS: ("find", "insert", "update")}
 
 
 def check_takes_writes(hello: Mapping[str, Any]) -> None:
@@ -35,29 +29,16 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
             )
         )
     if not hello.get("isWritablePrimary"):
-        raise DatabaseUnreachable(joined([_no_primary(hello), _name_all(hello)]))
-
-
-def _no_primary(hello: Mapping[str, Any]) -> Message:
-    me, primary = hello.get("me", Message("named")), hello.get("primary")
-    if not primary:
-        return Message(
-            "the server {me} is not the primary of its replica set, so it takes no writes.", me=me
+        raise DatabaseUnreachable(
+            Message(
+                "the server {me} is not the primary of its replica set, so it takes no writes; the "
+                "primary is {primary}. Name all members and replicaSet={name} in the connection "
+                "string, and leave directConnection out. --dry-run needs no primary.",
+                me=hello.get("me", Message("named")),
+                primary=hello.get("primary", "-"),
+                name=hello.get("setName"),
+            )
         )
-    return Message(
-        "the server {me} is not the primary of its replica set, so it takes no writes; the primary "
-        "is {primary}.",
-        me=me,
-        primary=primary,
-    )
-
-
-def _name_all(hello: Mapping[str, Any]) -> Message:
-    return Message(
-        "Name all members and replicaSet={name} in the connection string, and leave "
-        "directConnection out. --dry-run needs no primary.",
-        name=hello.get("setName"),
-    )
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
@@ -71,22 +52,15 @@ def check_source_collection(client: Client, source: Namespace, what: str = _SOUR
         names = [name for name in sorted(listed) if not name.endswith(SUFFIXES)]
         raise UsageError(_unknown_source(client, source, names, what))
     if kind != "collection":
-        raise UsageError(joined([_no_order(source, kind, what), _behind_it(what)]))
-
-
-def _no_order(source: Namespace, kind: str, what: str) -> Message:
-    return Message(
-        "the {what} {source} is a {kind}, which has no _id index to be read in order.",
-        what=what,
-        source=source,
-        kind=kind,
-    )
-
-
-def _behind_it(what: str) -> Message:
-    if what != _SOURCE:
-        return Message("Name the collection behind it.")
-    return Message("Name the collection behind it, with --query for the part that you want.")
+        raise UsageError(
+            Message(
+                "the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
+                "the collection behind it.",
+                what=what,
+                source=source,
+                kind=kind,
+            )
+        )
 
 
 def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
@@ -114,48 +88,21 @@ def check_others(
     client: Client, others: Sequence[Namespace], source: Namespace, target: Namespace
 ) -> None:
     """Refuse a collection of `--against` that is source or target, or that cannot be read."""
-    parts = {f"{target}{suffix}" for suffix in SUFFIXES}
+    counted = {str(source), *(f"{target}{suffix}" for suffix in ("", *SUFFIXES))}
     for other in others:
-        if other == source:
+        if str(other) in counted:
             raise UsageError(
                 Message(
-                    "--against names {other}, which is the source: its documents are compared with "
-                    "each other in any case. Leave it out.",
+                    "--against names {other}, which is the source or belongs to the target: what "
+                    "is there counts in any case. Leave it out.",
                     other=other,
-                )
-            )
-        if other == target or str(other) in parts:
-            raise UsageError(_of_the_target(other, target))
-        if other.database in _OF_THE_SERVER:
-            raise UsageError(
-                Message(
-                    "--against names {other}, a record of the server's. Leave it out.", other=other
                 )
             )
         check_source_collection(client, other, Message("collection of --against"))
 
 
-def _of_the_target(other: Namespace, target: Namespace) -> Message:
-    if other == target:
-        return Message(
-            "--against names {other}, which is the target {target}: what is kept there counts in "
-            "any case. Leave it out.",
-            other=other,
-            target=target,
-        )
-    return Message(
-        "--against names {other}, which belongs to the target {target}: what is kept there counts "
-        "in any case. Leave it out.",
-        other=other,
-        target=target,
-    )
-
-
 def check_target_collections(client: Client, source: Namespace, target: Namespace) -> None:
-    """Refuse a target that is the source, belongs to another target, or is no collection.
-
-    Also a new one with a name that looks like that of another.
-    """
+    """Refuse a target that is the source, belongs to another target, or is no collection."""
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(
@@ -182,34 +129,49 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
             )
         )
     kinds = _collections(client, target.database)
-    if target.collection not in kinds and target.collection != target.collection.strip():
-        raise UsageError(
-            Message(
-                "the new target {target!r} begins or ends with a blank, which is probably wrong. "
-                "Name another --target.",
-                target=str(target),
-            )
-        )
     for name in own:
         if (kind := kinds.get(name, "collection")) != "collection":
-            raise UsageError(_no_collection(target, Namespace(target.database, name), kind))
+            raise UsageError(
+                Message(
+                    "{part} is a {kind}. Name another --target: it and its parts must be "
+                    "collections.",
+                    part=Namespace(target.database, name),
+                    kind=kind,
+                )
+            )
 
 
-def _no_collection(target: Namespace, part: Namespace, kind: str) -> Message:
-    if part == target:
-        return Message(
-            "the target {target} is a {kind}. Name another --target: it and its parts must be "
-            "collections.",
-            target=target,
-            kind=kind,
-        )
-    return Message(
-        "{part}, which belongs to the target {target}, is a {kind}. Name another --target: "
-        "it and its parts must be collections.",
-        part=part,
-        target=target,
-        kind=kind,
-    )
+def check_target_lasts(client: Client, target: Namespace) -> None:
+    """Refuse a target that does not keep its documents, or compares ids by rules of its own."""
+    database = client[target.database]
+    own = {"name": {"$in": [target.collection + suffix for suffix in ("", *SUFFIXES)]}}
+    try:
+        rows = [*database.list_collections(filter={**own, "type": "collection"})]
+        whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
+    except OperationFailure as e:
+        if e.code != UNAUTHORIZED:
+            raise
+        return  # the end of a run finds what is lost by then
+    for name, why in whys.items():
+        if why is not None:
+            raise StateMismatch(
+                Message(
+                    "the collection {name} {why}. Name another --target.",
+                    name=Namespace(target.database, name),
+                    why=why,
+                )
+            )
+
+
+def _why_lost(options: Mapping[str, Any], collection: AnyCollection) -> Message | None:
+    if options.get("capped"):
+        return Message("is capped: it removes its oldest documents when it is full")
+    expires = [index["name"] for index in collection.list_indexes() if _EXPIRES in index]
+    if expires or _EXPIRES in options:
+        return Message("removes documents after a time ({name})", name=[*expires, _EXPIRES][0])
+    if "collation" in options:
+        return Message("has a collation, which compares ids by rules of its own")
+    return None
 
 
 def _collections(client: Client, database: str) -> dict[str, str]:
@@ -243,45 +205,3 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """Return at most five names, those most like the given one if any is."""
     given = sorted(names)
     return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])
-
-
-def check_rights(
-    client: Client, target: Namespace, rights: Mapping[str, Sequence[str]] = _TO_RUN
-) -> None:
-    """Raise UsageError where the user may not do all that a run, or another, does to a target.
-
-    All that is missing is named at once. A server without users allows everything.
-    """
-    reply = client.admin.command("connectionStatus", showPrivileges=True)["authInfo"]
-    if not reply["authenticatedUsers"]:
-        return  # a server that wants a user refuses the next command
-    privileges, missing = reply["authenticatedUserPrivileges"], list[Message]()
-    for suffix, needed in rights.items():
-        held = _held(privileges, target.database, f"{target.collection}{suffix}")
-        if actions := [action for action in needed if action not in held]:
-            missing.append(right(", ".join(actions), f"{target}{suffix}"))
-    if missing:
-        lines = joined([Message("the database user lacks rights:"), *missing], "\n  ")
-        raise UsageError(joined([lines, HOW_TO_GRANT], "\n"))
-
-
-def rights_to_replace(*, ranks: bool, whole: bool) -> Mapping[str, Sequence[str]]:
-    """Return what a run needs besides where kept documents give way, or are decided again.
-
-    ranks: a better copy stays; whole: the server has transactions, else some are replaced in place.
-    """
-    replaces = [] if whole else ["update"]
-    index = ["createIndex"] if ranks else []
-    more = {".runs": ["remove"], ".changed": ["find", "insert", "remove"]}
-    return {"": replaces, ".ledger": [*index, *replaces], **more}
-
-
-def _held(privileges: list[Mapping[str, Any]], database: str, collection: str) -> set[str]:
-    held: set[str] = set()
-    for privilege in privileges:
-        resource = privilege["resource"]
-        if resource.get("anyResource") or (
-            resource.get("db") in ("", database) and resource.get("collection") in ("", collection)
-        ):
-            held.update(privilege["actions"])
-    return held

@@ -1,14 +1,10 @@
-"""Whether collections keep what is written to them, and are the same ones at the end of a run."""
+"""Whether collections are the same ones at the end of a run, and hold what it wrote."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
 
-from pymongo.database import Database
 from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.decision.comparison import Comparison, Difference
@@ -26,20 +22,6 @@ _WAY_OUT = Message(
     "All that was decided is written. What is missing is decided again by the same command, while "
     "the source holds it; `dedup check` shows what is left."
 )
-log = logging.getLogger("dedup")
-
-
-@dataclass(frozen=True, slots=True)
-class Facts:
-    """What the server says of a collection; expiring: the names of its TTL indexes.
-
-    collation: the locale of the one that it has, "" without one.
-    """
-
-    uuid: bytes
-    is_capped: bool = False
-    collation: str = ""
-    expiring: tuple[str, ...] = ()
 
 
 class CollectionGuard:
@@ -49,28 +31,17 @@ class CollectionGuard:
         self._target = target
         self._client = target.documents.database.client
         self._source = target.source.full_name
-        self._names = [self._source, *(f"{target.name}{suffix}" for suffix in ("", *SUFFIXES))]
+        parts = (suffix for suffix in SUFFIXES if suffix != LABELS)  # a run writes none
+        self._names = [self._source, target.name, *(f"{target.name}{part}" for part in parts)]
         self._retry = target.retry
-        self._facts: dict[str, Facts] = {}
-        self._unseen: set[str] = set()  # databases that the user may not look at now
-        self._told: set[str] = set()  # those that a message has named
+        self._uuids: Mapping[str, bytes] = {}
         self._begun = Counts()  # of the run, before its present part
         self._rows_before = 0  # of the ledger, then
 
-    def check(self) -> Set[str]:
-        """Return which collections there are, as far as the user may look.
-
-        Raises StateMismatch where one of the target loses documents by itself.
-        """
-        found = self._retry(self._look)
-        lines = [line for name, one in found.items() for line in self._losses(name, one)]
-        if lines:
-            raise StateMismatch(joined([*lines, Message("Or name another --target.")], "\n"))
-        return found.keys()
-
     def begin(self, checkpoint: Checkpoint) -> None:
         """Remember how all is before the first batch of a run, or of its next part."""
-        self._facts = self._retry(self._look)
+        self._uuids = {}
+        self._uuids = self._retry(self._look)
         self._begun = checkpoint.counts
         self._rows_before = self._retry(self._target.ledger.estimated_document_count)
 
@@ -89,65 +60,34 @@ class CollectionGuard:
             if lines := [*self._changes()]:
                 raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
 
-    def _look(self) -> dict[str, Facts]:
-        """Return the facts of those collections that exist, and that the user may look at."""
-        found: dict[str, Facts] = {}
-        self._unseen.clear()
+    def _look(self) -> dict[str, bytes]:
+        """Return the UUIDs of those collections that exist.
+
+        A collection that the user may not see any more counts as unchanged.
+        """
+        found: dict[str, bytes] = {}
         for database in dict.fromkeys(map(_database_of, self._names)):
             own = [name.removeprefix(f"{database}.") for name in self._names]
             wanted = {"name": {"$in": own}, "type": "collection"}
             try:
                 for row in self._client[database].list_collections(filter=wanted):
-                    if (name := f"{database}.{row['name']}") in self._names:
-                        found[name] = _facts(self._client[database], row)
+                    found[f"{database}.{row['name']}"] = bytes(row["info"]["uuid"])
             except OperationFailure as e:
                 if e.code != UNAUTHORIZED:
                     raise
-                self._unseen.add(database)
-                if database not in self._told:
-                    log.warning("%s", _blind(database))
-                    self._told.add(database)
+                known = self._uuids.items()
+                found |= {name: uuid for name, uuid in known if _database_of(name) == database}
         return found
 
     def _changes(self) -> Iterator[str]:
         """Yield a line for each collection that is not the one that it was."""
         now = self._retry(self._look)
-        for name, one in self._facts.items():
-            if name == f"{self._target.name}{LABELS}":  # a run writes none
-                continue
-            other = now.get(name)
-            if _database_of(name) in self._unseen:  # a right was taken away, which proves nothing
-                continue
-            if other is not None and other.uuid == one.uuid:
-                yield from self._losses(name, other)
-                continue
+        for name, uuid in self._uuids.items():
             what = _source(name) if name == self._source else _collection(name)
-            yield _is_gone(what) if other is None else _is_another(what)
-
-    def _losses(self, name: str, facts: Facts) -> Iterator[str]:
-        """Yield why a collection does not keep what is written; the source may be any."""
-        if name == self._source:
-            return
-        if facts.collation:
-            yield Message(
-                "the collection {name} has a collation ({locale}), which compares ids and texts by "
-                "rules of its own. Drop the collection, and the run makes it without one.",
-                name=name,
-                locale=facts.collation,
-            )
-        if facts.is_capped:
-            yield Message(
-                "the collection {name} is capped: it removes its oldest documents when it is full. "
-                "Copy it to one that is not.",
-                name=name,
-            )
-        for index in facts.expiring:
-            yield Message(
-                "the collection {name} removes documents after a time (TTL index {index}). Drop "
-                "that index.",
-                name=name,
-                index=index,
-            )
+            if name not in now:
+                yield _is_gone(what)
+            elif now[name] != uuid:
+                yield _is_another(what)
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
         """Yield what the target should hold and does not, or the other way round."""
@@ -192,15 +132,6 @@ class CollectionGuard:
             )
 
 
-def _blind(database: str) -> Message:
-    return Message(
-        "the user may not see how the collections of {database} are made (listCollections, "
-        "listIndexes): a capped one, a TTL index, or one that is replaced while the run is at work "
-        "is found by its documents only.",
-        database=database,
-    )
-
-
 def _source(name: str) -> Message:
     return Message("the source {name}", name=name)
 
@@ -219,16 +150,6 @@ def _is_another(what: Message) -> Message:
 
 def _database_of(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _facts(database: Database[dict[str, Any]], row: Mapping[str, Any]) -> Facts:
-    indexes = list(database[row["name"]].list_indexes())  # none of what was dropped just now
-    expiring = [index["name"] for index in indexes if "expireAfterSeconds" in index]
-    if "expireAfterSeconds" in row["options"]:
-        expiring.append(Message("of the collection itself"))
-    options = row["options"]
-    locale = options.get("collation", {}).get("locale", "")
-    return Facts(bytes(row["info"]["uuid"]), bool(options.get("capped")), locale, tuple(expiring))
 
 
 def _named(those: Difference) -> str:

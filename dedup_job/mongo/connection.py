@@ -31,8 +31,6 @@ _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead
 _MAX_NAME_BYTES = 255  # bytes of a namespace
 _MAX_URI = 1 << 16  # characters; a device has no end
 _MIN_WIRE_VERSION = 13  # of MongoDB 5.0
-_OLD_VERSIONS = {9: "4.4", 8: "4.2", 7: "4.0", 6: "3.6"}
-_WRONG_KEY = "Private key doesn't match certificate"
 LABELS, CHANGED = ".labels", ".changed"
 SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
 
@@ -163,7 +161,14 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
             unicode_decode_error_handler="replace",
         )
     except OSError as e:  # of TLS
-        raise UsageError(_not_loaded(e)) from None
+        raise UsageError(
+            Message(
+                "a file of TLS that the connection string names cannot be used ({why}): tlsCAFile "
+                "and tlsCertificateKeyFile name files in PEM, and tlsCertificateKeyFilePassword "
+                "opens the key.",
+                why=e.strerror if e.filename is None else f"{e.filename}: {e.strerror}",
+            )
+        ) from None
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
     with translated():
@@ -184,42 +189,13 @@ def _seconds_to_wait(uri: str) -> float:
 
 def check_version(hello: Mapping[str, Any]) -> None:
     """Raise UsageError for a server that is too old."""
-    wire: int = hello.get("maxWireVersion", 0)
-    if wire < _MIN_WIRE_VERSION:
-        version = _OLD_VERSIONS.get(wire) or Message("older than 5.0")
+    if hello.get("maxWireVersion", 0) < _MIN_WIRE_VERSION:
         raise UsageError(
-            Message(
-                "the server is MongoDB {version}; dedup needs 5.0 or later. Nothing was written.",
-                version=version,
-            )
+            Message("the server is older than MongoDB 5.0, which dedup needs. Nothing was written.")
         )
-
-
-def _not_loaded(e: OSError) -> Message:
-    """Say which file of TLS cannot be used; only where it is missing the error names it."""
-    if e.filename is not None:
-        return Message(
-            "a file that the connection string names cannot be read: {file}: {why}",
-            file=e.filename,
-            why=e.strerror,
-        )
-    return Message(
-        "a certificate or key that the connection string names cannot be used ({why}). "
-        "tlsCAFile and tlsCertificateKeyFile name files in PEM; a key that has a password needs "
-        "tlsCertificateKeyFilePassword.",
-        why=e.strerror,
-    )
 
 
 def _not_set_up(uri: str, e: Exception) -> DedupError:
-    if isinstance(e, ConfigurationError) and _WRONG_KEY in str(e):
-        return UsageError(
-            Message(
-                "the key in the file that tlsCertificateKeyFile names does not open with "
-                "tlsCertificateKeyFilePassword, or is not that of its certificate. Check both; "
-                "characters such as @ : / % in a password must be percent-encoded."
-            )
-        )
     if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
         return DatabaseUnreachable(
             Message(

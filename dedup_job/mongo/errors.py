@@ -21,7 +21,7 @@ from dedup_job.messages import Message, joined
 from dedup_job.mongo.retry import DUPLICATE_KEY, Unsettled, is_transient, refused_writes
 
 UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
-HOW_TO_GRANT = Message(
+_HOW_TO_GRANT = Message(
     "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
     "the rights that docs/operations.md lists under Rights."
 )
@@ -34,8 +34,7 @@ _ACTIONS = {  # of commands that are not called as the right to them
     "create": "createCollection",
 }
 _REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
-_UNIQUE = re.compile(r"collection: (\S+) index: (\S+) .*?dup key: (.*)", re.DOTALL)
-_MAX_SHOWN = 100  # characters of a value
+_MAX_SHOWN = 300  # characters of what the server says
 _NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
 _CHECK_SERVER = Message("Check that the server runs and that --uri names it.")
 _CHECK_TRUST = Message(
@@ -69,22 +68,8 @@ _SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
     ),
     73: _BAD_NAME,  # InvalidNamespace
     13297: _BAD_NAME,  # DatabaseDifferCase
-    121: (  # DocumentValidationFailure
-        StateMismatch,
-        Message(
-            "a validation rule of {name} refuses {document}: {message}. Take the rule off (collMod "
-            "with validator: {{}}) or name another --target. {again}"
-        ),
-    ),
-    166: (  # CommandNotSupportedOnView
-        UsageError,
-        Message("{message}. Name another --target: it and its parts must be collections."),
-    ),
-    263: (  # OperationNotSupportedInTransaction, of a capped collection
-        StateMismatch,
-        Message("{message} Name another --target, which is not capped."),
-    ),
 }
+_OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a rule; a capped one takes no transaction
 
 
 @contextmanager
@@ -113,21 +98,22 @@ def _unreachable(e: PyMongoError) -> DatabaseUnreachable:
 
 def _operation_failure(e: OperationFailure) -> DedupError:
     code, message = _first_refused(e)
-    if code == DUPLICATE_KEY and (match := _UNIQUE.search(message)):
-        collection, index, value = match.groups()
+    if code in _OF_THE_COLLECTION:
         return StateMismatch(
             Message(
-                "{collection} has the unique index {index}, and holds {value} already. Drop that "
-                "index: dedup keeps every document with a new text. {again}",
-                collection=collection,
-                index=index,
-                value=value[:_MAX_SHOWN],
+                "{name} refuses what a run writes ({message}). Take off its unique index or its "
+                "rule (collMod with validator: {{}}), or name another --target. {again}",
+                name=next(iter(getattr(e, "__notes__", ())), Message("a collection of the target")),
+                message=message[:_MAX_SHOWN],
                 again=_AGAIN,
             )
         )
     kind, said = _SAID.get(code, _OTHER)
-    more = {"right": _lacking(message), "how_to_grant": HOW_TO_GRANT, "again": _AGAIN}
-    return kind(Message(said, code=code, message=message, **_where(e), **more))
+    return kind(
+        Message(
+            said, code=code, message=message, right=_lacking(message), how_to_grant=_HOW_TO_GRANT
+        )
+    )
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
@@ -138,26 +124,12 @@ def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
     return errors[0].get("code"), str(errors[0].get("errmsg", "")).split("\n", 1)[0]
 
 
-def _where(e: OperationFailure) -> dict[str, str]:
-    """Say which collection refuses which document, as far as it is known."""
-    name = next(iter(getattr(e, "__notes__", ())), Message("a collection of the target"))
-    first = next(iter(refused_writes(e)), e.details or {})
-    key = (first.get("errInfo") or {}).get("failingDocumentId")
-    document = Message("a document") if key is None else f"_id {key!r}"[:_MAX_SHOWN]
-    return {"name": name, "document": document}
-
-
-def right(actions: str, name: str) -> Message:
-    """Name rights to a collection or a database."""
-    return Message("{actions} on {name}", actions=actions, name=name)
-
-
 def _lacking(message: str) -> str:
     """Return which right is missing by what the server says, which may repeat whole documents."""
     if match := _REFUSED.match(message):
         database, command, collection = match.groups()
         name = f"{database}.{collection}" if collection else database
-        return right(_ACTIONS.get(command, command), name)
+        return Message("{actions} on {name}", actions=_ACTIONS.get(command, command), name=name)
     return message[:200]
 
 

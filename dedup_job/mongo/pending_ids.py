@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Bookmark, Token
-from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.edit import comparable
 from dedup_job.mongo.change_stream import (
+    Bookmark,
     Changes,
     Event,
     NotFollowed,
     Position,
     ReadAfter,
+    Token,
     arrivals,
     changes,
     in_order,
@@ -245,14 +246,8 @@ class PendingIds:
         if self._why_not:
             log.warning("%s", _compared(self._why_not))
         # comparing ids first reads only what is new; a watermark would miss late ids
-        others = set[bytes]()  # new, and not among the changes
         for new in self._compared(proof=followed is not None):
-            if followed is not None:
-                others.update(new)
-                others.difference_update(followed)
             yield new, {}
-        if missed := len(others and self._not_changed(others)):
-            log.warning("%s", _missed(self.collection.full_name, missed))
 
     def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
         """Yield the ids of documents that nobody decided yet, in order.
@@ -324,16 +319,6 @@ class PendingIds:
     def _count_decided(self) -> int:
         return sum(self._retry(c.estimated_document_count) for c in self.decided)
 
-    def _not_changed(self, keys: set[bytes]) -> set[bytes]:
-        """Return those of some documents that did not come while ids were compared."""
-        assert self._now is not None
-        try:
-            until = self._retry(lambda: position(self.collection)).token
-            since = self._changes(self._now.token, until)
-        except NotFollowed:
-            return set()
-        return keys - since.inserted - since.updated
-
     def _changes(self, since: Token, until: Token) -> Changes:
         return changes(self.collection, self._fields, since, until, self._retry)
 
@@ -357,15 +342,6 @@ class PendingIds:
 def _compared(why: str) -> Message:
     return Message(
         "all ids are compared, which takes longer than reading what is new: {why}", why=why
-    )
-
-
-def _missed(source: str, number: int) -> Message:
-    return Message(
-        "{source}: {number} documents were found by comparing all ids and not in the change "
-        "stream. They are decided now; please report it.",
-        source=source,
-        number=number,
     )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from bson import MaxKey
@@ -17,17 +17,29 @@ from pymongo.cursor import Cursor
 from pymongo.errors import PyMongoError
 from pymongo.read_concern import ReadConcern
 
+from dedup_job import _core
 from dedup_job.documents import LONGEST_ID
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RAW, RawDocument, RawPage
-from dedup_job.mongo.bson.ids import as_asked
-from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, Bytes, find_fields, find_texts
+from dedup_job.mongo.bson.edit import DOCUMENT, RAW, RawDocument, RawPage, as_asked, document
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, strings_of
-from dedup_job.native.code_points import TextColumn, decoded
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    are_equal,
+    bytes_of,
+    digests_of,
+    joined,
+    repeated,
+    strings_of,
+)
+from dedup_job.native.code_points import TextColumn, decoded, packed_of, points_of
+from dedup_job.native.parts import BREAK
 from dedup_job.text_fields import TextFields
 
+START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
+_COLUMNS = 6
+T = TypeVar("T")
+Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
@@ -35,6 +47,43 @@ COMMAND_BYTES = 8 * 1024 * 1024
 """Bytes of ids in one command, half of what it may take."""
 _LARGEST = bson_edit.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
+
+
+def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
+    """Return where the n documents of a BSON array and the fields of each lie: int64 (n, 6).
+
+    array: uint8; path: the names that lead to the text. A row: from START to END the document, from
+    KEY to KEY_END its `_id` field, from TEXT to TEXT_END the text's value, the only part that
+    may not be UTF-8. KEY_END is 0 where the document is not plain, TEXT_END where it is not
+    or has something else there, or a field of the name `dedup`, and -1 where there is nothing or
+    null. ValueError where it is no such array. src/bson/scan.hpp says which documents are plain.
+    """
+    return _core.find_fields(array, [*path]).reshape(-1, _COLUMNS)
+
+
+def find_texts(
+    documents: BytesColumn, paths: Sequence[Sequence[str]]
+) -> tuple[TextColumn, NDArray[np.int64], NDArray[np.bool_]]:
+    """Return what n documents hold in k fields: n texts with breaks between the parts.
+
+    With them int64 (n, k), where each value begins in its document, 0 where there is none; and
+    which documents are plain, and hold a text in a field, and nothing else in any, bool (n,): what
+    is said of others means nothing.
+    """
+    n, head = len(documents.lengths), bytes([DOCUMENT, 0])
+    array = bytes_of(document(joined([repeated(head, n), documents]).data.tobytes()))
+    plain, some = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    places, parts = list[NDArray[np.int64]](), list[BytesColumn]()
+    for path in paths:
+        starts, _, _, _, texts, ends = find_fields(array, path).T
+        there = ends > 0
+        first, last = np.where(there, texts + 4, starts), np.where(there, ends - 1, starts)
+        column, valid = decoded(BytesColumn(array, first, last - first))
+        places.append(np.where(there, texts - starts, 0))
+        parts += [repeated(points_of(BREAK).tobytes(), n).where(there & some), column.strings()]
+        plain &= valid & (ends != 0)
+        some |= there
+    return packed_of(*parts), np.stack(places, axis=1), plain & some
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,20 +181,27 @@ def look_up(
     return retry(read)
 
 
-def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
-    """Yield the keys in as many parts as it takes for each to fit into a command."""
-    if sum(map(len, keys)) <= COMMAND_BYTES:
-        yield from [keys] if keys else []
-        return
-    part: list[bytes] = []
-    room = COMMAND_BYTES
-    for key in keys:
-        if part and len(key) > room:
+def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -> Iterator[list[T]]:
+    """Yield items in order, in lists of at most `most` items and `room` bytes.
+
+    An item that is larger than the room is alone in its list.
+    """
+    part, left = list[T](), room
+    for item in items:
+        if part and (len(part) == most or size(item) > left):
             yield part
-            part, room = [], COMMAND_BYTES
-        part.append(key)
-        room -= len(key)
-    yield part
+            part, left = [], room
+        part.append(item)
+        left -= size(item)
+    if part:
+        yield part
+
+
+def in_commands(keys: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
+    """Yield keys in parts that fit into a command each."""
+    if sum(map(len, keys)) <= COMMAND_BYTES:
+        return iter([keys] if keys else [])
+    return packed(keys, len, COMMAND_BYTES, len(keys))
 
 
 def some(

@@ -20,8 +20,8 @@ from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
+from dedup_job.mongo.bson.edit import as_asked, comparable
 from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ids import as_asked, comparable
 from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.bson.rows import groups_in, run_of
 from dedup_job.mongo.change_stream import in_parts
@@ -40,7 +40,7 @@ CHANGED, DELETED = "changed", "deleted"
 _AT_ONCE, _GROUPS = 1000, 20_000  # documents looked at; groups that one walk of the ledger finds
 _MOST = 100_000  # documents of a unit: more take too long for a transaction
 _SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
-_ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1, "of": 1}
+_ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
 
 CleanAll = Callable[[Sequence[str]], list[str]]
 Row = Mapping[str, Any]
@@ -225,12 +225,9 @@ class Refresher:
     def _copies(self, plan: Plan) -> Mapping[int, list[_Copy]]:
         """Return the rows of the ledger in the groups of what leaves the target."""
         copies = defaultdict[int, list[_Copy]](list)
-        by_head = {comparable(head): group for head, group in plan.heads.items()}
         asked = {comparable(key): key for key in plan.rows}
-        for heads in _in_turn(plan.heads.items(), _GROUPS):
-            ids = [bson_edit.id_value(head) for head, _ in heads]
-            older = {"group": None, "against": None, "of": {"$in": ids}}  # rows that name no group
-            only = {"$or": [{"group": {"$in": [Int64(group) for _, group in heads]}}, older]}
+        for groups in _in_turn(plan.heads.values(), _GROUPS):
+            only = {"group": {"$in": [*map(Int64, groups)]}}
             for rows in _in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
                 keys = [asked.get(comparable(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
@@ -239,11 +236,9 @@ class Refresher:
                 for key, row in zip(keys, rows, strict=True):
                     own = bson_edit.fields_of(row.raw)
                     plan.runs[key] = own["run"]
-                    of = bson_edit.fields({"_id": own["of"]})
-                    group = own["group"] if "group" in own else by_head[comparable(of)]
                     is_ours = key in mine if key in now else self._is_ours(key, plan)
                     is_same = key in texts and _is_same(own, texts[key])
-                    copies[group].append(_Copy(key, key in now, is_ours, is_same))
+                    copies[own["group"]].append(_Copy(key, key in now, is_ours, is_same))
         return copies
 
     def _check_share(self, plan: Plan) -> None:

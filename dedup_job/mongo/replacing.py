@@ -19,8 +19,7 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.edit import RawDocument, comparable
 from dedup_job.mongo.bson.rows import run_of
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import in_commands, look_up, majority, some

@@ -28,10 +28,8 @@ from dedup_job.documents import (
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, RawPage
-from dedup_job.mongo.bson.ids import as_asked
+from dedup_job.mongo.bson.edit import RawDocument, RawPage, as_asked
 from dedup_job.mongo.bson.ranking import Rule
-from dedup_job.mongo.bson.rows import MARK, is_marked
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
@@ -150,17 +148,6 @@ class Source(PendingIds):
             found = self.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
             return None if found is None else bytes(found.raw)
         return None
-
-    def check_marks(self) -> None:
-        """Refuse a field `dedup` that is the source's own; tell of one of a former target."""
-        found = self._first_with([MARK])
-        if found is not None and is_marked(found):
-            replaced = Message(
-                "the source {source} holds documents of a former target: their field `dedup` is "
-                "replaced in the new one",
-                source=self.name,
-            )
-            log.info("%s", replaced)
 
     def fields(self, documents: Sequence[Document]) -> str:
         """Say which field is read, and in which fields some documents hold text."""

@@ -13,7 +13,7 @@ from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.extended_json import DEEPEST, parsed
+from dedup_job.mongo.bson.extended_json import parsed
 from dedup_job.text_fields import TextFields
 
 _MOVING = ("$expr", "$where", "$sampleRate")
@@ -106,12 +106,6 @@ class SourceSettings(BaseModel):
                 )
             if any(part.startswith("$") for part in names):
                 raise ValueError(Message("no name in a path may begin with $"))
-            if len(names) > DEEPEST:
-                raise ValueError(
-                    Message(
-                        "a path of more than {most} names, deeper than documents are", most=DEEPEST
-                    )
-                )
         if problem := _overlap(fields.dotted):
             raise ValueError(problem)
         return value
@@ -144,7 +138,7 @@ def parse_query(text: str | None) -> dict[str, Any]:
         raise ValueError(Message('must be an object, e.g. {"lang": "zh"}'))  # noqa: TRY004
     try:
         bson.encode(query)  # a half of a character, a number of more than 64 bits
-    except (ValueError, OverflowError, BSONError) as e:
+    except (ValueError, OverflowError, RecursionError, BSONError) as e:
         raise ValueError(Message("not valid extended JSON: {why}", why=str(e))) from e
     return query
 

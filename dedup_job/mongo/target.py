@@ -19,9 +19,9 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message
-from dedup_job.mongo.bookmark import Bookmark
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ids import comparable
+from dedup_job.mongo.bson.edit import comparable
+from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.collection_guard import CollectionGuard
 from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
@@ -69,8 +69,8 @@ class Target(TargetReader):
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Hold the lease; before the block any half-written batch of a former run is undone."""
-        state, there = self.retry(self.check), self.guard.check()
-        self.retry(lambda: self._create(there, is_new=state is None))
+        state = self.retry(self.check)
+        self.retry(lambda: self._create(is_new=state is None))
         try:
             self.retry(self.state.acquire)
             self.retry.before_again = self.commits.renew  # what waited may have lost the lease
@@ -82,10 +82,8 @@ class Target(TargetReader):
             if self.commits.at_rest():  # else who finds the holder dead ends its transaction first
                 self.state.release()
 
-    def _create(self, there: Set[str], *, is_new: bool) -> None:
+    def _create(self, *, is_new: bool) -> None:
         for collection in (self.documents, self.ledger, self.runs):
-            if collection.full_name in there:
-                continue
             try:  # within a transaction two runs that create it would conflict
                 collection.database.create_collection(collection.name, check_exists=False)
             except OperationFailure as e:

@@ -54,7 +54,7 @@ from dedup_job.runs.run import Run
 
 _NAMED = 5  # documents in a message
 _PAGE = PageSize(documents=5000)
-_LONG_FIELDS = ("series", "clusters", "profile")  # of T.runs, which all runs together do without
+_LONG_FIELDS = ("series", "profile")  # of T.runs, which all runs together do without
 _ALL: Mapping[str, Any] = MappingProxyType({})
 _BEST = b"\xff"  # as a rank
 
@@ -86,11 +86,6 @@ class TargetForm:
     def ranks(self) -> Callable[[Documents], list[bytes]] | None:
         """Returns the ranks of documents; None where the first copy stays."""
         return None if self.ranking is None else self.ranking.ranks
-
-
-def named(keys: Sequence[bytes], texts: Mapping[bytes, str]) -> list[tuple[Any, str, str]]:
-    """Return the ids that keys stand for, also as a person writes them, and the texts."""
-    return [(bson_edit.id_value(key), shown(key), texts.get(key, "")) for key in keys]
 
 
 class TargetReader:
@@ -374,10 +369,6 @@ class TargetReader:
         every = self.form.source.model_copy(update={"query": None})
         client = self.documents.database.client
         return Source(client[name.database][name.collection], every, self.retry, (), page)
-
-    def named(self, keys: Sequence[bytes]) -> list[tuple[Any, str, str]]:
-        """Return ids of kept documents, also as a person writes them, and texts, "" if gone."""
-        return named(keys, self.texts(keys))
 
     def _checked(self, row: bytes) -> Mapping[str, Any]:
         decoded: dict[str, Any] = bson.decode(row, codec_options=LENIENT)

@@ -1,1 +1,1 @@
-"""Signals of a run for machines: a file of metrics, events in the log."""
+"""Signals of a run for machines: a file of metrics."""

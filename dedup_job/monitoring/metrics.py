@@ -11,15 +11,15 @@ import logging
 import re
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from dedup_job.errors import LeaseHeld, UsageError
 from dedup_job.files import check_writable, open_regular, write_whole
 from dedup_job.messages import Message
-from dedup_job.monitoring.ending import End
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Moment
-from dedup_job.runs.run import Status
+from dedup_job.runs.run import Run, Status
 from dedup_job.runs.series import resident_bytes
 
 OPTION = "--metrics-file"
@@ -46,6 +46,15 @@ _SAMPLE = re.compile(
 )
 log = logging.getLogger("dedup")
 Values = dict[tuple[str, str], float]  # by name of the metric and decision, "" for one without
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How a command ended. report: None where the run did not come to one."""
+
+    exit_code: int
+    seconds: float
+    report: Run | None = None
 
 
 class MetricsFile:
@@ -118,7 +127,7 @@ class MetricsFile:
         if end is not None:
             counts = end.report.checkpoint.counts if end.report else now.counts
             values |= _by_decision("dedup_last_run_documents", counts)
-            if end.status == Status.DONE:
+            if end.report is not None and end.report.status == Status.DONE:
                 values[_LAST_SUCCESS, ""] = time.time()
             told = {
                 "dedup_last_run_timestamp_seconds": time.time(),

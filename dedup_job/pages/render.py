@@ -18,7 +18,7 @@ from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.survey import BINS, Layer, Stratum, Survey
+from dedup_job.runs.survey import BINS, Layer, Survey
 
 S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
@@ -117,11 +117,7 @@ def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
 
 def _named(layer: Layer) -> Markup:
     """Return the name of a layer as words that follow those of its stratum."""
-    if not layer.name:
-        return Markup()
-    is_label = layer.stratum is not Stratum.SIZE
-    name = words(f"label.{layer.name}") if is_label else escape(layer.name)
-    return words("stratum.named", name=name)
+    return words("stratum.named", name=words(f"label.{layer.name}")) if layer.name else Markup()
 
 
 def _further(source: str, target: str) -> list[tuple[str, str]]:

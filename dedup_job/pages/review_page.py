@@ -17,7 +17,6 @@ STATIC: Final = {  # what the page loads: its file in this room, its type
     "review.js": ("review.js", "text/javascript"),
     "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
 }
-LARGEST: Final = 1 << 20  # bytes of what the page sends at once
 _SHOWN = 6000  # characters of a text that are shown whole; of longer ones what differs
 
 

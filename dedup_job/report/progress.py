@@ -7,13 +7,11 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Display, Moment, Progress
-from dedup_job.runs.series import resident_bytes
 
 _LOG_SECONDS = 30.0
 log = logging.getLogger("dedup")
@@ -59,16 +57,12 @@ class Bar:
 
 
 class Log:
-    """A log line at each change of stage and every so many seconds.
+    """A log line at each change of stage, and every 30 seconds."""
 
-    Each line has its values as well, for `--log-format json`: docs/operations.md lists them.
-    """
-
-    def __init__(self, seconds: float = _LOG_SECONDS) -> None:
-        self._seconds = seconds
+    def __init__(self) -> None:
         self._before = Moment()
         self._time, self._done = time.monotonic(), 0  # of the last line
-        self._waited = -seconds  # seconds of waiting that the last line told of
+        self._waited = -_LOG_SECONDS  # seconds of waiting that the last line told of
 
     def __call__(self, now: Moment) -> None:
         """Log what changed since the moment before, if it is time."""
@@ -79,36 +73,23 @@ class Log:
             self._begin(now)
         elif now.report and not before.report:
             about, run = now.report.about, now.report.checkpoint.run
-            self._say(
-                "run_began",
-                Message(
-                    "run {run}: {source} -> {target}",
-                    run=run,
-                    source=about.source,
-                    target=about.target,
-                )
-                if run
-                else Message("{source} -> {target}", source=about.source, target=about.target),
-                run=run,
-                source=about.source,
-                target=about.target,
-                dry_run=about.dry_run,
-                decided=now.counts.scanned,
-            )
+            names = {"source": about.source, "target": about.target}
+            dry = Message("{source} -> {target}", **names)
+            _log(Message("run {run}: {source} -> {target}", run=run, **names) if run else dry)
         elif now.silent is not None or now.doing == WAITING:
             return  # of what arrives there is a line for each run
-        elif time.monotonic() - self._time >= self._seconds:
+        elif time.monotonic() - self._time >= _LOG_SECONDS:
             self._advance(now)
 
     def _begin(self, now: Moment) -> None:
         self._time, self._done = time.monotonic(), now.done
         if not now.counted:
-            self._say("stage_began", now.doing, stage=now.doing)
+            _log(now.doing)
             return
         words = Message("{doing} documents", doing=now.doing)
         if now.total is not None:
             words = Message("{doing} {number:,} documents", doing=now.doing, number=now.total)
-        self._say("work_counted", words, doing=now.doing, documents=now.total)
+        _log(words)
 
     def _advance(self, now: Moment) -> None:
         at, done = time.monotonic(), now.done
@@ -127,33 +108,19 @@ class Log:
                 share=done / total,
                 left=left,
             )
-        if not now.counted:
-            self._say("index_loading", line, kept=done)
-            return
-        counts = now.counts
-        self._say(
-            "run_progressed",
-            joined([line, _short(counts)], ", ") if now.report else line,
-            documents=done,
-            expected=now.total,
-            docs_per_second=round(rate, 1),
-            resident_bytes=resident_bytes(now.process),
-            kept=counts.kept,
-            duplicates=counts.duplicates,
-            skipped=counts.skipped,
-            quarantined=counts.quarantined,
-        )
+        _log(joined([line, _short(now.counts)], ", ") if now.counted and now.report else line)
 
     def _wait(self, seconds: int | None) -> None:
         if seconds is None:
-            self._waited = -self._seconds
-            self._say("database_answered", Message("the database answers again"))
-        elif seconds - self._waited >= self._seconds:
+            self._waited = -_LOG_SECONDS
+            _log(Message("the database answers again"))
+        elif seconds - self._waited >= _LOG_SECONDS:
             self._waited = seconds
-            self._say("database_silent", _silent(seconds), logging.WARNING, seconds=seconds)
+            _log(_silent(seconds), logging.WARNING)
 
-    def _say(self, event: str, words: str, level: int = logging.INFO, **values: Any) -> None:
-        log.log(level, "%s", words, extra={"event": event, "values": values})
+
+def _log(words: str, level: int = logging.INFO) -> None:
+    log.log(level, "%s", words)
 
 
 def above(warning: str) -> None:
@@ -164,7 +131,7 @@ def above(warning: str) -> None:
 def told(line: str) -> None:
     """Log a line; where there is a bar, print it above."""
     if sys.stderr is None or not sys.stderr.isatty():
-        log.info("%s", line)
+        _log(line)
     else:
         _write(line)
 

@@ -16,7 +16,6 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Run
 from dedup_job.runs.stages import Profile, Stage
 
-_TELLING = 1.0  # seconds of a run from which its ceiling says something
 _SHARE = 10  # columns of a share
 
 
@@ -42,9 +41,12 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         console.say()
         console.say(title)
         console.table(table)
-    console.say()
-    for sentence in _work(report):
-        console.say(sentence)
+    if report.profile is not None:
+        stage, share = report.profile.bottleneck
+        console.say()
+        console.say(
+            Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
+        )
 
 
 def _heading(report: Run) -> Text:
@@ -231,7 +233,7 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
                 "{cut:,} documents have very many (up to {most:,}): each was compared with the "
                 "most similar of them",
                 cut=counts.cut,
-                most=counts.candidates.most,
+                most=counts.most_candidates,
             ),
         )
     if report.unindexed:
@@ -262,8 +264,6 @@ def _number(name: str, count: int) -> Message:
 
 
 def _tables(report: Run) -> Iterator[tuple[Message, Table]]:
-    if report.machines:
-        yield Message("Machines:"), _machines(report)
     yield Message("Stages:"), _stages(report)
     if report.profile is not None:
         yield Message("How busy they were:"), _profile(report.profile)
@@ -278,16 +278,8 @@ def _stages(report: Run) -> Table:
     return table
 
 
-def _machines(report: Run) -> Table:
-    table = new_table(Message("machine"), *figures(Message("workers"), Message("prepared")))
-    for name, machine in sorted(report.machines.items()):
-        table.add_row(name, *(f"{figure:,}" for figure in machine))
-    return table
-
-
 def _profile(profile: Profile) -> Table:
-    named = (Message("threads"), Message("busy"), Message("processor"), "us/doc")
-    names = (*named, Message("locked"), "docs/s", "MB/s")
+    names = (Message("threads"), Message("busy"), "us/doc", "docs/s")
     table = new_table(Message("stage"), *figures(*names))
     for stage, work in profile.work.items():
         if stage is Stage.LOAD or not work.documents:
@@ -297,28 +289,7 @@ def _profile(profile: Profile) -> Table:
             label(str(stage)),
             str(profile.threads_of(stage)),
             f"{busy:.0%}",
-            f"{work.processor / max(work.seconds, 1e-9):.0%}",
             f"{work.seconds / work.documents * 1e6:,.1f}",
-            f"{work.locked / work.documents * 1e6:,.1f}",
             f"{work.documents / wall:,.0f}",
-            f"{work.bytes / wall / 1e6:,.1f}" if work.bytes else "",
         )
     return table
-
-
-def _work(report: Run) -> Iterator[Message]:
-    """Yield what the tables of a profile do not say."""
-    found, profile = report.counts.candidates, report.profile
-    if found.total:
-        yield Message(
-            "candidates per document: mean {mean:,.2f}, p99 {p99:,}, max {most:,}",
-            mean=found.mean,
-            p99=found.percentile(99),
-            most=found.most,
-        )
-    if profile is None:
-        return
-    stage, share = profile.bottleneck
-    yield Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
-    if (ceiling := profile.ceiling) and profile.seconds >= _TELLING:
-        yield Message("with more cores and threads at most {speed:,.0f} docs/s", speed=ceiling)

@@ -30,7 +30,8 @@ _HEADERS = {
 class Ticket:
     """What lets a request in: the port that is asked and a token that nobody can guess.
 
-    The token travels in a header. A cookie would reach every other port of this machine as well.
+    The token travels in a header of its own, which no page of another site can send: a browser asks
+    first, and is refused. A cookie would reach every other port of this machine as well.
     """
 
     port: int
@@ -74,17 +75,10 @@ class Admission:
 
     def _is_welcome(self, scope: Scope) -> bool:
         headers = Headers(scope=scope)
-        hosts, origins = headers.getlist("host"), headers.getlist("origin")
+        hosts, tokens = headers.getlist("host"), headers.getlist(TOKEN_HEADER)
         if len(hosts) != 1 or hosts[0] not in self._ticket.hosts:
             return False  # a name that someone let point to this machine
-        if any(origin != f"http://{hosts[0]}" for origin in origins):
-            return False
         open_to_all = scope["method"] == "GET" and _is_open(scope["path"])
-        followed = open_to_all and headers.get("sec-fetch-mode", "navigate") == "navigate"
-        site = headers.get("sec-fetch-site", "same-origin")
-        if site not in ("same-origin", "none") and not followed:
-            return False  # a page of another site asks; a link that is followed opens this one
-        tokens = headers.getlist(TOKEN_HEADER)
         return open_to_all or (len(tokens) == 1 and self._ticket.is_token(tokens[0]))
 
 

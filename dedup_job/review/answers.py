@@ -16,7 +16,6 @@ from dedup_job.commands.review import Review
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.pages.render import asset
 from dedup_job.pages.review_page import (
-    LARGEST,
     STATIC,
     content_part,
     empty_page,
@@ -71,7 +70,7 @@ class _Desk:
 
     async def taken(self, request: Request) -> Response:
         """Store an answer; return the next pair, and the decision on this one."""
-        return await run_in_threadpool(self._answer, await _body(request))
+        return await run_in_threadpool(self._answer, await request.body())
 
     def _answer(self, body: bytes) -> Response:
         form = _form(body)
@@ -91,13 +90,8 @@ class _Desk:
         return HTMLResponse(panel, headers={"HX-Replace-Url": f"/?at={key}" if key else "/"})
 
 
-class _TooLarge(UsageError):
-    """The body of a request is larger than any that the page sends."""
-
-
 _STATUS: Mapping[type[Exception], int] = {  # the first that an error is an instance of
     DatabaseUnreachable: 503,
-    _TooLarge: 413,
     DedupError: 409,
 }
 
@@ -107,24 +101,10 @@ def _failure(request: Request, error: Exception) -> Response:
     status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 500)
     known = isinstance(error, DedupError)
     why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
-    ends = {"Connection": "close"} if isinstance(error, _TooLarge) else {}  # else it is read
     if "hx-request" not in request.headers:
-        return PlainTextResponse(f"{why}\n", status, ends)
-    headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML", **ends}
+        return PlainTextResponse(f"{why}\n", status)
+    headers = {"HX-Retarget": "#message", "HX-Reswap": "outerHTML"}
     return HTMLResponse(failure_part(why), status, headers)
-
-
-async def _body(request: Request) -> bytes:
-    """Return what was sent; of what is too large the beginning is read at most."""
-    body, length = bytearray(), int(request.headers.get("content-length", 0))
-    if length <= LARGEST:
-        async for part in request.stream():
-            body += part
-            if len(body) > LARGEST:
-                break
-    if max(length, len(body)) > LARGEST:
-        raise _TooLarge(f"more than {LARGEST >> 20} MiB at once; nothing was stored.")
-    return bytes(body)
 
 
 Form = dict[str, list[str]]

@@ -21,15 +21,13 @@ class Label(StrEnum):
 class AskedPair:
     """A pair as it is shown: its key, its place in the sample, what was said of it.
 
-    number: from 1 on, 0 for one that was answered before and is not in this sample. hidden: the
-    decision is not to be shown.
+    number: from 1 on, 0 for one that was answered before and is not in this sample.
     """
 
     key: str
     number: int
     document: DecidedDocument
     label: Label | None
-    hidden: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,9 @@
-"""Counts that add up, of a batch, a run or many runs; and numbers counted by size."""
+"""Counts that add up, of a batch, a run or many runs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
@@ -11,77 +11,6 @@ from dedup_job.documents import Reason, Skipped, names_of
 
 if TYPE_CHECKING:  # numpy takes 0.1 s to load
     from dedup_job.columns import Decisions, Documents
-
-_EXACT = 32
-BINS = 10
-"""Of similarities."""
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """Numbers from 0 on: exact up to 31, then the greatest number of a class of an eighth more.
-
-    total: their sum; most: the largest; classes: how many there are, by the class's number.
-    """
-
-    total: int = 0
-    most: int = 0
-    classes: Mapping[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, numbers: Iterable[int]) -> Histogram:
-        """Count numbers."""
-        counted = Counter(numbers)
-        classes: Counter[int] = Counter()
-        for number, count in counted.items():
-            classes[_class_of(number)] += count
-        total = sum(number * count for number, count in counted.items())
-        return cls(total, max(counted, default=0), dict(classes))
-
-    def __add__(self, other: Histogram) -> Histogram:
-        classes = _added(self.classes, other.classes)
-        return Histogram(self.total + other.total, max(self.most, other.most), classes)
-
-    @property
-    def count(self) -> int:
-        """How many numbers there are."""
-        return sum(self.classes.values())
-
-    @property
-    def mean(self) -> float:
-        """Their mean, 0 where there are none."""
-        return self.total / self.count if self.classes else 0.0
-
-    def percentile(self, percent: float) -> int:
-        """Return the number that so many per cent do not exceed; beyond 31 rounded up."""
-        left = self.count * percent / 100
-        for number, count in sorted(self.classes.items()):
-            left -= count
-            if left <= 0:
-                return min(number, self.most)
-        return self.most
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values; names are text, as BSON and JSON want it."""
-        classes = {str(number): count for number, count in sorted(self.classes.items())}
-        return {
-            "mean": self.mean,
-            "p99": self.percentile(99),
-            "max": self.most,
-            "total": self.total,
-            "classes": classes,
-        }
-
-    @classmethod
-    def from_dict(cls, row: Mapping[str, Any]) -> Histogram:
-        """Read back what `as_dict` wrote."""
-        classes = {int(number): count for number, count in row["classes"].items()}
-        return cls(row["total"], row["max"], classes)
-
-
-def tenths(numbers: Iterable[float]) -> dict[int, int]:
-    """Count numbers from 0 to 1 by bins of 0.1; 1 is in the last one."""
-    return dict(Counter(min(int(number * BINS), BINS - 1) for number in numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +25,8 @@ class Counts:
     collections, by its name; cut: documents with more candidates than are compared;
     missing_originals: candidates that someone removed from the target; replaced: how
     often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
-    cut_characters: what cleaning cut off at markers, of documents with a text; candidates: of
-    each document with a text that has no equal; similarities: by `tenths`, of near
-    duplicates, and of kept documents that had candidates with the nearest one.
+    cut_characters: what cleaning cut off at markers, of documents with a text; most_candidates: of
+    one document without an equal.
     """
 
     kept: int = 0
@@ -118,8 +46,7 @@ class Counts:
     replaced: int = 0
     cut_documents: int = 0
     cut_characters: int = 0
-    candidates: Histogram = field(default_factory=Histogram)
-    similarities: Mapping[int, int] = field(default_factory=dict)
+    most_candidates: int = 0
 
     @classmethod
     def of(cls, decisions: Decisions, similar_from: float = 1.0) -> Counts:
@@ -129,7 +56,6 @@ class Counts:
         alike = decisions.similarities
         if decisions.replaced:
             kept, exact, near, refused, alike = _as_if_first(decisions)
-        similarities = alike[near | refused]  # NaN where nothing is compared
         kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
         similar = Counter(decisions.kinds[refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions.richer[near].tolist()).items():
@@ -153,8 +79,7 @@ class Counts:
             cut=int((decisions.cut > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
             replaced=len(decisions.replaced) + int(decisions.gave_way.sum()),
-            candidates=Histogram.of(decisions.candidates[kept | near].tolist()),
-            similarities=tenths(similarities[similarities == similarities].tolist()),
+            most_candidates=int(decisions.candidates[kept | near].max(initial=0)),
         )
 
     @classmethod
@@ -168,6 +93,7 @@ class Counts:
         sums: dict[str, Any] = {
             name: _added(a, b) if isinstance(a, Mapping) else a + b for name, (a, b) in both.items()
         }
+        sums["most_candidates"] = max(both["most_candidates"])
         return Counts(**sums)
 
     @property
@@ -220,8 +146,7 @@ class Counts:
             "cleaning": {
                 "cut": {"documents": self.cut_documents, "characters": self.cut_characters}
             },
-            "candidates": self.candidates.as_dict(),
-            "similarities": [self.similarities.get(i, 0) for i in range(BINS)],
+            "candidates": {"max": self.most_candidates},
         }
 
     @classmethod
@@ -239,8 +164,7 @@ class Counts:
             missing_originals=row["void"],
             replaced=row.get("replaced", 0),
             **{f"cut_{name}": cut[name] for name in ("documents", "characters")},
-            candidates=Histogram.from_dict(row["candidates"]),
-            similarities={i: n for i, n in enumerate(row["similarities"]) if n},
+            most_candidates=row["candidates"]["max"],
         )
 
 
@@ -262,10 +186,3 @@ def _as_if_first(decisions: Decisions) -> Sequence[Any]:
 
 def _added(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:
     return dict(Counter(one) + Counter(other))
-
-
-def _class_of(number: int) -> int:
-    if number < _EXACT:
-        return number
-    step = 1 << (number.bit_length() - 4)  # an eighth of its power of two
-    return (number // step + 1) * step - 1

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
 
 from dedup_job.messages import Message
-from dedup_job.printing import id_as_json
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.stages import Profile
 
 _MUCH = 0.1  # of the documents that are no text
@@ -79,17 +77,13 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What a report says besides figures: names, settings, versions.
-
-    dial: what the confidence means, None where no model decides or where a run was read back.
-    """
+    """What a report says besides figures: names, settings, versions."""
 
     source: str
     target: str
     settings: Mapping[str, Any]
     versions: Mapping[str, str]
     dry_run: bool
-    dial: Dial | None = None
 
     @property
     def similar_from(self) -> float:
@@ -100,32 +94,6 @@ class About:
     def keeps(self) -> bool:
         """Tell whether rules say which copy stays."""
         return bool(self.settings.get("output", {}).get("keep"))
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """A kept document, how many duplicates of it were found, and the words it begins with.
-
-    shown: its `_id` as a person writes it; against: the other collection that it lies in, if any.
-    """
-
-    id: Any
-    duplicates: int
-    sample: str
-    shown: str
-    against: str = ""
-
-    def as_row(self, id_: Any) -> dict[str, Any]:
-        """Return it as a report has it, under the `_id` itself or as JSON has that."""
-        row = {"_id": id_, "duplicates": self.duplicates, "sample": self.sample}
-        return {**row, "against": self.against} if self.against else row
-
-
-class Machine(NamedTuple):
-    """A machine of a cluster: workers there, and documents that they prepared."""
-
-    workers: int
-    documents: int
 
 
 def in_utc(time: datetime | None) -> datetime | None:
@@ -142,12 +110,10 @@ class Run:
     not follow the source's changes; `refreshed` says how many were decided anew for that, or
     removed; `seconds` is wall time over all
     parts of a resumed run, `stages` the seconds by stage of the last part, summed over threads,
-    `clusters` the largest ones of the last part, known when it ends, and `unindexed` how often the
-    index does not find a kept document by a key that very many share; `expected` is about how many
-    documents the run has to decide, None where that is not known; `series` holds seconds,
-    documents and resident bytes over time; `machines` says by name who prepared the documents of
-    a run on a cluster; `differing` says by field how many dropped rows of a file have another
-    value there than the kept one.
+    `unindexed` how often the index does not find a kept document by a key that very many share,
+    `expected` about how many documents the run has to decide, None if not known; `series` holds
+    seconds, documents and resident bytes over time; `differing` says by field how many dropped
+    rows of a file have another value there than the kept one.
     """
 
     about: About
@@ -158,12 +124,10 @@ class Run:
     stages: Mapping[str, float]
     changed: Mapping[str, int] = field(default_factory=dict)
     refreshed: Mapping[str, int] = field(default_factory=dict)
-    clusters: tuple[Cluster, ...] = ()
     unindexed: int = 0
     profile: Profile | None = None
     expected: int | None = None
     series: Sequence[Sequence[float]] = ()
-    machines: Mapping[str, Machine] = field(default_factory=dict)
     differing: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -216,9 +180,8 @@ class Run:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Run:
-        """Read back what `as_row` wrote, but for clusters and profile."""
+        """Read back what `as_row` wrote, but for the profile."""
         settings, versions = row["settings"], row.get("versions") or {}
-        machines = row.get("machines") or ()
         return cls(
             About(row["source"], row.get("target", ""), settings, versions, dry_run=False),
             Status(row["status"]),
@@ -229,7 +192,6 @@ class Run:
             refreshed=row.get("refreshed") or {},
             expected=row.get("expected"),
             series=row.get("series") or (),
-            machines={one["name"]: Machine(one["workers"], one["documents"]) for one in machines},
         )
 
     def as_row(self) -> dict[str, Any]:
@@ -237,7 +199,6 @@ class Run:
         counts = self.checkpoint.counts
         # without points a row that is resumed keeps its own
         series = {"series": [list(point) for point in self.series]} if self.series else {}
-        machines = [{"name": name, **one._asdict()} for name, one in self.machines.items()]
         return {
             "started": self.checkpoint.started,
             "finished": self.finished,
@@ -259,8 +220,6 @@ class Run:
             "stages": dict(self.stages),
             "profile": self.profile.as_rows() if self.profile else [],
             "left_out": self.unindexed,
-            "clusters": [c.as_row(c.id) for c in self.clusters],
-            **({"machines": machines} if machines else {}),
             **({"differing": dict(self.differing)} if self.differing else {}),
             **series,
         }
@@ -270,6 +229,5 @@ class Run:
         row = self.as_row()
         for name in ("started", "finished"):
             row[name] = row[name].isoformat() if row[name] else None
-        row["clusters"] = [c.as_row(id_as_json(c.shown)) for c in self.clusters]
         row["warnings"] = self.warnings
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}

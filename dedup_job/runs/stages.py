@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import operator
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from dedup_job import _core
 from dedup_job.messages import Message
 
 T = TypeVar("T")
@@ -30,21 +28,13 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a stage did. seconds: busy, summed over its threads; processor: of these, at work here.
-
-    The rest of the busy seconds goes to waiting for the database, the disk or a processor.
-    locked: of the processor's seconds, those that are not native code, so that only one thread of
-    all has them at a time; documents, bytes: what came out of the stage.
-    """
+    """What a stage did. seconds: busy, summed over its threads; documents: that came out of it."""
 
     seconds: float = 0.0
-    processor: float = 0.0
-    locked: float = 0.0
     documents: int = 0
-    bytes: int = 0
 
     def __add__(self, other: Work) -> Work:
-        return Work(*map(operator.add, astuple(self), astuple(other)))
+        return Work(self.seconds + other.seconds, self.documents + other.documents)
 
 
 class Stopwatch:
@@ -55,19 +45,13 @@ class Stopwatch:
         self.work: dict[Stage, Work] = dict.fromkeys(Stage, Work())
 
     @contextmanager
-    def timing(self, stage: Stage, documents: int = 0, size: int = 0) -> Iterator[None]:
-        """Count the time of the block for a stage, and so many documents and bytes."""
-        start, processor, unlocked = time.perf_counter(), time.thread_time(), _core.unlocked_time()
+    def timing(self, stage: Stage, documents: int = 0) -> Iterator[None]:
+        """Count the time of the block for a stage, and n documents."""
+        start = time.perf_counter()
         try:
             yield
         finally:
-            seconds, processor = time.perf_counter() - start, time.thread_time() - processor
-            locked = max(processor - (_core.unlocked_time() - unlocked), 0.0)
-            self.add(stage, Work(seconds, processor, locked, documents, size))
-
-    def passed(self, stage: Stage, documents: int, size: int) -> None:
-        """Count documents and bytes that came out of a stage."""
-        self.add(stage, Work(documents=documents, bytes=size))
+            self.add(stage, Work(time.perf_counter() - start, documents))
 
     def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
         """Yield items, counting the time that it takes to get them."""
@@ -115,16 +99,6 @@ class Profile:
         name = max(shares, key=lambda stage: shares[stage])
         return name, shares[name]
 
-    @property
-    def ceiling(self) -> float:
-        """Documents per second at which the interpreter's lock is held all the time, or 0.
-
-        More cores do not bring a process beyond this.
-        """
-        stages = [work for stage, work in self.work.items() if stage is not Stage.LOAD]
-        locked, documents = sum(w.locked for w in stages), self.work[Stage.DECIDE].documents
-        return documents / locked if locked else 0.0
-
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the profile as values that JSON can hold."""
         return [
@@ -133,10 +107,7 @@ class Profile:
                 "threads": self.threads_of(stage),
                 "busy": self.busy(stage),
                 "seconds": work.seconds,
-                "processor_seconds": work.processor,
-                "locked_seconds": work.locked,
                 "documents": work.documents,
-                "bytes": work.bytes,
             }
             for stage, work in self.work.items()
             if stage is not Stage.LOAD

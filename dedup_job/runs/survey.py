@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,7 +11,6 @@ from typing import Any, TypeVar
 
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import KEPT, DecidedDocument
-from dedup_job.runs.dial import Dial
 from dedup_job.runs.run import Run
 
 BINS = 100
@@ -34,7 +32,6 @@ class Stratum(StrEnum):
     CLASS = "class"  # near duplicates with a difference of this class
     KEPT_APART = "kept_apart"  # kept documents, by the class that keeps them apart
     RICHER = "richer"  # near duplicates with content that the kept document lacks
-    SIZE = "size"  # near duplicates, by characters of the text
     RANDOM = "random"
     EXACT = "exact"
     WITHOUT_TEXT = "without_text"  # skipped and quarantined documents, by reason
@@ -125,8 +122,7 @@ class Survey:
     counts: of what target and ledger hold; of a dry run what they would hold more. adds_up: the
     runs, and what people did by hand, account for all of it. restored: documents that a person put
     back. threshold: of the similarity, or where the model decides (judged) of the probability.
-    dial: what that means, if its file says so. seed: of the samples. source_gone: nothing could be
-    read from the source. dry_run: nothing was written.
+    source_gone: nothing could be read from the source. dry_run: nothing was written.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
     duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
     are before.
@@ -141,8 +137,6 @@ class Survey:
     restored: int = 0
     threshold: float | None = None
     judged: bool = False
-    dial: Dial | None = None
-    seed: int = 0
     source_gone: bool = False
     dry_run: bool = False
     near: Drawn = Drawn()
@@ -200,7 +194,6 @@ class Survey:
             (Stratum.CLASS, _by(some, lambda one: [each.kind for each in one.pair.differences])),
             (Stratum.KEPT_APART, _by(apart, lambda one: [one.reason])),
             (Stratum.RICHER, _by(some, lambda one: one.pair.richer)),
-            (Stratum.SIZE, dict(sorted(_by(some, _size).items(), key=_first_number))),
             (Stratum.RANDOM, {"": self.near.random[-_AT_RANDOM:]}),
             (Stratum.EXACT, {"": exact[:_EACH]}),
             (Stratum.WITHOUT_TEXT, _by(without_text, lambda one: [one.reason])),
@@ -215,7 +208,6 @@ class Survey:
 
 _EACH, _AT_RANDOM = 3, 12  # of a stratum
 _Some = TypeVar("_Some")
-_SIZES = (30, 100, 300, 1000, 10_000)
 
 
 def _by_turns(*some: Sequence[_Some]) -> list[_Some]:
@@ -243,16 +235,3 @@ def _by(
             if len(group) < _EACH:
                 group.append(one)
     return found
-
-
-def _size(one: DecidedDocument) -> Sequence[str]:
-    """Return the range of sizes that a text is in; nothing where the text is gone."""
-    if one.text is None:
-        return ()
-    place = bisect_right(_SIZES, len(one.text))
-    low = _SIZES[place - 1] if place else 0
-    return (f"{low:,}-{_SIZES[place] - 1:,}" if place < len(_SIZES) else f"{low:,}+",)
-
-
-def _first_number(group: tuple[str, Sequence[DecidedDocument]]) -> int:
-    return int(group[0].rstrip("+").split("-")[0].replace(",", ""))

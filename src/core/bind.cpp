@@ -140,8 +140,6 @@ Out<bool> equal_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, In
 }  // namespace
 
 void bind_core(nb::module_& m) {
-    m.def("unlocked_time", [] { return Unlocked::spent(); },
-          "Return the processor seconds that this thread has spent in compiled code.");
     m.def("digests", &digests, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
     m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(),

@@ -131,28 +131,8 @@ inline Points text_of(const In<std::uint32_t>& points) {
     return view(points);
 }
 
-// Runs a block without the interpreter's lock; counts the processor time that this thread spends so.
-class Unlocked {
-public:
-    Unlocked() : began_(thread_seconds()) {}
-    ~Unlocked() { spent() += thread_seconds() - began_; }
-    Unlocked(const Unlocked&) = delete;
-    Unlocked& operator=(const Unlocked&) = delete;
-
-    static double& spent() {
-        thread_local double seconds = 0;
-        return seconds;
-    }
-
-private:
-    static double thread_seconds() {
-        timespec now{};
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-        return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-    }
-    nb::gil_scoped_release unlocked_;
-    double began_;
-};
+// Runs a block without the interpreter's lock.
+using Unlocked = nb::gil_scoped_release;
 
 // For what writes texts as UTF-8, which has no form for other numbers.
 inline void check_characters(Points points) {

@@ -67,7 +67,7 @@ def test_an_uri_file_is_read(filled: Db, tmp_path: Path) -> None:
         ("NAME.target.ledger", (), ("the same",)),
         ("NAME.target.runs", (), ("the same",)),
         ("NAME.target.state", (), ("the same",)),
-        ("part", (), ("view", "--query")),
+        ("part", (), ("view", "Name the collection behind it")),
         ("source", ("--query", "{lang: 1}"), ("--query", "character 2")),
         ("source", ("--query", "[1]"), ("--query", "must be an object")),
         ("source", ("--query", '{"_id": {"$oid": "zz"}}'), ("--query", "extended JSON")),
@@ -184,30 +184,20 @@ def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("name", "value", "words"),
     [
-        (
-            "DECISION__SIMILARITY",
-            "1.5",
-            ("decision.similarity", "less than or equal to 1", "'1.5'"),
-        ),
         ("DECISION__SIMILARITY", "nan", ("decision.similarity", "finite number")),
-        ("DECISION__SIMILARITY", "-0.1", ("decision.similarity", "greater than or equal to 0")),
         ("DECISION__JUDGE", "guards", ("'differences', 'similarity' or 'none'", "'guards'")),
-        ("DECISION__CONFIDENCE", "0", ("decision.confidence", "greater than 0", "'0'")),
-        ("DECISION__CONFIDENCE", "1.01", ("decision.confidence", "less than or equal to 1")),
-        ("DECISION__CONFIDENCE", "nan", ("decision.confidence", "finite number")),
-        ("DECISION__CONFIDENCE", "sure", ("decision.confidence", "valid number", "'sure'")),
         ("INDEX__CANDIDATE_GENERATORS", "simhash", ("index", "JSON")),
         ("INDEX__CANDIDATE_GENERATORS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
         ("INDEX__CANDIDATE_GENERATORS", '["text"]', ("text is unknown", "simhash, minhash")),
-        ("ABORT_IF__NEAR_RATE", "2", ("abort_if.near_rate", "less than or equal to 1")),
+        ("RUN__THREADS", "257", ("run.threads", "less than or equal to 256, not '257'")),
+        ("RUN__MAX_MEMORY", "0", ("run.max_memory", "greater than 0")),
+        ("RUN__MAX_MEMORY", "much", ("run.max_memory", "'much' is not a size; write 8GB")),
     ],
 )
-def test_settings_of_the_decision_out_of_range_are_refused_before_connecting(
+def test_settings_out_of_range_are_refused_before_connecting(
     name: str, value: str, words: tuple[str, ...]
 ) -> None:
-    environment = {"DEDUP_URI": "mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=1000"}
-    names = ("--source", "d.a", "--target", "d.b")
-    error = refusal("run", *names, **environment, **{f"DEDUP_{name}": value})
+    error = refusal("run", "--source", "d.a", "--target", "d.b", **{f"DEDUP_{name}": value})
     assert error.code == 2
     for word in words:
         assert word in str(error)
@@ -254,28 +244,18 @@ def test_names_without_a_database_are_refused(replica_set: str) -> None:
     assert_refused(result, 2, "names no database", "--db")
 
 
-def test_a_misspelt_command_names_the_nearest() -> None:
-    result = dedup("lst")
-    assert (result.returncode, "perhaps you meant list" in result.stderr) == (2, True)
-
-
-def test_an_unknown_option_ends_with_2() -> None:
-    assert_refused(dedup("run", "--sorce", "a"), 2, "--sorce")
-
-
 def deep(levels: int) -> str:
     """Return JSON of so many objects within each other."""
     return '{"a":' * levels + "1" + "}" * levels
 
 
-@pytest.mark.parametrize("levels", [181, 500, 950, 20_000])
-def test_a_query_nested_too_deep_is_refused_in_a_short_message(levels: int) -> None:
+def test_a_query_nested_too_deep_is_refused_in_a_short_message() -> None:
     names = ("--source", "d.a", "--target", "d.b")
-    by_option = refusal("run", *names, "--query", deep(levels))
-    by_variable = refusal("run", *names, DEDUP_SOURCE__QUERY=deep(levels))
+    by_option = refusal("run", *names, "--query", deep(20_000))
+    by_variable = refusal("run", *names, DEDUP_SOURCE__QUERY=deep(20_000))
     for error, name in ((by_option, "--query"), (by_variable, "source.query")):
         assert error.code == 2
-        assert f"{name}: nested more than 180 levels deep" in str(error)
+        assert f"{name}: not valid extended JSON" in str(error)
         assert len(str(error)) < 300
 
 
@@ -298,7 +278,7 @@ def test_a_query_by_which_nothing_can_be_counted_is_refused_as_such(
     assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize("field", ["$text", "a.$b", "a" + ".a" * 180])
+@pytest.mark.parametrize("field", ["$text", "a.$b"])
 def test_a_field_that_no_server_reads_is_refused(field: str) -> None:
     error = refusal("run", "--source", "d.a", "--target", "d.b", "--field", field)
     assert error.code == 2
@@ -353,19 +333,6 @@ def test_a_value_that_an_option_does_not_take_is_repeated(
     result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
     assert_refused(result, 2, words)
     assert len(result.stderr) < 400
-
-
-@pytest.mark.parametrize("name", [" target", "target ", "target\u3000"])
-def test_a_new_target_whose_name_begins_or_ends_with_a_blank_is_refused(
-    filled: Db, name: str
-) -> None:
-    names = ("--db", filled.name, "--source", "source", "--target", name)
-    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
-    assert error.code == 2
-    assert repr(f"{filled.name}.{name}") in str(error)
-    assert filled.list_collection_names() == ["source"]
-    filled.create_collection(name)  # one that is there is meant
-    invoke("run", *names, "--dry-run", DEDUP_URI=uri_of(filled))
 
 
 @pytest.mark.parametrize("name", ["admin", "config", "local"])

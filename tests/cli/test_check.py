@@ -30,7 +30,6 @@ BEHIND = {  # the row of a run that was killed
     "status": "running",
     "finished": None,
     "counts": Counts().as_dict(),
-    "clusters": [],
     "rates": Counts().rates(),
     "docs_per_second": 0.0,
     "profile": [],

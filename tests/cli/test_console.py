@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,7 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
     hostile[WEIRD].insert_one({"_id": "late", "text": "一段新的文字。"})
     ids = [shown(raw.fields({"_id": id_})) for id_ in IDS]
     for words, named in (
-        (["list", "--what", "refused"], ids[1:]),
+        (["list", "--what", "refused", "--texts"], ids[1:]),
         (["inspect", "--text", f"1980年的考题：{TEXT}", "--limit", "50"], ids),
         (["inspect", ids[2]], [ids[2]]),
         (["inspect", ids[1], "--limit", "64"], ids),
@@ -74,13 +73,6 @@ def test_every_command_prints_ids_whole_and_nothing_that_commands_the_terminal(
     assert commands(file.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("id_", IDS[1:])
-def test_an_id_as_it_is_printed_is_an_argument(hostile: Db, id_: Any) -> None:
-    name = shown(raw.fields({"_id": id_}))
-    output = said(hostile, "inspect", name, width=None)
-    assert re.match(rf"_id +{re.escape(name)}\n", output)
-
-
 def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) -> None:
     texts = [
         {"_id": {"again": id_}, "text": d["text"]} for id_, d in zip(IDS, DOCUMENTS, strict=True)
@@ -93,7 +85,7 @@ def test_ids_as_they_are_printed_stand_in_a_file(hostile: Db, tmp_path: Path) ->
     lines = [*map(shown, keys), ends["_id"]]
     file.write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
     output = said(hostile, "restore", "--ids", str(file), width=None)
-    assert output.startswith(f"{len(IDS) + 1} documents ")
+    assert f": {len(IDS) + 1} documents " in output
 
 
 def test_messages_reports_and_logs_of_a_process_command_nothing(

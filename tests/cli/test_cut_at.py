@@ -10,7 +10,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.errors import RunAborted
-from tests.running import invoke, outcome, refusal, run_here, uri_of
+from tests.running import invoke, outcome, refusal, uri_of
 
 Db = Database[dict[str, Any]]
 MATERIAL = (
@@ -63,24 +63,6 @@ def test_a_material_is_stored_whole_and_a_note_is_cut_off_and_counted(
         assert done.exit_code == 0, done.output
     page = (tmp_path / "page.html").read_text()
     assert "Cut off at the markers of cleaning.cut_at: 11 characters of 1 documents." in page
-
-
-def test_whatever_the_threads_and_the_batches_the_counts_are_the_same(database: Db) -> None:
-    database.source.insert_many([marked(i) for i in range(60)])
-    flags = {"cleaning__cut_at": ["来源："]}
-    counts = [
-        run_here(
-            database,
-            target=f"t{threads}x{batch}",
-            run__threads=threads,
-            run__batch_documents=batch,
-            abort_if__cut=1.0,
-            **flags,
-        ).checkpoint.counts
-        for threads, batch in ((1, 5000), (4, 7))
-    ]
-    assert counts[0] == counts[1]
-    assert (counts[0].cut_documents, counts[0].cut_characters) == (60, 60 * 11)
 
 
 def test_a_marker_that_begins_lines_of_the_texts_stops_the_run_before_it_writes(

@@ -131,21 +131,6 @@ def test_white_space_that_differs_is_seen_and_nothing_moves_the_cursor() -> None
     assert visible("a\tb\nc\x1b") == "a b c\\x1b"
 
 
-def test_characters_for_private_use_are_written_out() -> None:
-    output = printed("甲\ue5e5乙\U000f0001", "甲丙乙\U000f0001\u0378", plain())
-    assert "甲[-\\ue5e5-]乙\\U000f0001" in output
-    assert "甲{+丙+}乙\\U000f0001{+\\u0378+}" in output
-
-
-def test_columns_of_chinese_align() -> None:
-    left = "光合作用是绿色植物利用太阳光能，把水合成有机物的过程。第二句话在这里。"
-    lines = printed(left, left.replace("绿色", "褐色"), plain(60)).splitlines()
-    assert len({cell_len(line.rstrip("\n")) for line in lines if line.strip()}) == 1
-    second = [line.index("第二句话") for line in lines if "第二句话" in line]
-    row = next(line for line in lines if "第二句话" in line)
-    assert row.count("第二句话") == 2, second  # sentences stand in one row
-
-
 def test_of_a_long_text_the_stretches_that_differ_are_shown_with_context() -> None:
     same = "这是一句很长而且完全相同的话，" * 1000
     output = printed(f"{same}甲{same}", f"{same}乙{same}", plain())

@@ -23,10 +23,10 @@ def test_thirteen_commands_stand_in_four_groups() -> None:
     assert len(names) == 13
 
 
-def test_the_help_of_a_run_begins_with_examples_and_groups_24_options() -> None:
+def test_the_help_of_a_run_begins_with_examples_and_groups_23_options() -> None:
     lines = invoke("run", "--help", COLUMNS="80").stdout.splitlines()
     assert all(line.startswith("  dedup run --source ") for line in lines[2:4])
-    assert sum(line.startswith(("  --", "  -h", "  -y")) for line in lines) == 24
+    assert sum(line.startswith(("  --", "  -h", "  -y")) for line in lines) == 23
     titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert titles == ["Source and target:", "What is decided:", "How it runs:", "Output:"]
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.errors import DedupError
 from dedup_job.judgment.model import load_model, shipped_model
 from dedup_job.settings import load
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.proving import command, refused
+from tests.running import invoke, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 STEM = "{}去商店买了{}支{}和{}本练习本，{}支{}比{}本练习本贵{}元，问每本练习本多少元？"
@@ -33,18 +33,6 @@ def decided(database: Db) -> Db:
     database.source.insert_many({"_id": i, "text": text} for i, text in enumerate(texts))
     run_here(database)
     return database
-
-
-def where(database: Db) -> list[str]:
-    return ["--db", database.name, "--target", "target", "--uri", uri_of(database)]
-
-
-def said(database: Db, *words: str, stdin: str | None = None) -> str:
-    return invoke("learn", *where(database), *words, stdin=stdin).stdout
-
-
-def refused(database: Db, *words: str, stdin: str | None = None) -> DedupError:
-    return refusal("learn", *where(database), *words, stdin=stdin)
 
 
 def problems(number: int, seed: int = 1) -> Iterator[dict[str, Any]]:
@@ -68,7 +56,7 @@ def file_of(rows: list[dict[str, Any]], name: str = "pairs.jsonl") -> str:
 
 def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided: Db) -> None:
     shipped = shipped_model()
-    output = said(decided, "--pairs", file_of([*problems(120)]))
+    output = command(decided, "learn", "--pairs", file_of([*problems(120)]))
     assert f"120 labelled pairs of {decided.name}.target: 60 same, 60 different" in output
     for name in ("the model that ships, now", "the same, by these labels", "the new model"):
         assert name in output
@@ -88,7 +76,7 @@ def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided: Db) -> N
 
 
 def test_the_command_that_it_prints_runs_with_the_new_model(decided: Db) -> None:
-    output = said(decided, "--pairs", file_of([*problems(60)]))
+    output = command(decided, "learn", "--pairs", file_of([*problems(60)]))
     (line,) = (line.strip() for line in output.splitlines() if line.startswith("  dedup run"))
     names = ["--source", f"{decided.name}.source", "--target", f"{decided.name}.target_learnt"]
     assert line.split()[2:6] == names
@@ -99,7 +87,7 @@ def test_the_command_that_it_prints_runs_with_the_new_model(decided: Db) -> None
 def test_settings_of_the_target_are_in_the_file_and_no_connection(database: Db) -> None:
     database.source.insert_many({"_id": i, "body": f"text {i} 光合作用"} for i in range(3))
     run_here(database, source__field="body", cleaning__cut_at=['来源"：'], run__threads=1)
-    said(database, "--pairs", file_of([*problems(20)]), "--out", "my.json")
+    command(database, "learn", "--pairs", file_of([*problems(20)]), "--out", "my.json")
     text = Path("my.toml").read_text("utf-8")
     settings = load(file=Path("my.toml")).settings
     assert settings.source.field == "body"
@@ -117,13 +105,13 @@ def test_labels_of_review_are_learnt_from(decided: Db) -> None:
         for label, a, b in (("S", 0, 1), ("D", "n0", "n1"), ("U", "n2", "n3"))
     ]
     stdin = "\n".join(map(json.dumps, lines))
-    invoke("review", "--import", "-", *where(decided), stdin=stdin)
-    output = said(decided)
+    command(decided, "review", "--import", "-", stdin=stdin)
+    output = command(decided, "learn")
     assert "2 labelled pairs" in output
     assert "left out: 1 unsure" in output
     decided.source.delete_many({"_id": "n0"})
     decided.target.delete_many({"_id": "n0"})
-    assert "1 label of same, none of different" in str(refused(decided, "--overwrite"))
+    assert "1 label of same, none of different" in str(refused(decided, "learn", "--overwrite"))
 
 
 def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -> None:
@@ -132,7 +120,7 @@ def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -
     early = {**rows[0], "label": "S", "when": "2026-01-01T00:00Z", "name": "bert"}
     late = {**rows[0], "label": "D", "when": "2026-02-01T00:00Z", "name": "anna"}
     name = file_of([late, early, rows[1], again, *rows[2:]])
-    output = said(decided, "--pairs", name)
+    output = command(decided, "learn", "--pairs", name)
     assert "2 labels contradicted by a later one:" in output
     assert f"{name}, line 3: same; {name}, line 4: different, which counts" in output
     assert f"{name}, line 2: same; {name}, line 1: different, which counts" in output
@@ -141,14 +129,16 @@ def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -
 
 
 def test_without_labels_it_says_how_to_get_some(decided: Db) -> None:
-    error = refused(decided)
+    error = refused(decided, "learn")
     assert error.code == 2
     assert "has no labels to learn from: label pairs with `dedup review --target" in str(error)
 
 
 @pytest.mark.parametrize(("label", "none"), [("S", "different"), ("D", "same")])
 def test_labels_of_one_class_teach_nothing(decided: Db, label: str, none: str) -> None:
-    error = refused(decided, "--pairs", file_of([{**r, "label": label} for r in problems(9)]))
+    error = refused(
+        decided, "learn", "--pairs", file_of([{**r, "label": label} for r in problems(9)])
+    )
     assert error.code == 2
     assert f"9 labels of {'same' if label == 'S' else 'different'}, none of {none}" in str(error)
     assert not Path("target.model.json").exists()
@@ -169,39 +159,40 @@ def test_labels_of_one_class_teach_nothing(decided: Db, label: str, none: str) -
 )
 def test_a_line_that_is_no_labelled_pair_is_named(decided: Db, line: str, why: str) -> None:
     Path("pairs.jsonl").write_text(f"{json.dumps(next(problems(1)))}\n{line}\n", "utf-8")
-    error = refused(decided, "--pairs", "pairs.jsonl")
+    error = refused(decided, "learn", "--pairs", "pairs.jsonl")
     assert error.code == 2
     assert f"pairs.jsonl, line 2: {why}" in str(error)
     assert "1 lines are no labelled pairs; nothing was learnt" in str(error)
 
 
 def test_a_file_that_is_missing_or_no_text_is_refused(decided: Db) -> None:
-    assert "none.jsonl cannot be read" in str(refused(decided, "--pairs", "none.jsonl"))
+    assert "none.jsonl cannot be read" in str(refused(decided, "learn", "--pairs", "none.jsonl"))
     Path("bytes").write_bytes(b"\xff\xfe")
-    assert "bytes is not UTF-8" in str(refused(decided, "--pairs", "bytes"))
-    assert "--pairs is empty" in str(refused(decided, "--pairs", ""))
+    assert "bytes is not UTF-8" in str(refused(decided, "learn", "--pairs", "bytes"))
 
 
 def test_files_that_are_there_are_not_replaced_unasked(decided: Db) -> None:
     name = file_of([*problems(20)])
     Path("target.model.toml").write_text("mine", "utf-8")
-    error = refused(decided, "--pairs", name)
+    error = refused(decided, "learn", "--pairs", name)
     assert error.code == 2
     assert "target.model.toml exists" in str(error)
     assert Path("target.model.toml").read_text("utf-8") == "mine"
     assert not Path("target.model.json").exists()
-    said(decided, "--pairs", name, "--overwrite")
+    command(decided, "learn", "--pairs", name, "--overwrite")
     assert load(file=Path("target.model.toml"))
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_the_work(decided: Db) -> None:
-    error = refused(decided, "--pairs", file_of([*problems(20)]), "--out", "no/such/model.json")
+    error = refused(
+        decided, "learn", "--pairs", file_of([*problems(20)]), "--out", "no/such/model.json"
+    )
     assert "is not a folder that can be written to" in str(error)
 
 
 def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided: Db) -> None:
     rows = [*problems(20)]
     odd = [{"a": None, "b": "x", "label": "S"}, {"a": "x", "b": "<p>x</p>", "label": "D"}]
-    output = said(decided, "--pairs", file_of([*rows, *odd]))
+    output = command(decided, "learn", "--pairs", file_of([*rows, *odd]))
     assert "20 labelled pairs" in output
     assert "left out: 2 with a text that is gone, or with equal texts" in output

@@ -9,8 +9,9 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError, StateMismatch, UsageError
-from dedup_job.mongo.maintenance import lease_admin
+from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.mongo.maintenance import target_status
+from tests.proving import names, refused
 from tests.running import (
     Forked,
     invoke,
@@ -25,14 +26,8 @@ Db = Database[dict[str, Any]]
 
 def status(database: Db, *more: str) -> str:
     """Return what `dedup status` prints."""
-    words = ("status", *more, "--target", f"{database.name}.target")
-    return " ".join(invoke(*words, DEDUP_URI=uri_of(database)).output.split())
-
-
-def refused(database: Db, *more: str) -> DedupError:
-    """Return the error of a break that is refused."""
-    words = ("status", "--break-lease", *more, "--target", f"{database.name}.target")
-    return refusal(*words, DEDUP_URI=uri_of(database))
+    result = invoke(*names(database, "status", *more), DEDUP_URI=uri_of(database))
+    return " ".join(result.output.split())  # both streams
 
 
 def test_the_holder_is_shown_and_whether_it_is_alive(paused: tuple[Db, Forked]) -> None:
@@ -75,7 +70,7 @@ def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
 
 def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Forked]) -> None:
     database, process = paused
-    error = refused(database)
+    error = refused(database, "status", "--break-lease")
     assert isinstance(error, UsageError)
     assert f"process {process.pid}" in str(error)
     assert "--yes" in str(error)
@@ -86,7 +81,7 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database, _ = paused
-    look = lease_admin.lease_of
+    look = target_status.lease_of
 
     def look_long(*arguments: Any) -> Any:
         seen = look(*arguments)
@@ -94,7 +89,7 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
         return seen
 
     monkeypatch.setattr("dedup_job.commands.status.lease_of", look_long)
-    error = refused(database, "--yes")
+    error = refused(database, "status", "--break-lease", "--yes")
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)
     assert (database["target.state"].find_one() or {})["lease"] is not None
@@ -109,8 +104,8 @@ def test_a_target_that_was_never_written_is_refused_and_others_are_named(
 ) -> None:
     database.source.insert_one({"text": "x"})
     run_here(database)
-    names = ("--target", f"{database.name}.tarjet")
-    error = refusal(*command.split(), *names, DEDUP_URI=uri_of(database))
+    target = ("--target", f"{database.name}.tarjet")
+    error = refusal(*command.split(), *target, DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
     assert f"{database.name}.tarjet does not exist: no dedup run ever wrote to it" in str(error)
     assert f"Targets in {database.name}: target." in str(error)

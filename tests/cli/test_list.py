@@ -6,9 +6,6 @@ import csv
 import io
 import json
 import re
-import shlex
-import subprocess
-import sys
 from collections import Counter
 from typing import Any
 
@@ -21,7 +18,7 @@ from dedup_job.mongo.maintenance import sampling
 from dedup_job.mongo.reading import PageSize
 from dedup_job.report.labels import measured
 from tests.proving import command, refused
-from tests.running import environment_for, run_here, uri_of
+from tests.running import run_here
 
 Db = Database[dict[str, Any]]
 
@@ -275,16 +272,6 @@ def test_a_list_goes_on_over_many_pages(database: Db, monkeypatch: pytest.Monkey
         (3, 6),
     ]
     assert ids_of(database, "--what", "groups", "--limit", "2") == ["0", "1"]
-
-
-def test_who_has_seen_enough_ends_it_quietly(decided: Db) -> None:
-    words = ["list", "--what", "dropped", "--target", f"{decided.name}.target", "--format", "jsonl"]
-    line = f"{sys.executable} -m dedup_job {shlex.join(words)} | head -1; echo ${{PIPESTATUS[0]}}"
-    environment = environment_for(uri_of(decided))
-    found = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, text=True)
-    first, code = found.stdout.splitlines()
-    assert (json.loads(first)["id"], code) == (1, "0")
-    assert "Traceback" not in found.stderr
 
 
 def at_random(database: Db, what: str, *words: str) -> str:

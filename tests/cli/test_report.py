@@ -11,7 +11,6 @@ from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError, UsageError
-from dedup_job.messages import asked_language
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -29,27 +28,6 @@ def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
     assert page.startswith("<!doctype html>")
     assert 'data-language="zh"' in page
     assert file.stat().st_size < 3_000_000
-
-
-@pytest.mark.parametrize(
-    ("environment", "language"),
-    [
-        ({"LANG": "zh_CN.UTF-8"}, "zh"),
-        ({"LC_ALL": "en_US.UTF-8", "LANG": "zh_CN.UTF-8"}, "en"),
-        ({"LANG": "de_DE.UTF-8"}, ""),
-        ({"DEDUP_LANG": "zh", "LC_ALL": "en_US.UTF-8"}, "zh"),
-        ({"LC_ALL": "C.UTF-8", "LANG": "zh_CN.UTF-8"}, ""),
-        ({}, ""),
-    ],
-)
-def test_the_language_asked_for_is_that_of_the_environment_if_there_are_words_for_it(
-    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], language: str
-) -> None:
-    for name in ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environment.items():
-        monkeypatch.setenv(name, value)
-    assert asked_language() == language
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path):

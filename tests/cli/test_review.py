@@ -13,25 +13,10 @@ from pymongo.database import Database
 
 from dedup_job.cli import review as cli
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.proving import command, refused
+from tests.running import run_here
 
 Db = Database[dict[str, Any]]
-
-
-def where(database: Db) -> list[str]:
-    """Return the options that name the target."""
-    return ["--db", database.name, "--target", "target", "--uri", uri_of(database)]
-
-
-def command(database: Db, *words: str, stdin: str | None = None) -> str:
-    """Run a command on the target that ends well; return what it prints."""
-    return invoke(*words, *where(database), stdin=stdin).stdout
-
-
-def refused(database: Db, *words: str, stdin: str | None = None) -> DedupError:
-    """Run a command on the target that is refused; return the error."""
-    return refusal(*words, *where(database), stdin=stdin)
 
 
 @pytest.fixture

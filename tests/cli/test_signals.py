@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from dedup_job.cli import main
-from dedup_job.cli.signals import StopSignals, ending_at_once
+from dedup_job.cli.signals import STOPPING, StopSignals, ending_at_once
 from dedup_job.errors import Interrupted
 
 
@@ -55,14 +55,14 @@ def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
 
 
 def test_the_second_signal_comes_again_as_well(capfd: pytest.CaptureFixture[str]) -> None:
-    with StopSignals(say=lambda: None) as stop:
+    with StopSignals() as stop:
         stop.wait_for_batch()
         in_a_finalizer(signal.SIGTERM)
         assert stop()
         in_a_finalizer(signal.SIGTERM)
         with pytest.raises(KeyboardInterrupt):
             time.sleep(10)
-    assert capfd.readouterr() == ("", "")
+    assert capfd.readouterr() == ("", f"\n{STOPPING}\n")
 
 
 def test_other_errors_that_python_drops_are_told_as_before(

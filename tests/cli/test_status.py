@@ -9,13 +9,8 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.running import (
-    Forked,
-    invoke,
-    run_here,
-    scanned,
-    uri_of,
-)
+from tests.proving import command
+from tests.running import Forked, run_here, scanned
 
 Db = Database[dict[str, Any]]
 
@@ -26,18 +21,10 @@ def fill(database: Db) -> None:
     run_here(database)
 
 
-def _names(database: Db) -> tuple[str, str]:
-    return "--target", f"{database.name}.target"
-
-
 def status(database: Db) -> dict[str, Any]:
     """Return what the command says as JSON; it also says it in words."""
-    names = _names(database)
-    words = invoke("status", *names, DEDUP_URI=uri_of(database)).stdout
-    found: dict[str, Any] = json.loads(
-        invoke("status", *names, "--json", DEDUP_URI=uri_of(database)).stdout
-    )
-    assert found["sentence"] in " ".join(words.split())
+    found: dict[str, Any] = json.loads(command(database, "status", "--json"))
+    assert found["sentence"] in " ".join(command(database, "status").split())
     return found
 
 
@@ -60,7 +47,7 @@ def test_a_run_at_work_is_told_with_its_process_and_its_progress(
 def test_a_standalone_server_says_what_is_not_seen(any_database: Db) -> None:
     fill(any_database)
     is_alone = "setName" not in any_database.client.admin.command("hello")
-    said = invoke("status", *_names(any_database), DEDUP_URI=uri_of(any_database)).stdout
+    said = command(any_database, "status")
     assert ("what the source changes or deletes is not seen" in said) == is_alone
 
 
@@ -93,20 +80,18 @@ def test_new_documents_and_the_last_success_are_told(any_database: Db) -> None:
 def test_what_was_put_back_by_hand_is_no_run(database: Db) -> None:
     fill(database)
     (row,) = database["target.ledger"].find({"decision": "duplicate"}).limit(1)
-    target = ("--db", database.name, "--target", "target")
-    invoke("restore", str(row["_id"]), *target, DEDUP_URI=uri_of(database))
+    command(database, "restore", str(row["_id"]))
     found = status(database)
     assert (found["state"], found["run"]["number"]) == ("done", 1)
     for run in ("2", "1"):  # the restored document first
-        invoke("undo", run, "--yes", *target, DEDUP_URI=uri_of(database))
+        command(database, "undo", run, "--yes")
     assert status(database)["state"] == "undone"
 
 
 def test_a_source_that_is_gone_is_said(database: Db) -> None:
     fill(database)
     database.source.drop()
-    words = invoke("status", "--target", f"{database.name}.target", DEDUP_URI=uri_of(database))
-    assert "the source is empty, or it is gone" in words.stdout
+    assert "the source is empty, or it is gone" in command(database, "status")
 
 
 def test_a_target_whose_runs_are_gone_says_that_none_began(database: Db) -> None:

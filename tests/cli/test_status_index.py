@@ -1,14 +1,12 @@
-"""The index files of a target in `dedup status`, `--rebuild-index` and `dedup check --all`."""
+"""The index file of a target in `dedup status` and `--rebuild-index`."""
 
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-from bson import Int64
 from pymongo.database import Database
 
 from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
@@ -52,16 +50,6 @@ class Kept:
         found: dict[str, Any] | None = json.loads(said.stdout)["index"]
         return found
 
-    def compared(self) -> tuple[int, list[str]]:
-        """Return how many documents `dedup check --all` compared, and in what they differ."""
-        report = self.folder.with_name("check.json")
-        words = ["check", *self.arguments, "--source", "source", "--all", "--report", str(report)]
-        with suppress(StateMismatch):
-            invoke(*words, **self.environment)
-        checks = json.loads(report.read_text(encoding="utf-8"))["checks"]
-        (row,) = [row for row in checks if row["check"] == "snapshot not of the target"]
-        return row["examined"], row["first"]
-
     def refused(self, *more: str) -> Any:
         """Return the error of a rebuild that is refused."""
         return refusal("status", "--rebuild-index", *self.arguments, *more, **self.environment)
@@ -97,7 +85,7 @@ def test_files_that_are_not_used_say_why(kept: Kept) -> None:
     content = kept.file.read_bytes()
     kept.file.write_bytes(content[: len(content) // 2])
     assert (kept.status() or {})["why_not"] == "it is damaged"
-    kept.file.write_bytes(content)
+    assert (kept.status("--rebuild-index") or {})["used"]
     kept.database["target.state"].update_one({}, {"$set": {"settings.source.field": "body"}})
     assert (kept.status() or {})["why_not"] == "it was made with other settings"
 
@@ -113,33 +101,6 @@ def test_a_rebuild_takes_the_settings_of_the_last_run(kept: Kept) -> None:
     assert "index.distance = 3 then, 2 now" in str(error)
 
 
-def test_a_check_names_in_what_the_snapshot_differs(kept: Kept) -> None:
-    kept.run()
-    target = kept.database.target
-    held = target.find_one({"_id": 1})
-    assert held is not None
-    target.delete_one({"_id": 4})
-    target.update_one({"_id": 7}, {"$set": {"dedup.fingerprint": Int64(1)}})
-    target.update_many({"_id": {"$gt": 10, "$lt": 18}}, {"$set": {"text": "另一段正文"}})
-    target.insert_one({**held, "_id": "an id of another type"})
-    assert kept.compared() == (
-        30,
-        [
-            '1 documents in the target, not in the snapshot: _id "an id of another type"',
-            "1 documents in the snapshot, not in the target: _id 4",
-            "8 documents with another fingerprint or text: _id 7, 11, 12, 13, 14, ...",
-        ],
-    )
-
-
-@pytest.mark.parametrize("keeping", [True, False])
-def test_a_snapshot_that_no_run_uses_is_not_compared(kept: Kept, keeping: bool) -> None:
-    kept.run(keeping)
-    kept.database.source.insert_many(texts(5, 30))
-    kept.run(keeping=False)
-    assert kept.compared() == (0, [])
-
-
 def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
     any_database: Db, tmp_path: Path
 ) -> None:
@@ -147,19 +108,9 @@ def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
     kept.run(keeping=False)
     before = one(kept.database, "target.state")
     assert (kept.status("--rebuild-index") or {})["documents"] == 30
-    assert kept.compared() == (30, [])
     after = one(kept.database, "target.state")
     assert after.pop("token") == before.pop("token") + 1
     assert after == before  # the lease is given back, and nothing else changed
-
-
-def test_a_damaged_file_is_found_by_a_check_and_repaired_by_a_rebuild(kept: Kept) -> None:
-    kept.run()
-    kept.file.write_bytes(kept.file.read_bytes()[:-1])
-    ((line,),) = kept.compared()[1:]
-    assert "it is damaged" in line
-    kept.status("--rebuild-index")
-    assert kept.compared() == (30, [])
 
 
 def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:

@@ -46,8 +46,6 @@ def test_a_run_ends_as_one_left_alone_although_a_worker_is_killed(subject):
     assert not any(PASSWORD.encode() in one for one in [*written, *map(str.encode, shown)])
     row = subject.database["target.runs"].find_one({"_id": 1})
     assert row["counts"]["cleaning"]["cut"]["documents"] > 0
-    (machine,) = row["machines"]
-    assert machine["documents"] == subject.documents
     assert subject.run("target") in (0, 3)  # on this machine alone there is nothing left to do
     assert subject.differences() == []
 

@@ -14,7 +14,7 @@ from dedup_job.commands import cores
 from dedup_job.commands.cores import index_memory, needed_memory
 from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load_settings
-from tests.running import dedup, refusal, uri_of
+from tests.running import dedup, uri_of
 
 Db = Database[dict[str, Any]]
 
@@ -87,25 +87,3 @@ def test_a_run_that_cannot_fit_ends_with_2_and_writes_nothing(database: Db) -> N
     assert "run.max_memory allows 0.1 GB" in refused.stderr
     assert "Traceback" not in refused.stderr
     assert database.list_collection_names() == ["source"]
-
-
-@pytest.mark.parametrize(
-    ("flag", "value", "words"),
-    [
-        ("threads", "0", "greater than or equal to 1, not '0'"),
-        ("threads", "257", "less than or equal to 256, not '257'"),
-        ("max_rate", "0", "greater than 0, not '0'"),
-        ("max_rate", "nan", "finite number"),
-        ("max_memory", "0", "greater than 0"),
-        ("max_memory", "much", "'much' is not a size; write 8GB"),
-        ("batch_documents", "0", "greater than or equal to 1, not '0'"),
-        ("batch_documents", "100001", "less than or equal to 100000, not '100001'"),
-    ],
-)
-def test_what_a_run_cannot_work_with_is_refused_by_name_and_value(
-    flag: str, value: str, words: str
-) -> None:
-    names = ("run", "--source", "d.a", "--target", "d.b")
-    message = str(refusal(*names, **{f"DEDUP_RUN__{flag.upper()}": value}))
-    assert flag in message
-    assert words in message

@@ -210,9 +210,7 @@ def test_after_a_run_that_may_go_on_all_is_read(
 
 def damage(runs: Watched) -> None:
     """Change a byte of the snapshot."""
-    with runs.file.open("r+b") as stream:
-        stream.seek(9000)
-        stream.write(b"\xff")
+    _damage(runs.file)
 
 
 def remove_a_document(runs: Watched) -> None:
@@ -321,21 +319,20 @@ def test_a_run_that_keeps_nothing_adds_a_file_that_the_next_one_replaces(parted:
         assert names(parted) == ["1.index", "2.index", "index"]
 
 
-def _remove(file: Path, _: Path) -> None:
-    file.unlink()
-
-
-def _damage(file: Path, _: Path) -> None:
+def _damage(file: Path, *_: Path) -> None:
     with file.open("r+b") as stream:
         stream.seek(9000)
         stream.write(b"\xff")
 
 
-def _put_the_first_in_its_place(file: Path, first: Path) -> None:
-    file.write_bytes(first.read_bytes())
-
-
-@pytest.mark.parametrize("change", [_remove, _damage, _put_the_first_in_its_place])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda file, _: file.unlink(),
+        _damage,
+        lambda file, first: file.write_bytes(first.read_bytes()),
+    ],
+)
 def test_without_one_of_its_files_what_is_missing_is_read_from_the_target(
     parted: Watched, change: Any
 ) -> None:

@@ -14,7 +14,6 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.commands.survey import survey_target
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
-from dedup_job.errors import UsageError
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.survey import Stratum, Survey
 from dedup_job.settings import load
@@ -30,9 +29,9 @@ def filled(database: Db) -> Db:
     return database
 
 
-def survey(database: Db, **more: Any) -> Survey:
+def survey(database: Db) -> Survey:
     settings = load({"connection.uri": uri_of(database)}).settings
-    return survey_target(settings, f"{database.name}.target", **more)
+    return survey_target(settings, f"{database.name}.target")
 
 
 def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
@@ -64,20 +63,6 @@ def test_it_adds_up_and_every_stratum_holds_what_it_says(filled: Db):
                 assert one.other is not None
     named = {layer.name for layer in found.layers if layer.stratum is Stratum.WITHOUT_TEXT}
     assert named == set(found.counts.reasons)
-
-
-def test_a_dry_run_counts_the_same_pairs(filled: Db):
-    collector = SurveyCollector()
-    settings = load({"connection.uri": uri_of(filled)}).settings
-    request = Request(f"{filled.name}.source", f"{filled.name}.other", dry_run=True)
-    run_job(settings, request, Watch(collector=collector))
-    dry, found = collector.survey, survey(filled)
-    assert dry is not None
-    assert (dry.near.bins, dry.refused.bins) == (found.near.bins, found.refused.bins)
-    assert [one.key for one in dry.near.extreme] != []
-    assert {one.reason for one in dry.refused.extreme} == {"unlikely"}
-    assert (dry.threshold, dry.judged, dry.dial) == (found.threshold, True, found.dial)
-    assert dry.dial is not None
 
 
 @pytest.mark.parametrize(
@@ -155,16 +140,11 @@ def test_where_similarity_decides_it_is_what_the_threshold_stands_for(database: 
     database.source.insert_many(make_corpus(800, seed=5))
     run_here(database, decision__judge="similarity", decision__similarity=0.97)
     found = survey(database)
-    assert (found.threshold, found.judged, found.dial) == (0.97, False, None)
+    assert (found.threshold, found.judged) == (0.97, False)
     assert sum(found.refused.bins) == sum(found.counts.refused.values()) > 0
     (least, *_) = found.near.extreme
     assert least.pair.probability is None
     assert least.pair.measure == least.pair.similarity
-
-
-def test_the_same_seed_shows_the_same_pairs_and_another_one_others(filled: Db):
-    assert survey(filled, seed=3).layers == survey(filled, seed=3).layers
-    assert survey(filled, seed=3).layers != survey(filled, seed=4).layers
 
 
 def test_the_largest_groups_are_those_of_the_ledger(filled: Db):
@@ -188,11 +168,6 @@ def test_texts_of_a_source_that_is_gone_are_missing_and_it_is_said(filled: Db):
 def test_a_document_that_is_missing_from_the_target_is_seen(filled: Db):
     filled.target.delete_one({})
     assert not survey(filled).adds_up
-
-
-def test_a_target_that_no_run_wrote_is_refused(database: Db):
-    with pytest.raises(UsageError, match="target"):
-        survey(database)
 
 
 def test_the_form_classic_has_no_refused_pairs_and_a_survey_all_the_same(database: Db):

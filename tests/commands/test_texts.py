@@ -38,6 +38,7 @@ def test_what_is_not_compared_is_said() -> None:
     [
         (lambda: dedup_job.deduplicate("text"), "texts are str"),
         (lambda: dedup_job.deduplicate(None), "texts are NoneType"),
+        (lambda: dedup_job.deduplicate(type("DataFrame", (list,), {"columns": ()})()), "DataFrame"),
         (lambda: list(dedup_job.deduplicate(["a", 5])), "text 1 is int"),
         (lambda: list(dedup_job.deduplicate([("a", 5)])), "text 0 is int"),
         (lambda: dedup_job.deduplicate([], {"a": 1}), "settings are dict"),

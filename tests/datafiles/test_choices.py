@@ -64,12 +64,9 @@ def test_documents_with_other_choices_are_other_questions(kind: str, database: D
 
 
 @pytest.mark.parametrize("kind", ["texts", "key and value", "an object of arrays", "one text"])
-@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
-def test_columns_of_other_formats_are_several_fields(kind: str, suffix: str, tmp_path: Path):
-    given = questions(KINDS[kind])
-    if suffix == ".csv":
-        given = [{**q, "options": json.dumps(q["options"])} for q in given]
-    source, out = write(tmp_path / f"in{suffix}", given), tmp_path / f"out{suffix}"
+def test_columns_of_csv_are_several_fields(kind: str, tmp_path: Path):
+    given = [{**q, "options": json.dumps(q["options"])} for q in questions(KINDS[kind])]
+    source, out = write(tmp_path / "in.csv", given), tmp_path / "out.csv"
     deduplicate_file(BOTH, Files(source, out))
     assert [int(row["id"]) for row in read(out)] == [0, 1]
 

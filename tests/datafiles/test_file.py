@@ -12,9 +12,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from pymongo.database import Database
 
@@ -26,7 +23,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from tests.running import dedup, invoke, refusal, run_here
 
-SUFFIXES = [".jsonl", ".jsonl.gz", ".jsonl.zst", ".ndjson", ".csv", ".tsv", ".csv.gz", ".parquet"]
+SUFFIXES = [".jsonl", ".jsonl.gz", ".ndjson", ".csv", ".tsv", ".csv.gz"]
 NAMES = ("decision", "of", "reason", "distance", "similarity", "probability", "found_by", "detail")
 ROWS: list[dict[str, Any]] = [
     {"id": "a", "text": "<p>水是生命之源，地球上的生命离不开水。</p>", "n": 1.50},
@@ -50,9 +47,7 @@ def rows() -> list[dict[str, Any]]:
 def write(file: Path, rows: Sequence[dict[str, Any]]) -> Path:
     """Write rows in the format that the name says."""
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    if ".parquet" in file.suffixes:
-        pd.DataFrame(rows).to_parquet(file)
-    elif {".csv", ".tsv"} & {*file.suffixes}:
+    if {".csv", ".tsv"} & {*file.suffixes}:
         out = io.StringIO(newline="")
         delimiter = "\t" if ".tsv" in file.suffixes else ","
         writer = csv.DictWriter(out, rows[0].keys(), delimiter=delimiter)
@@ -65,22 +60,14 @@ def write(file: Path, rows: Sequence[dict[str, Any]]) -> Path:
 
 
 def _write_bytes(file: Path, data: bytes) -> None:
-    if file.suffix == ".zst":
-        with pa.CompressedOutputStream(str(file), "zstd") as out:
-            out.write(data)
-    else:
-        file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
+    file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
 
 
 def read(file: Path) -> list[dict[str, Any]]:
     """Return the rows of a file."""
-    if file.suffix == ".parquet":
-        return pq.read_table(file).to_pylist()
     data = file.read_bytes()
     if file.suffix == ".gz":
         data = gzip.decompress(data)
-    if file.suffix == ".zst":
-        data = pa.CompressedInputStream(str(file), "zstd").read()
     if {".csv", ".tsv"} & {*file.suffixes}:
         delimiter = "\t" if ".tsv" in file.suffixes else ","
         return [*csv.DictReader(io.StringIO(data.decode(), newline=""), delimiter=delimiter)]
@@ -179,25 +166,6 @@ def test_a_csv_keeps_bytes_that_are_no_text(tmp_path: Path):
     assert (report.counts.quarantined, report.counts.reasons["missing"]) == (1, 1)
 
 
-def test_a_parquet_file_keeps_its_types(tmp_path: Path):
-    table = pa.table(
-        {
-            "text": pa.array(["<p>甲烷</p>", "甲烷", None, "乙烯的结构"]).dictionary_encode(),
-            "tags": [["a"], [], None, ["b", "c"]],
-            "when": pa.array([1, 2, 3, 4], pa.timestamp("ms")),
-        }
-    )
-    pq.write_table(table, tmp_path / "in.parquet")
-    settings = load_settings(None, {"output.text": "cleaned"})
-    deduplicate_file(settings, Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
-    out = pq.read_table(tmp_path / "out.parquet")
-    assert out.schema.equals(pq.read_table(tmp_path / "in.parquet").schema)
-    assert out.to_pylist() == [
-        {**table.slice(0, 1).to_pylist()[0], "text": "甲烷"},
-        table.slice(3, 1).to_pylist()[0],
-    ]
-
-
 @pytest.mark.parametrize(
     ("source", "out", "ledger", "said"),
     [
@@ -206,7 +174,7 @@ def test_a_parquet_file_keeps_its_types(tmp_path: Path):
         ("in.jsonl", "out.csv", None, r"End the second name in \.jsonl"),
         ("in.jsonl", "out.jsonl", "l.csv", "JSON lines"),
         ("in.txt", "out.txt", None, "names no format"),
-        ("in.parquet.gz", "out.parquet.gz", None, "names no format"),
+        ("in.parquet", "out.parquet", None, "names no format"),
     ],
 )
 def test_names_that_do_not_fit_together_are_refused(
@@ -227,10 +195,8 @@ def test_names_that_do_not_fit_together_are_refused(
         ("in.csv", "text,x\n甲,1\n".encode("utf-16"), "is not UTF-8"),
         ("in.csv", b'id,text\n1,"open\n2,b\n', "is not CSV at line 3"),
         ("in.tsv", b'id\ttext\n1\t"A" grade\n', "is not CSV at line 2"),
-        ("in.parquet", b"PAR1 and more", "is not Parquet"),
         ("in.jsonl.gz", b"\x1f\x8b and more", "damaged"),
         ("in.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 9999)[:-20], "damaged"),
-        ("in.jsonl.zst", b"no zstd", "damaged"),
     ],
 )
 def test_a_file_that_is_not_as_it_should_be_is_refused(
@@ -241,12 +207,6 @@ def test_a_file_that_is_not_as_it_should_be_is_refused(
     with pytest.raises(UsageError, match=said):
         deduplicate_file(load_settings(), Files(tmp_path / name, out))
     assert [path.name for path in tmp_path.iterdir()] == [name]
-
-
-def test_a_column_that_holds_no_text_is_refused(tmp_path: Path):
-    source = write(tmp_path / "in.parquet", [{"text": 5}])
-    with pytest.raises(UsageError, match="holds int64, expected text"):
-        deduplicate_file(load_settings(), Files(source, tmp_path / "out.parquet"))
 
 
 def test_a_field_that_most_rows_lack_is_a_mistake(tmp_path: Path):
@@ -266,7 +226,7 @@ def test_a_stop_leaves_no_file_and_the_former_one(rows: list[dict[str, Any]], tm
 
 
 def test_the_same_file_makes_the_same_bytes(rows: list[dict[str, Any]], tmp_path: Path):
-    for suffix in (".jsonl.gz", ".jsonl.zst", ".csv", ".parquet"):
+    for suffix in (".jsonl.gz", ".csv"):
         source = write(tmp_path / f"in{suffix}", rows)
         outs = [tmp_path / f"{n}{suffix}" for n in range(2)]
         for threads, out in enumerate(outs, 1):
@@ -326,35 +286,6 @@ def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path: Path):
     assert read(tmp_path / "out.jsonl") == given[1:]
 
 
-def test_a_text_in_parquet_that_is_not_utf_8_is_told_of(tmp_path: Path):
-    texts_ = pa.array([b"\xff", "甲烷".encode(), None], pa.binary()).view(pa.string())
-    pq.write_table(pa.table({"text": texts_}), tmp_path / "in.parquet")
-    files = Files(tmp_path / "in.parquet", tmp_path / "out.parquet", tmp_path / "l.jsonl")
-    deduplicate_file(load_settings(), files)
-    assert [row["reason"] for row in lines(tmp_path / "l.jsonl")] == ["undecodable", "missing"]
-    assert texts(read(tmp_path / "out.parquet")) == ["甲烷"]
-
-
-def test_numbered_texts_may_be_more_after_cleaning(tmp_path: Path):
-    given = [f"<p>第{n}题：甲烷的分子式</p>" for n in range(200) for _ in (0, 1)]
-    kind = pa.dictionary(pa.int8(), pa.string())
-    few = pa.array([f"<p>{n}</p>" for n in range(100)] * 2).dictionary_encode().cast(kind)
-    pq.write_table(pa.table({"text": few}), tmp_path / "in.parquet")
-    settings = load_settings(None, {"output.text": "cleaned"})
-    deduplicate_file(settings, Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
-    assert texts(read(tmp_path / "out.parquet")) == [f"{n}" for n in range(100)]
-    assert len(given) == 400
-
-
-def test_views_and_other_types_stay(tmp_path: Path):
-    table = pa.table(
-        {"text": ["甲烷", "甲烷", "乙烯"], "x": pa.array(["a", "b", "c"], pa.string_view())}
-    )
-    pq.write_table(table, tmp_path / "in.parquet")
-    deduplicate_file(load_settings(), Files(tmp_path / "in.parquet", tmp_path / "out.parquet"))
-    assert [row["x"] for row in read(tmp_path / "out.parquet")] == ["a", "c"]
-
-
 def test_a_former_file_keeps_its_rights(tmp_path: Path):
     source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
     out.touch(0o600)
@@ -393,7 +324,7 @@ def test_where_the_ledger_cannot_be_ended_neither_file_is_there(
 
 def test_large_rows_come_in_small_pages(tmp_path: Path):
     given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
-    for suffix in (".csv", ".jsonl", ".parquet"):
+    for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", given)
         with reading(named(source), "text") as (reader, _):
             pages = [len(page) for page in reader.pages()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 
@@ -22,10 +21,7 @@ TRANSLATED = [(ROOT / READMES[0], ROOT / READMES[1])] + [
 USER_PAGES = sorted([*(ROOT / name for name in READMES), *DOCS.glob("*.md")])
 PAGES = [*USER_PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.M | re.S)
-_GENERATED = re.compile(r"<!-- begin .*?<!-- end -->", re.S)
 _COMMENT = re.compile(r"(?:^|\s)(?:#|//) .*|(?<=\")(?:[^\"\x00-\x7f][^\"]*)(?=\")", re.M)
-_SCALES = {"million": 10**6, "billion": 10**9, "万": 10**4, "亿": 10**8}
-_FIGURE = re.compile(r"(?<![\w.])(\d[\d,]*(?:\.\d+)?)(?: (million|billion|万|亿))?")
 
 
 def read(page: Path) -> str:
@@ -36,11 +32,6 @@ def read(page: Path) -> str:
 def name_of(page: Path) -> str:
     """Return the name of a page as a test shows it."""
     return str(page.relative_to(ROOT))
-
-
-def without_generated(text: str) -> str:
-    """Return a text without its generated parts."""
-    return _GENERATED.sub("", text)
 
 
 def without_fences(text: str) -> str:
@@ -57,11 +48,6 @@ def headings(text: str) -> list[tuple[int, str]]:
     """Return level and words of each heading."""
     found = re.findall(r"^(#+) (.*)$", without_fences(text), re.M)
     return [(len(marks), words) for marks, words in found]
-
-
-def sections(text: str) -> list[str]:
-    """Return what stands below each heading, blocks of code left out."""
-    return re.split(r"^#+ .*$", without_fences(text), flags=re.M)
 
 
 def section(page: Path, heading: str) -> str:
@@ -91,14 +77,6 @@ def code(text: str) -> Iterator[str]:
 def flags(text: str) -> set[str]:
     """Return the names of options in a text, long ones."""
     return set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", text))
-
-
-def figures(text: str) -> set[Decimal]:
-    """Return the figures of a text, whatever the words for the large ones."""
-    return {
-        Decimal(digits.replace(",", "")) * _SCALES.get(scale, 1)
-        for digits, scale in _FIGURE.findall(text)
-    }
 
 
 def slug(heading: str) -> str:

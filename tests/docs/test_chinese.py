@@ -10,13 +10,9 @@ from tests.docs.documentation import (
     DOCS,
     TRANSLATED,
     fences,
-    figures,
     headings,
     name_of,
     read,
-    sections,
-    spans,
-    without_generated,
 )
 
 NEEDED = {"first-run", "output", "recipes", "commands", "operations"}
@@ -47,14 +43,3 @@ def test_the_blocks_of_code_are_the_same(english: Path, chinese: Path) -> None:
     assert [block for block in ours if block[0] in SAME] == [
         block for block in theirs if block[0] in SAME
     ]
-
-
-@pages
-def test_figures_names_and_links_are_the_same(english: Path, chinese: Path) -> None:
-    ours, theirs = (sections(without_generated(read(page))) for page in (chinese, english))
-    if len(theirs) > len(ours):
-        ours[-1] = ours[-1].rpartition("\n\n")[0]  # names what only the English page has
-    for here, there in zip(theirs, ours, strict=False):
-        assert figures(here) == figures(there), f"{here}\n\n{there}"
-        assert set(spans(here)) == set(spans(there)), f"{here}\n\n{there}"
-        assert here.count("](") == there.count("]("), f"{here}\n\n{there}"

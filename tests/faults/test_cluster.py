@@ -110,23 +110,6 @@ def test_a_node_of_a_cluster_is_lost(subject, times):
         assert_it_ends_as_one_left_alone(subject, code)
 
 
-def test_the_gcs_of_a_cluster_is_started_again_and_knows_nothing(subject, times):
-    for seed in range(times(3)):
-        with simulated_nodes() as (cluster, _):
-            process = started(subject, random.Random(seed), cluster.address)
-            cluster.head_node.kill_gcs_server(check_alive=False)
-            cluster.head_node.start_gcs_server()
-            code = subject.end(process)
-        assert_it_ends_as_one_left_alone(subject, code)
-
-
-def test_large_batches_go_through_an_object_store_of_100_mb(subject):
-    more = {**RETRY, "DEDUP_RUN__BATCH_DOCUMENTS": "4096"}
-    with simulated_nodes() as (cluster, _):
-        code = subject.run("target", "--cluster", cluster.address, **more)
-    assert_it_ends_as_one_left_alone(subject, code)
-
-
 def test_a_node_with_another_version_of_a_package_is_refused_by_name(subject, tmp_path):
     about = tmp_path / "xxhash-0.1.dist-info" / "METADATA"
     about.parent.mkdir()

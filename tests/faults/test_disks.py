@@ -88,7 +88,7 @@ def test_a_full_disk_for_the_report_ends_with_1_and_leaves_the_former_one(subjec
     file = disk.path / "report.json"
     former = '{"run": 1, "dry_run": false}'
     file.write_text(former)
-    said = "The same values are printed above"
+    said = f"The same values stand in {subject.database.name}.target.runs"
     run_on(subject, disk, "--report", str(file), code=1, said=said)
     assert file.read_text() == former
     assert not list(disk.path.glob(".dedup-*"))

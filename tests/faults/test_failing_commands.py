@@ -1,6 +1,7 @@
 """Commands that fail on the server, or take effect and are not answered, cost a run only time.
 
-A short form, in this process and on a standalone server as well: tests/mongo/test_retry.py.
+Errors and connections that close, command by command and on a standalone server as well:
+tests/mongo/test_retry.py.
 """
 
 from __future__ import annotations
@@ -14,15 +15,10 @@ from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
 _TIMES = 3  # each fault is met
-# NotWritablePrimary, ShutdownInProgress, CursorNotFound, WriteConcernTimeout
-_ERRORS = (10107, 91, 43, 64)
-_WRITE_CONCERN_ERRORS = {64: "WriteConcernTimeout", 91: "ShutdownInProgress"}
-_WRITES = ("insert", "update", "commitTransaction")
-_AT_START = ("listCollections", "connectionStatus", "create", "findAndModify")
+_AT_START = ("listCollections", "create", "findAndModify")
 _FIRE_SECONDS, _LOOK_SECONDS = 20.0, 0.5
 _LOSE_SECONDS = 5.0
 _SMALL = {"gap": 60, "per_run": _TIMES, "left": 0, "batch": 5}
-_LARGE = {"gap": 40, "per_run": _TIMES, "left": 0, "batch": 40}
 _COMMIT = "onPrimaryTransactionalWrite"  # the server's own point within a commit
 
 
@@ -33,75 +29,44 @@ def subject(settled, tmp_path_factory):
     subject.end_all()
 
 
-@pytest.fixture(scope="module")
-def large(settled, tmp_path_factory):
-    """Return a subject whose pages, of 20 MB, are larger than an answer of the server."""
-    more = {"DEDUP_OUTPUT__DOCUMENT": "text"}
-    folder = tmp_path_factory.mktemp("large")
-    subject = Subject(settled.uri, folder, documents=320, name="large", environment=more)
-    subject.database.source.update_many({}, {"$set": {"blob": b"x" * 500_000}})
-    subject.leave_alone()
-    yield subject
-    subject.end_all()
-
-
 class FailPoint:
-    """Lets a primary's fail point fire so many times in a row, now; counts how often it did."""
+    """Lets a primary's commits fail so many times in a row, now; counts how often they did."""
 
-    def __init__(self, servers, in_a_row, *commands, name="failCommand", **how):
-        self._servers, self._in_a_row, self._name, self.fired = servers, in_a_row, name, 0
-        of = {"failCommands": list(commands), "appName": "dedup"} if commands else {}
-        self._data = {**of, **how}
+    def __init__(self, servers, in_a_row, **how):
+        self._servers, self._in_a_row, self._data, self.fired = servers, in_a_row, how, 0
 
     def __call__(self, process) -> bool:
         """Set it, wait until it fired for the last time, and lift it."""
         node = self._servers.primary
-        before = node.fail(self._name, {"times": self._in_a_row}, **self._data)
+        before = node.fail(_COMMIT, {"times": self._in_a_row}, **self._data)
         done, deadline = False, time.monotonic() + _FIRE_SECONDS
         while not done and process.is_alive() and time.monotonic() < deadline:
-            done = node.entered(self._name, before + self._in_a_row, _LOOK_SECONDS)
-        self.fired += node.fail(self._name, "off") - before
+            done = node.entered(_COMMIT, before + self._in_a_row, _LOOK_SECONDS)
+        self.fired += node.fail(_COMMIT, "off") - before
         return done
 
 
 SHORT = pytest.mark.short
 IN_A_ROW = (1, 2, 5)
-COMMANDS = ("find", *_WRITES)
-CLOSED = {"closeConnection": True}
-PAGE = [
-    *((n, CLOSED) for n in IN_A_ROW),
-    *((3, {"errorCode": code}) for code in _ERRORS),
-]
-FAULTS = [
-    *((n, [command], how) for command in COMMANDS for n, how in PAGE),
-    *(
-        (3, [command], {"writeConcernError": {"code": code, "errmsg": message}})
-        for command in _WRITES
-        for code, message in _WRITE_CONCERN_ERRORS.items()
-    ),
-    # the commit goes on without an answer
-    pytest.param(2, [], {"name": _COMMIT, **CLOSED}, marks=SHORT),
-    *((n, [], {"name": _COMMIT, **CLOSED}) for n in (1, 5)),
-    # it is refused
-    *(
-        (2, [], {"name": _COMMIT, "closeConnection": False, "failBeforeCommitExceptionCode": code})
-        for code in (112, 10107)  # WriteConflict, NotWritablePrimary
-    ),
+CLOSED = {"closeConnection": True}  # the commit goes on without an answer
+REFUSED = [  # WriteConflict, NotWritablePrimary
+    {"closeConnection": False, "failBeforeCommitExceptionCode": code} for code in (112, 10107)
 ]
 
 
-@pytest.mark.parametrize(("in_a_row", "commands", "how"), FAULTS, ids=str)
-def test_a_command_that_fails_is_sent_again(subject, settled, times, in_a_row, commands, how):
-    point = FailPoint(settled, in_a_row, *commands, **how)
+@pytest.mark.parametrize(
+    ("in_a_row", "how"),
+    [
+        pytest.param(2, CLOSED, marks=SHORT),
+        *((n, CLOSED) for n in (1, 5)),
+        *((2, how) for how in REFUSED),
+    ],
+    ids=str,
+)
+def test_a_commit_that_fails_is_sent_again(subject, settled, times, in_a_row, how):
+    point = FailPoint(settled, in_a_row, **how)
     subject.meet(times(_TIMES), point, **_SMALL)
     assert point.fired >= times(_TIMES) * in_a_row
-
-
-@pytest.mark.parametrize(("in_a_row", "how"), PAGE, ids=str)
-def test_a_page_that_is_larger_than_an_answer_is_asked_for_again(
-    large, settled, times, in_a_row, how
-):
-    large.meet(times(_TIMES), FailPoint(settled, in_a_row, "find", **how), **_LARGE)
 
 
 @pytest.mark.parametrize("command", _AT_START)

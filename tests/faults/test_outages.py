@@ -1,8 +1,7 @@
 """A run waits for servers that die, step down, hang or cannot be reached, and then goes on.
 
 A primary that dies with writes that no other server has rolls them back when it returns. What a
-run reported is not lost then, and what is rolled back in the source is not kept. Two controls, a
-writer with w:1 and a reader with local reads, do lose or keep such documents.
+run reported is not lost then, and what is rolled back in the source is not kept.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from bson import encode
 from pymongo import WriteConcern
 from pymongo.read_concern import ReadConcern
 
-from dedup_job.mongo import pending_ids, reading
-from dedup_job.mongo.pending_ids import PendingIds
 from tests.faults.proxy import proxy
 from tests.faults.servers import Node, wait_for
 from tests.faults.subject import Subject
@@ -183,34 +180,12 @@ def test_a_run_that_is_started_again_after_a_rollback_lost_nothing_that_it_repor
         subject.must_end_well(subject.start())
 
 
-def test_control_a_writer_with_w1_loses_what_was_acknowledged(three):
-    three.primary.client.control.create_collection("rows", write_concern=WriteConcern("majority"))
-
-    def write(old) -> int:
-        rows = old.client.control.get_collection("rows", write_concern=WriteConcern(1, j=False))
-        return sum(rows.insert_one({"_id": i}).acknowledged for i in range(1000))
-
-    acknowledged, happened = rolled_back(three, write)
-    assert happened
-    assert acknowledged == 1000 > three.primary.client.control.rows.count_documents({})
-
-
-def read_locally() -> None:
-    """Let this process read the source as most programs do."""
-    majority, local = reading.majority, ReadConcern("local")
-    for module in (reading, pending_ids):
-        module.majority = lambda c: majority(c).with_options(read_concern=local)
-    PendingIds.read_after = lambda *_: None
-
-
-@pytest.mark.parametrize("is_control", [False, True], ids=["run", "control with local reads"])
-def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, three, is_control):
+def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, three):
     """The next read of the source is held on the server until they are there.
 
     Else it would not read in the short time in which the commits of the run wait.
     """
-    reads = read_locally if is_control else None
-    process = subject.start(first=reads, DEDUP_RUN__BATCH_DOCUMENTS="20")
+    process = subject.start(DEDUP_RUN__BATCH_DOCUMENTS="20")
     wait_for(lambda: subject.scanned() >= 200, pause=0.005)
     of = {"failCommands": ["find"], "appName": "dedup", "namespace": "faults.source"}
     blocked = {"blockConnection": True, "blockTimeMS": _HELD_SECONDS * 1000}
@@ -232,8 +207,7 @@ def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, thre
     assert happened
     assert shown > 0 == subject.database.source.count_documents(double)
     names = ("target", "target.ledger")
-    kept = sum(subject.database[name].count_documents(double) for name in names)
-    assert (kept > 0) is is_control
+    assert not any(subject.database[name].count_documents(double) for name in names)
     subject.drop()
 
 

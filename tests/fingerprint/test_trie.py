@@ -13,8 +13,7 @@ from dedup_job.native.code_points import pack
 def lexicon_of(words) -> tuple[_core.Lexicon, list[int]]:
     """Return a lexicon of some words, and their nodes."""
     trie, nodes, count = build_trie(words, np.full(len(words), -1.0))
-    flags = np.zeros(count, np.bool_)
-    other = {"nodes": np.zeros(count, NODE), "split": flags, "names": flags}
+    other = {"nodes": np.zeros(count, NODE), "names": np.zeros(count, np.bool_)}
     known = Fingerprinter(FingerprintSettings()).lexicon
     return known._replace(**trie._asdict(), **other).compiled(), nodes.tolist()
 

@@ -19,8 +19,7 @@ from dedup_job.cleaning.clean_batch import clean_batch
 from dedup_job.demo import make_corpus
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
 from dedup_job.fingerprint.sketch import sentence_keys, sketch
-from dedup_job.mongo.bson.scan import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields
-from dedup_job.mongo.reading import raw_page
+from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
 from dedup_job.native.code_points import TextColumn, decoded, pack
 from dedup_job.native.hashing import text_digests

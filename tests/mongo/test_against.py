@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands import inspect, review, survey
-from dedup_job.commands.check import check_target
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
@@ -23,21 +19,17 @@ from dedup_job.mongo.source import Source
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Run
-from dedup_job.settings import Settings, load
 from tests.deciding import PLAIN
 from tests.mongo.test_follow import decided as count_decided
 from tests.mongo.test_follow import eventually, following
 from tests.mongo.test_keep import KEEP, versions
 from tests.mongo.test_refreshing import OTHER, REFRESH
-from tests.proving import good
-from tests.reference.recipe import naive_decide
+from tests.proving import command, good, wrong
 from tests.running import (
-    after_batches,
     assert_each_source_id_is_in_one_place,
-    invoke,
     outcome,
     run_here,
-    uri_of,
+    settings_of,
 )
 
 Db = Database[dict[str, Any]]
@@ -52,12 +44,6 @@ def run_against(database: Db, *others: str, **flags: Any) -> Run:
     """Run against other collections of the database."""
     names = [f"{database.name}.{name}" for name in others or ("other",)]
     return run_here(database, source__against=names, **flags)
-
-
-def settings_of(database: Db, **flags: Any) -> Settings:
-    """Return settings for the server of a database, by dotted name with `__` for the dot."""
-    dotted = {name.replace("__", "."): value for name, value in flags.items()}
-    return load({"connection.uri": uri_of(database), **dotted}).settings
 
 
 def insert(database: Db, **texts: Any) -> None:
@@ -102,24 +88,6 @@ def test_decisions_are_those_of_one_run_over_the_other_collection_and_the_source
     assert run.counts.against == {named: sum(map(bool, others.values()))}
     assert run.counts.against[named] > 20
     assert_each_source_id_is_in_one_place(any_database)
-
-
-def test_decisions_by_fingerprint_are_those_of_the_naive_version(database):
-    corpus = make_corpus(500, seed=6)
-    half = len(corpus) // 2
-    texts = [(d["_id"], d.get("text")) for d in corpus]
-    first_kept, _ = naive_decide(texts[:half], Cleaner().clean)
-    database.other.insert_many([d for d in corpus if d["_id"] in first_kept])
-    database.source.insert_many(corpus[half:])
-    run_against(database, **PLAIN)
-    kept, ledger = outcome(database)
-    naive_kept, naive_ledger = naive_decide(
-        [*(one for one in texts[:half] if one[0] in first_kept), *texts[half:]], Cleaner().clean
-    )
-    assert [row["_id"] for row in kept] == [id_ for id_ in naive_kept if id_ not in first_kept]
-    assert {
-        row["_id"]: (row["decision"], row["of"], row["distance"], row["reason"]) for row in ledger
-    } == naive_ledger
 
 
 def test_the_same_id_elsewhere_decides_nothing_and_names_another_document(database):
@@ -287,28 +255,6 @@ def test_names_may_change_between_runs_and_hold_for_what_comes(database, tmp_pat
     assert decided(database) == expected | {2: (1, two)}
 
 
-def test_a_run_that_broke_off_goes_on(database, tmp_path, monkeypatch):
-    corpus = make_corpus(400, seed=9)
-    database.other.insert_many(corpus[:200])
-    database.source.insert_many(corpus[200:])
-    flags: dict[str, Any] = {"index__folder": str(tmp_path), "run__batch_documents": 20}
-
-    def fail() -> None:
-        raise OSError("unplugged")
-
-    with monkeypatch.context() as patched:
-        after_batches(patched, 3, fail)
-        with pytest.raises(OSError, match="unplugged"):
-            run_against(database, **flags)
-    assert sum(map(len, outcome(database))) == 60
-    run_against(database, **flags)
-    parts = outcome(database)
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        database[name].drop()
-    run_against(database)
-    assert outcome(database) == parts
-
-
 def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     insert(database, other=["甲文", LONG], source=["甲文", NEARLY, "乙文"])
     collector = SurveyCollector()
@@ -327,7 +273,6 @@ def test_a_dry_run_decides_the_same_and_its_page_names_the_collection(database):
     ("name", "what"),
     [
         ("source", "is the source"),
-        ("target", "is the target"),
         ("target.ledger", "belongs to the target"),
         ("nowhere", "does not exist. Nearest in"),
         ("view", "is a view, which has no _id index"),
@@ -341,11 +286,10 @@ def test_a_collection_that_cannot_count_is_refused(database, name, what):
         run_against(database, name)
 
 
-def test_the_servers_own_records_and_odd_names_are_refused(database):
+def test_odd_names_are_refused(database):
     insert(database, source=["甲文"])
-    for name, what in (("config.system", "server"), ("a..b", "not a collection")):
-        with pytest.raises(UsageError, match=what):
-            run_here(database, source__against=name)
+    with pytest.raises(UsageError, match="not a collection"):
+        run_here(database, source__against="a..b")
     with pytest.raises(UsageError, match="names no database"):
         run_here(database, source__against="other")
 
@@ -356,17 +300,8 @@ def ran(database: Db) -> Db:
     insert(
         database, other=["甲文", LONG], source=["甲文", NEARLY, LONG.replace("绿色", "黄色"), "丁"]
     )
-    invoke(
-        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
-        *("--against", "other"),
-        DEDUP_URI=uri_of(database),
-    )
+    command(database, "run", "--source", "source", "--yes", "--against", "other")
     return database
-
-
-def of_target(database: Db) -> tuple[str, ...]:
-    """Return the options that name the target."""
-    return "--db", database.name, "--target", "target"
 
 
 def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran):
@@ -377,26 +312,20 @@ def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran
 
 def test_the_report_counts_the_duplicates_of_each_collection(database):
     insert(database, other=["甲文"], source=["甲文"])
-    output = invoke(
-        *("run", "--db", database.name, "--source", "source", "--target", "target", "--yes"),
-        *("--against", "other, other"),
-        DEDUP_URI=uri_of(database),
-    ).output
+    output = command(database, "run", "--source", "source", "--yes", "--against", "other, other")
     name = f"{database.name}.other"
     assert f"Duplicates of others: {name} 1." in output
     (row,) = database["target.runs"].find()
     assert row["counts"]["against"] == {name: 1}
-    assert row["clusters"] == [{"_id": 1, "duplicates": 1, "sample": "甲文", "against": name}]
 
 
 def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
-    uri, name = {"DEDUP_URI": uri_of(ran)}, f"{ran.name}.other"
-    listed = invoke("list", *of_target(ran), "--what", "dropped", "--texts", **uri).output
+    name = f"{ran.name}.other"
+    listed = command(ran, "list", "--what", "dropped", "--texts")
     assert listed.count(f"against  {name}") == 2
-    lines = invoke("list", *of_target(ran), "--what", "near", "--format", "jsonl", **uri).output
+    lines = command(ran, "list", "--what", "near", "--format", "jsonl")
     assert f'"of": 2, "against": "{name}"' in lines
-    seen = invoke("inspect", "2", *of_target(ran), **uri).output
-    assert f"against   {name}" in seen
+    assert f"against   {name}" in command(ran, "inspect", "2")
     found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
     assert found.original is not None
     assert found.original.text == LONG
@@ -408,9 +337,7 @@ def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
 def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database):
     insert(database, other=["甲文", "乙文"], source=["丁文", "甲文", "丁文"])
     run_against(database)
-    uri = {"DEDUP_URI": uri_of(database)}
-    output = invoke("list", *of_target(database), "--what", "groups", **uri).output
-    assert output.startswith("1 duplicate  1  ")
+    assert command(database, "list", "--what", "groups").startswith("1 duplicate  1  ")
     seen = inspect.inspect(settings_of(database), ["1"], target=f"{database.name}.target")
     assert seen.dropped == 1
 
@@ -430,62 +357,28 @@ def test_labels_of_such_pairs_come_back(ran):
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 
-def found_by_check(database: Db) -> dict[Check, tuple[str, ...]]:
-    """Return what a check of all texts finds."""
-    names = f"{database.name}.source", f"{database.name}.target"
-    checked = check_target(settings_of(database), *names, None)
-    return {one.check: one.first for one in checked.findings if one.found}
-
-
-def test_check_finds_a_target_as_it_should_be(ran):
-    assert found_by_check(ran) == {}
-
-
-def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran):
+def test_check_says_what_is_gone_or_changed_elsewhere_and_blames_nobody(ran, tmp_path):
+    assert good(ran, tmp_path, "--all") == {}
     ran.other.delete_one({"_id": 1})
     ran.other.update_one({"_id": 2}, {"$set": {"text": "完全不同的一段文字，与原来的没有关系。"}})
     name = f"{ran.name}.other"
-    assert found_by_check(ran) == {Check.ELSEWHERE: (f"1 of 1 of {name}", "2")}
-    assert Check.ELSEWHERE not in [one.check for one in check_errors(ran)]
-
-
-def check_errors(database: Db) -> Any:
-    """Return what a check takes for errors."""
-    names = f"{database.name}.source", f"{database.name}.target"
-    return check_target(settings_of(database), *names, None).errors
+    assert good(ran, tmp_path, "--all") == {Check.ELSEWHERE: [f"1 of 1 of {name}", "2"]}
 
 
 @pytest.mark.parametrize("value", [5, "no name", "a.b\0c", None])
-def test_check_finds_a_name_that_is_no_collection(ran, value):
+def test_check_finds_a_name_that_is_no_collection(ran, tmp_path, value):
     ran["target.ledger"].update_one({"_id": 2}, {"$set": {"against": value}})
-    assert check_errors(ran)
+    assert wrong(ran, tmp_path, "--all")
 
 
-def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran):
-    uri = {"DEDUP_URI": uri_of(ran)}
-    invoke("restore", "1", *of_target(ran), **uri)
+def test_undo_takes_such_a_run_back_and_restore_keeps_such_a_document(ran, tmp_path):
+    command(ran, "restore", "1")
     assert 1 in [row["_id"] for row in outcome(ran)[0]]
-    assert found_by_check(ran) == {}
-    invoke("undo", "2", *of_target(ran), "--yes", **uri)
-    invoke("undo", "1", *of_target(ran), "--yes", **uri)
+    assert good(ran, tmp_path, "--all") == {}
+    command(ran, "undo", "2", "--yes")
+    command(ran, "undo", "1", "--yes")
     assert outcome(ran) == ([], [])
     assert ran.other.count_documents({}) == 2
-
-
-def test_the_index_files_lie_beside_those_of_the_target(database, tmp_path: Path):
-    insert(database, other=["甲文"], source=["乙文"])
-    run_against(database, index__folder=str(tmp_path))
-    state = database["target.state"].find_one({})
-    assert state is not None
-    names = sorted(file.name.partition(".")[0] for file in tmp_path.iterdir())
-    assert names == [state["id"]] * 2
-    checked = invoke(
-        *("status", *of_target(database)),
-        DEDUP_URI=uri_of(database),
-        DEDUP_INDEX__FOLDER=str(tmp_path),
-    ).output
-    assert "used by the next run" in checked
-    assert np.all([file.stat().st_size > 0 for file in tmp_path.iterdir()])
 
 
 @pytest.mark.standalone
@@ -547,7 +440,7 @@ def versions_of(count: int) -> list[str]:
     return [*dict.fromkeys(row["text"] for row in versions(40))][:count]
 
 
-def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database):
+def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database, tmp_path):
     insert(database, other=["甲文", LONG], source=["丁文"])
     name = database.other.full_name
     with following(database, source__against=[name], **REFRESH) as run:
@@ -566,7 +459,7 @@ def test_a_run_that_follows_reads_the_other_collection_when_it_begins(database):
         **dict.fromkeys((1, 2, 3), (None, None)),
         4: (2, name),
     }
-    assert found_by_check(database) == {}
+    assert good(database, tmp_path, "--all") == {}
 
 
 @pytest.mark.parametrize("text", ["cleaned", "original"])

@@ -8,12 +8,9 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.runs.progress import Progress
-from dedup_job.settings import load
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_keep import versions
-from tests.running import run_here, uri_of
+from tests.running import run_here, run_watched
 from tests.watching import never_lost
 
 Db = Database[dict[str, Any]]
@@ -29,15 +26,13 @@ CHANGES = {
 def disturbed_runs(database: Db, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> None:
     """Run with a limit, with a stop, with kills, and at last to the end."""
     run_here(database, limit=5, **flags)
-    dotted = {name.replace("__", "."): value for name, value in flags.items()}
-    settings = load({"connection.uri": uri_of(database), **dotted}).settings
-    names, asked = Request(f"{database.name}.source", f"{database.name}.target"), [3]
+    asked = [3]
 
     def over() -> bool:
         asked[0] -= 1
         return asked[0] < 0
 
-    run_job(settings, names, Watch(Progress(), stop=over))
+    run_watched(database, over, **flags)
     for write in range(5):
         cut_off(monkeypatch, write, commits=write % 2)
         with suppress(Cut):

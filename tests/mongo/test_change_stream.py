@@ -9,10 +9,8 @@ import pytest
 from bson import Binary, ObjectId, encode
 from pymongo.database import Database
 
-from dedup_job.mongo import pending_ids
 from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
-from dedup_job.mongo.reading import PageSize
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -276,46 +274,26 @@ def test_all_ids_are_compared_where_the_changes_do_not_tell_all(followed, change
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_one_run_of_so_many_compares_as_a_proof(followed, caplog):
+def test_one_run_of_so_many_compares_as_a_proof(followed):
     bookmarks = followed["target.state"]
     followed_by = []
-    with caplog.at_level(logging.WARNING, "dedup"):
-        for number in range(4):
-            followed.source.insert_many(documents(number))
-            run_here(followed, source__full_scan_every=3)
-            followed_by.append(bookmarks.find_one()["bookmark"]["followed"])  # type: ignore[index]
+    for number in range(4):
+        followed.source.insert_many(documents(number))
+        run_here(followed, source__full_scan_every=3)
+        followed_by.append(bookmarks.find_one()["bookmark"]["followed"])  # type: ignore[index]
     assert followed_by == [1, 2, 0, 1]
-    assert not caplog.records  # the proof found nothing that was missed
     assert_each_source_id_is_in_one_place(followed)
 
 
-def test_what_the_changes_missed_is_decided_by_the_proof_and_told(followed, caplog):
+def test_what_the_changes_missed_is_decided_by_the_proof(followed):
     followed.source.insert_many(documents(1))
     run_here(followed)
     late = followed["target.state"].find_one()["bookmark"]  # type: ignore[index]
     followed["target"].delete_one({"_id": 1})  # as if the stream had left it out
     changed = {**late, "decided": 100}
     followed["target.state"].update_one({}, {"$set": {"bookmark": changed}})
-    with caplog.at_level(logging.WARNING, "dedup"):
-        report = run_here(followed, source__full_scan_every=1)
+    report = run_here(followed, source__full_scan_every=1)
     assert decided_by(followed, report.checkpoint.run) == {1}
-    assert "1 documents were found by comparing all ids" in caplog.text
-
-
-def test_what_comes_while_ids_are_compared_was_not_missed(followed, caplog, monkeypatch):
-    compared, late = pending_ids.held, documents(1200)
-
-    def held(*arguments: Any) -> Any:  # of several collections at the same time
-        if late:
-            followed.source.insert_one(late.pop())
-        return compared(*arguments)
-
-    monkeypatch.setattr(pending_ids, "held", held)
-    monkeypatch.setattr(pending_ids, "ID_PAGE", PageSize(documents=40))
-    with caplog.at_level(logging.WARNING, "dedup"):
-        report = run_here(followed, source__full_scan_every=1)
-    assert decided_by(followed, report.checkpoint.run) == {1200}
-    assert not caplog.records
 
 
 @pytest.mark.parametrize(

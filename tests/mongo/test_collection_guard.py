@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch
-from tests.proving import command, refused
-from tests.running import after_batches, run_here, uri_of
+from tests.running import after_batches, run_here
 
 Db = Database[dict[str, Any]]
 
-PARTS = ("target", "target.ledger", "target.runs", "target.state", "target.labels")
-_FOLDED = {"locale": "en", "strength": 2}
+PARTS = ("target", "target.ledger", "target.runs")
+FOLDED = {"locale": "en", "strength": 2}
 BATCH = {"run__batch_documents": 20, "run__threads": 1}
 
 
@@ -45,9 +43,9 @@ def run_with(database: Db, meddle: Callable[[Db], Any], after: int = 3) -> str:
 @pytest.mark.parametrize(
     ("make", "named"),
     [
-        (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "{} is capped"),
-        (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "TTL index made_1"),
-        (lambda db, part: db.create_collection(part, collation=_FOLDED), "has a collation (en)"),
+        (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "is capped"),
+        (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "(made_1)"),
+        (lambda db, part: db.create_collection(part, collation=FOLDED), "has a collation"),
     ],
     ids=["capped", "TTL", "collation"],
 )
@@ -57,18 +55,9 @@ def test_a_collection_that_loses_documents_is_refused_before_anything_is_written
     make(filled, part)
     with pytest.raises(StateMismatch) as found:
         run_here(filled, **BATCH)
-    assert named.format(f"{filled.name}.{part}") in str(found.value)
-    assert found.value.code == 6
+    assert f"{filled.name}.{part} " in str(found.value)
+    assert named in str(found.value)
     assert filled.target.count_documents({}) == 0
-
-
-def test_a_restore_into_a_capped_target_is_refused(filled):
-    run_here(filled, **BATCH)
-    row = filled["target.ledger"].find_one({"decision": "duplicate"}) or {}
-    filled.command("convertToCapped", "target", size=1 << 24)
-    error = refused(filled, "restore", str(row["_id"]))
-    assert "is capped" in str(error)
-    assert "_id" in command(filled, "inspect", str(row["_id"]))
 
 
 def replace(database: Db) -> None:
@@ -82,7 +71,7 @@ STRANGE = {"_id": "strange", "text": "外来的文字", "dedup": {"fingerprint":
 MEDDLED: list[tuple[Callable[[Db], Any], str]] = [
     *(
         (partial(Database.drop_collection, name_or_collection=part), f"{{db}}.{part} was ")
-        for part in ("source", *PARTS[:3])
+        for part in ("source", *PARTS)
     ),
     *(
         (lambda db, part=part: db[part].rename("elsewhere"), f"{{db}}.{part} was ")
@@ -111,15 +100,3 @@ def test_kept_documents_that_are_removed_in_the_middle_are_named_and_decided_aga
     report = run_here(filled, **BATCH)
     assert report.checkpoint.counts.scanned == 1
     assert filled.target.count_documents({"_id": first["_id"]}) == 1
-
-
-def test_a_user_who_may_not_see_how_collections_are_made_is_told(filled, caplog):
-    from pymongo.errors import OperationFailure
-
-    def refuses(*_: Any, **__: Any) -> None:
-        raise OperationFailure("not authorized", 13)
-
-    with patch.object(Database, "list_collections", refuses):
-        run_here(filled, **BATCH)
-    assert "may not see how the collections" in caplog.text
-    assert uri_of(filled)

@@ -24,8 +24,9 @@ from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Run, Status
-from dedup_job.settings import load
 from tests.faults.fail_points import failing
+from tests.mongo.test_change_stream import documents, text
+from tests.proving import good
 from tests.running import (
     Forked,
     assert_each_source_id_is_in_one_place,
@@ -34,23 +35,12 @@ from tests.running import (
     outcome,
     refusal,
     run_here,
+    settings_of,
     uri_of,
 )
 
 Data = Database[dict[str, Any]]
 SHORT, LONG = 1 / 60, 60.0  # minutes of a period
-
-
-def text(number: int) -> str:
-    """Return a text that is like no other."""
-    return (
-        f"第{number}题 下列关于{chr(0x4E00 + 37 * number % 9000) * 3}的说法正确的是{number * 7919}"
-    )
-
-
-def documents(*numbers: int) -> list[dict[str, Any]]:
-    """Return documents with these numbers as `_id`."""
-    return [{"_id": number, "text": text(number)} for number in numbers]
 
 
 def eventually(holds: Callable[[], object], process: Any = None) -> None:
@@ -66,9 +56,7 @@ class Following(threading.Thread):
 
     def __init__(self, database: Data, **flags: Any) -> None:
         super().__init__(daemon=True)
-        dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        values = {"connection.uri": uri_of(database), **dotted}
-        self.settings = load(values).settings
+        self.settings = settings_of(database, **flags)
         names = (f"{database.name}.source", f"{database.name}.target")
         self.request = Request(*names, follow=True)
         self.stop = threading.Event()
@@ -287,16 +275,6 @@ def test_the_first_documents_of_an_empty_source_are_decided(database):
         assert run.end().counts.scanned == 3
 
 
-def test_only_its_first_run_counts_towards_the_proof(data):
-    with following(data, SHORT, source__full_scan_every=2) as run:
-        for number in (1, 2, 3):
-            eventually(lambda n=number: (n, False) in run.told or run.error)
-            data.source.insert_one(*documents(number))
-            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
-        run.end()
-    assert data["target.state"].find_one()["bookmark"]["followed"] == 0
-
-
 def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(data, monkeypatch):
     write = Target.write
     with following(data, run__batch_documents=10) as run:
@@ -317,7 +295,7 @@ def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(dat
     assert_each_source_id_is_in_one_place(data)
 
 
-def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog):
+def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, tmp_path):
     arrivals, lost = pending_ids.arrivals, threading.Event()
 
     def lose(*arguments: Any) -> Any:
@@ -338,7 +316,7 @@ def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog):
     warnings = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
     assert len(warnings) == 1
     assert "oplog does not go back that far" in warnings[0]
-    assert_each_source_id_is_in_one_place(data)
+    assert good(data, tmp_path, "--all") == {}
 
 
 @pytest.mark.parametrize("command", ["aggregate", "getMore", "find", "commitTransaction"])
@@ -435,20 +413,18 @@ def test_a_killed_process_loses_nothing(data, tmp_path):
     assert_each_source_id_is_in_one_place(data)
 
 
-def test_each_period_has_an_event_and_metrics(data, tmp_path):
+def test_each_period_has_a_line_and_metrics(data, tmp_path):
     metrics = tmp_path / "m.prom"
-    process = start(data, tmp_path, "--metrics-file", str(metrics), "--log-format", "json")
+    process = start(data, tmp_path, "--metrics-file", str(metrics))
     eventually(lambda: "nothing arrived" in process.said, process)
     assert "dedup_run_in_progress{" in metrics.read_text()
     assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
     data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
-    eventually(lambda: process.said.count('"run_ended"') == 2, process)
+    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
     assert '{decision="duplicate",target=' in metrics.read_text()
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0, process.said
-    events = [json.loads(line) for line in process.said.splitlines() if line.startswith('{"time')]
-    ended = [event for event in events if event["event"] == "run_ended"]
-    assert [(event["run"], event["scanned"]) for event in ended] == [(1, 100), (2, 2), (2, 2)]
+    assert process.said.count("run 1 is done: 100 documents") == 1
 
 
 def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):

@@ -15,11 +15,10 @@ from dedup_job.commands.restore import undo_run
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from dedup_job.settings import Settings, load
 from tests.cut_off import Cut, cut_off
 from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
-from tests.running import run_here, uri_of
+from tests.running import run_here, settings_of
 
 Db = Database[dict[str, Any]]
 KEEP = {"output__keep": ["newest:updated"]}
@@ -158,23 +157,6 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database: Db
     assert again == after
 
 
-def test_check_finds_a_target_with_replaced_copies_good(any_database: Db, tmp_path: Path):
-    documents = versions(60)
-    for start in range(0, len(documents), 40):
-        any_database.source.insert_many(documents[start : start + 40])
-        run_here(any_database, run__batch_documents=20, **KEEP)
-        assert good(any_database, tmp_path, "--all") == {}
-    last = any_database["target.runs"].find_one(sort=[("_id", -1)])
-    assert last is not None
-    command(any_database, "undo", str(last["_id"]), "--yes")
-    assert {*good(any_database, tmp_path, "--all")} == {"not decided yet"}
-
-
-def loaded(database: Db) -> Settings:
-    flags = {"connection.uri": uri_of(database), "output.keep": KEEP["output__keep"]}
-    return load({**flags, "run.batch_documents": 40}).settings
-
-
 @pytest.fixture(scope="module")
 def unharmed() -> dict[str, Any]:
     """Return what two runs leave behind that nobody cut off, once it is known."""
@@ -222,7 +204,7 @@ def test_an_undo_that_is_killed_is_finished(
     after = stored(any_database)
     cut_off(monkeypatch, moment, commits=moment % 2)
     with pytest.raises(Cut):
-        undo_run(loaded(any_database), f"{any_database.name}.target", 2)
+        undo_run(settings_of(any_database, **KEEP), f"{any_database.name}.target", 2)
     monkeypatch.undo()
     run_here(any_database, run__batch_documents=40, **KEEP)
     again = stored(any_database)

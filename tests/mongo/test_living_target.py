@@ -15,19 +15,16 @@ from pymongo.database import Database
 from dedup_job import deduplicate
 from dedup_job.commands.check import check_target
 from dedup_job.commands.restore import restore, undo_run
-from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.commands.survey import survey_target
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.runs.check import Check
-from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Status
-from dedup_job.settings import Settings, load
 from tests.conftest import fresh_database
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import PARTS, stored
-from tests.running import run_here, uri_of
+from tests.running import run_here, run_watched, settings_of, uri_of
 
 Db = Database[dict[str, Any]]
 Flags = dict[str, Any]
@@ -70,8 +67,7 @@ class Side:
         self.db, self.flags = database, {**flags, "index__folder": str(folder)}
         self.name = f"{database.name}.target"
         self.deeds: list[tuple[int, dict[str, list[dict[str, Any]]] | None]] = []
-        dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        self.settings: Settings = load({"connection.uri": uri_of(database), **dotted}).settings
+        self.settings = settings_of(database, **flags)
 
     def last(self) -> int:
         """Return the last run, or entry, that is not undone; 0 for none."""
@@ -265,7 +261,7 @@ class Living:
         flags, write, commits = self.rng.choice(RUNS), self.rng.randrange(6), self.rng.randrange(3)
         self._note(flags, write, commits)
         cut_off(self.patch, write, commits=commits)
-        return self._interrupted(flags, Watch(Progress()))
+        return self._interrupted(flags)
 
     def _stop(self) -> Flags:
         """Stop a run after a batch."""
@@ -276,17 +272,14 @@ class Living:
             batches[0] -= 1
             return batches[0] < 0
 
-        return self._interrupted(flags, Watch(Progress(), stop=over))
+        return self._interrupted(flags, over)
 
-    def _interrupted(self, flags: Flags, watch: Watch) -> Flags:
+    def _interrupted(self, flags: Flags, stop: Any = lambda: False) -> Flags:
         side, more = self.side, {"run__batch_documents": 3, **flags}
         before, last, deeds = stored(side.db), side.last(), len(side.deeds)
-        dotted = {k.replace("__", "."): v for k, v in {**side.flags, **more}.items()}
-        settings = load({"connection.uri": uri_of(side.db), **dotted}).settings
         ended = False
         with suppress(Cut, StateMismatch, KeyboardInterrupt):
-            names = Request(f"{side.db.name}.source", side.name)
-            ended = run_job(settings, names, watch).status is Status.DONE
+            ended = run_watched(side.db, stop, **side.flags, **more).status is Status.DONE
         self.patch.undo()
         self._expect_nothing_lost(before, flags)
         goes_on = not ended and (self.twin is not None or self.rng.random() < 0.5)

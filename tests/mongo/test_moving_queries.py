@@ -95,13 +95,3 @@ def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due):
 )
 def test_operators_that_ask_for_time_or_chance_are_found_at_any_depth(query, named):
     assert moving_operator(json.loads(query)) == named
-
-
-@pytest.mark.parametrize("name", ["$rand", "$function", "$sample"])
-def test_the_server_takes_the_other_ones_within_expr_alone(database, name):
-    from dedup_job.errors import UsageError
-
-    database.source.insert_many(documents(1))
-    for query in ({name: {}}, {"$and": [{name: {}}]}, {"a": {name: {}}}):
-        with pytest.raises(UsageError, match="does not understand --query"):
-            run_here(database, source__query=json.dumps(query))

@@ -127,15 +127,3 @@ def test_a_text_field_that_is_there_twice_is_quarantined(any_database, fields, p
     assert (row["decision"], row["reason"]) == ("quarantined", "undecodable")
     assert "twice" in row["detail"]
     assert any_database.target.distinct("_id") == [2]
-
-
-@pytest.mark.parametrize(
-    ("document", "expected"),
-    [
-        ({"text": "a", "other": {"text": 1}, "list": ["text\0", "text\0"]}, False),
-        ({"xtext": 1, "text": "text\0text\0"}, False),
-        ({"other": "text\0text\0"}, False),
-    ],
-)
-def test_a_name_within_values_is_no_repetition(document, expected):
-    assert raw.repeats(raw.document(raw.fields(document)), ["text"]) is expected

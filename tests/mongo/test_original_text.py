@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
 import pytest
@@ -12,7 +10,6 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from tests.proving import command, good
 from tests.running import outcome, run_here
 
 Db = Database[dict[str, Any]]
@@ -49,26 +46,6 @@ def test_the_decisions_are_the_same(twice):
     assert one[1] == other[1]
     texts = [{k: v for k, v in d.items() if k != "text"} for d in one[0]]
     assert texts == [{k: v for k, v in d.items() if k != "text"} for d in other[0]]
-
-
-def test_check_inspect_restore_and_a_dry_run_work_on_it(twice, tmp_path):
-    environment = {"DEDUP_INDEX__FOLDER": str(tmp_path / "index")}
-    assert good(twice, tmp_path, "--all") == {}
-    row = twice["target.ledger"].find_one({"reason": "near"}) or {}
-    text = (twice.source.find_one({"_id": row["_id"]}) or {})["text"]
-    told = command(twice, "inspect", "--text", text, **environment)
-    assert re.search(
-        rf"^text, a run decides +duplicate: near\nof +{json.dumps(row['of'])}$", told, re.M
-    )
-    assert "duplicate: near" in command(twice, "inspect", row["_id"], **environment)
-    command(twice, "restore", row["_id"], **environment)
-    assert (twice.target.find_one({"_id": row["_id"]}) or {})["text"] == text
-    assert good(twice, tmp_path, "--all") == {}
-    twice.source.insert_one({"_id": "new", "text": f"<div>{text}</div>"})
-    before = outcome(twice)
-    dry = run_here(twice, dry_run=True, index__folder=str(tmp_path / "index"), **ORIGINAL)
-    assert dry.checkpoint.counts.duplicates == 1
-    assert outcome(twice) == before
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])

@@ -146,15 +146,6 @@ def test_a_dry_run_counts_and_writes_nothing(any_database):
     assert any_database.list_collection_names() == ["source"]
 
 
-def test_query_reads_matching_documents_only(database):
-    database.source.insert_many(
-        [{**d, "lang": "zh" if d["_id"] % 2 else "en"} for d in questions(40)]
-    )
-    run_here(database, source__query='{"lang": "zh"}')
-    kept, _ = outcome(database)
-    assert [row["_id"] for row in kept] == list(range(1, 40, 2))
-
-
 def test_the_run_row_and_the_state_tell_what_happened(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database)

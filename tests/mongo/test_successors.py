@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import random
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.errors import StateMismatch
-from dedup_job.job.concurrency import BackgroundWriter
 from dedup_job.mongo.source import Source
-from dedup_job.report.progress import Log
-from dedup_job.runs.progress import Progress
-from dedup_job.settings import load
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused
-from tests.running import after_batches, run_here, uri_of
+from tests.running import run_here, run_until
 
 Db = Database[dict[str, Any]]
 pytestmark = pytest.mark.standalone
@@ -54,18 +48,6 @@ def held(database: Db) -> set[Any]:
 def texts(database: Db) -> set[str]:
     """Return the texts of the target."""
     return {d["text"] for d in database.target.find()}
-
-
-def run_until(database: Db, patch: pytest.MonkeyPatch, batches: int, **flags: Any) -> None:
-    """Run until so many batches are written."""
-    stop = threading.Event()
-    with patch.context() as own:
-        own.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
-        after_batches(own, batches, stop.set)
-        dotted = {name.replace("__", "."): value for name, value in flags.items()}
-        settings = load({"connection.uri": uri_of(database), **dotted}).settings
-        names = (f"{database.name}.source", f"{database.name}.target")
-        run_job(settings, Request(*names), Watch(Progress(Log()), stop=stop.is_set))
 
 
 OTHER = "另外还要写出岩石分为哪三类，并各举一个例子说明它们的成因。"
@@ -193,11 +175,9 @@ def test_a_query_takes_out_nothing_that_another_one_decided(any_database: Db, tm
     good(any_database, tmp_path, "--all")
 
 
-def test_a_run_decides_nothing_twice_that_it_counts(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_run_decides_nothing_twice_that_it_counts(any_database: Db, tmp_path: Path):
     any_database.source.insert_many(questions(100))
-    run_until(any_database, monkeypatch, 2, run__batch_documents=20)
+    run_until(any_database, 2, run__batch_documents=20)
     assert held(any_database) == {*range(40)}
     any_database.source.update_many(
         {"_id": {"$lt": 5}}, [{"$set": {"text": {"$concat": ["$text", OTHER]}}}]
@@ -220,13 +200,11 @@ def test_undecided_documents_come_after_what_is_decided_again(any_database: Db, 
     good(any_database, tmp_path, "--all")
 
 
-def test_a_stop_leaves_the_rest_as_it_was(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_a_stop_leaves_the_rest_as_it_was(any_database: Db, tmp_path: Path):
     before = decided(any_database, questions(30))
     for n in range(10):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
-    run_until(any_database, monkeypatch, 2, source__on_change="refresh", run__batch_documents=2)
+    run_until(any_database, 2, source__on_change="refresh", run__batch_documents=2)
     assert held(any_database) == {*range(30)}
     changed = texts(any_database) - {d["text"] for d in before["target"]}
     assert 0 < len(changed) < 10

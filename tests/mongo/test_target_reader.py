@@ -159,17 +159,3 @@ def test_a_removed_document_does_not_stop_the_next_run(any_database):
     any_database.source.insert_many([{"_id": 2, "text": f"{LONG}吗"}])
     report = run_here(any_database, **BY_SIMILARITY)
     assert (report.checkpoint.counts.kept, report.checkpoint.counts.missing_originals) == (1, 0)
-
-
-def test_a_dry_run_decides_as_a_run_though_nothing_is_in_the_target(any_database, monkeypatch):
-    """The texts of what would be kept are those of the source, cleaned."""
-    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
-    corpus = make_corpus(500, seed=6)
-    any_database.source.insert_many(corpus[:200])
-    run_here(any_database, **BY_SIMILARITY)
-    any_database.source.insert_many(corpus[200:])
-    dry = run_here(any_database, dry_run=True, run__batch_documents=40, **BY_SIMILARITY)
-    wet = run_here(any_database, run__batch_documents=40, **BY_SIMILARITY)
-    assert dry.checkpoint.counts == wet.checkpoint.counts
-    assert dry.checkpoint.counts.near > 20
-    assert dry.checkpoint.counts.missing_originals == 0

@@ -15,14 +15,13 @@ from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
-from dedup_job.commands.review import export_labels, import_labels
 from dedup_job.demo import make_corpus
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.mongo.bson.edit import RawDocument, id_element
 from dedup_job.runs.check import Check
 from dedup_job.settings import load
 from tests.proving import command, good
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, uri_of
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
 Db = Database[dict[str, Any]]
 PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
@@ -273,21 +272,6 @@ def test_check_inspect_restore_undo_and_lists_work_on_it(made, tmp_path, request
     listed = command(made, "list", "--what", "near", "--texts", "--format", "jsonl", **environment)
     texts = [line["text"] for line in map(json.loads, listed.splitlines())]
     assert compared(there, "title,body", Cleaner().clean) in texts
-
-
-def test_labels_hold_the_texts_of_all_fields(made):
-    row = made["target.ledger"].find_one({"reason": "near"}) or {}
-    chosen = load({"connection.uri": uri_of(made)}).settings  # else those of the last run
-    target = f"{made.name}.target"
-    line = {
-        "label": "S",
-        "id_a": row["of"],
-        "id_b": row["_id"],
-        "name": "x",
-    }
-    assert import_labels(chosen, target, [json.dumps(line)]) == 1
-    (label,) = map(json.loads, export_labels(chosen, target))
-    assert label["b"] == compared(made.source.find_one({"_id": row["_id"]}), "title,body")
 
 
 def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp_path, request):

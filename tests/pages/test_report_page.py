@@ -16,9 +16,7 @@ from dedup_job.pages.render import report_page
 from dedup_job.printing import escaped
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.dial import Dial
-from dedup_job.runs.run import About, Checkpoint, Machine, Run, Scope, Status
-from dedup_job.runs.share import Share
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.survey import Drawn, Group, Survey
 from tests.runs.test_survey import many_pairs
 from tests.test_printing import commands
@@ -81,7 +79,6 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         known=0,
         stages={},
         series=SERIES,
-        machines={name: Machine(2, 1500)},
     )
     return Survey(
         target=name,
@@ -162,17 +159,6 @@ def test_an_id_stands_above_the_text_that_it_belongs_to():
     assert named == [("other", " (db.c)"), ("mine", "")]
 
 
-def test_labels_of_choices_are_not_marked():
-    pair = replace(
-        survey_with("text").near.extreme[0],
-        other="问 A. 甲 B. 乙 C. 3",
-        text="问\n(A)甲\n(B)乙\n(C)4",
-    )
-    page = report_page(replace(survey_with("text"), near=Drawn(extreme=[pair])))
-    assert "问 A. 甲 B. 乙 C. <del>3</del>" in page
-    assert "问\n(A)甲\n(B)乙\n(C)<ins>4</ins>" in page
-
-
 def test_a_text_that_lacks_something_is_marked_there_too():
     pair = replace(survey_with("text").near.extreme[0], other="甲乙", text="甲丙丙乙")
     page = report_page(replace(survey_with("text"), near=Drawn(extreme=[pair])))
@@ -242,14 +228,6 @@ def test_similar_documents_that_were_kept_are_counted_from_a_similarity_that_is_
     assert re.findall(r'<td class="n">(.*?)</td>', shown) == ["3"]
 
 
-def test_a_probability_that_nearly_reaches_the_threshold_is_not_shown_as_at_it():
-    drawn = survey_with("t").near.extreme[0]
-    near = replace(drawn, pair=drawn.pair._replace(probability=0.93996, similarity=0.99996))
-    page = report_page(replace(survey_with("t"), threshold=0.94, near=Drawn(extreme=[near])))
-    assert "probability 0.939" in page
-    assert "similarity 0.999" in page
-
-
 def test_a_dry_run_names_only_commands_that_need_no_target():
     further = [
         report_page(replace(survey_with("t"), dry_run=dry)).split('id="further"')[1]
@@ -259,39 +237,13 @@ def test_a_dry_run_names_only_commands_that_need_no_target():
     assert names == [["run", "inspect"], ["list", "list", "inspect", "restore", "check", "undo"]]
 
 
-def test_the_page_says_what_the_confidence_means_in_both_languages():
-    plain = report_page(survey_with("t"))
-    dial = Dial(0.95, Share(8, 1592), Share(463, 1123))
-    page = report_page(replace(survey_with("t"), threshold=0.95, judged=True, dial=dial))
-    english = "decision.confidence 0.95: of 1,000 pairs labelled different that the model had not"
-    assert english in page
-    assert "5 are joined (95 % interval 3-10); of those labelled the same, 41 % are" in page
-    assert "每 1,000 对有 5 对被判为重复（95% 区间 3-10）" in page
-    assert 'max="0.99" step="0.01" value="0.95"' in page
-    assert english not in plain
-    assert "slightly below it" in plain
-    assert "slightly below it" not in page
-
-
 @pytest.mark.parametrize("good", [True, False])
 def test_a_sum_that_does_not_add_up_is_said(good: bool):
     page = report_page(replace(survey_with("t"), adds_up=good))
     assert ("It does not add up" in page) is not good
 
 
-def test_what_cleaning_cut_off_is_said_where_it_cut_anything():
-    survey = replace(survey_with("t"), counts=Counts(kept=2, cut_documents=2, cut_characters=1234))
-    assert "cleaning.cut_at: 1,234 characters of 2 documents." in report_page(survey)
-    assert "cleaning.cut_at: " not in report_page(survey_with("t"))
-
-
 def test_a_target_without_anything_has_a_page():
     page = report_page(Survey("a.b", "a.c", WHEN, "1", Counts()))
     assert "No run has finished yet" in page
     assert "There are no duplicates" in page
-
-
-def test_the_machines_of_a_run_on_a_cluster_have_a_line_each():
-    page = report_page(survey_with("host7"))
-    assert "Machines of run 1, on a cluster." in page
-    assert re.search(r"<td>host7</td>\s*<td class=\"n\">2</td>\s*<td class=\"n\">1,500</td>", page)

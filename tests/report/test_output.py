@@ -72,14 +72,6 @@ def test_rows_are_broken_between_words_but_not_what_is_whole() -> None:
     assert lines[2].startswith("         one")
 
 
-def test_where_there_is_no_room_beside_a_name_a_value_stands_below_it() -> None:
-    stream = io.StringIO()
-    Output(stream, width=40).rows([("a name of many characters", "one two " * 8)])
-    name, *lines = stream.getvalue().splitlines()
-    assert name == "a name of many characters"
-    assert all(line.startswith("  ") and "one two" in line for line in lines)
-
-
 @pytest.mark.parametrize("width", [None, 30, 200])
 def test_nothing_that_is_given_to_it_commands_the_terminal(width: int | None) -> None:
     stream = io.StringIO()

@@ -51,26 +51,6 @@ def test_the_token_counts_in_its_header_alone_and_once(page):
     assert page.ask("/content", x_dedup_token=token)[0] == 403
 
 
-@pytest.mark.parametrize(
-    "cookie",
-    [
-        'theme={"a":1}',
-        "a[0]=1",
-        "=;;\x7f",
-        "token=x; X-Dedup-Token=y",
-        "dedup-review-1=1",
-        "a=" + "b" * 50_000,
-    ],
-)
-def test_cookies_of_others_change_nothing_and_none_is_set(page, cookie):
-    for path in ("/", "/content", "/static/page.css"):
-        status, _, headers = page.ask(path, Cookie=cookie)
-        assert status == 200
-        assert "Set-Cookie" not in headers
-    form = {"pair": page.review.next_open(), "label": "same"}
-    assert page.ask("/answer", form, Cookie=cookie)[0] == 200
-
-
 def test_another_site_is_not_told_that_it_may_send_the_header(page):
     connection = http.client.HTTPConnection("127.0.0.1", page.ticket.port, timeout=60)
     ask = {
@@ -92,26 +72,6 @@ def test_another_host_header_is_refused(page, host):
 
 def test_localhost_is_this_machine_too(page):
     assert page.ask("/content", Host=f"localhost:{page.ticket.port}")[0] == 200
-
-
-@pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1", "file://"])
-def test_a_foreign_origin_is_refused_and_stores_nothing(page, reviewed, origin):
-    form = {"pair": page.review.next_open(), "label": "same"}
-    assert page.ask("/answer", form, Origin=origin)[0] == 403
-    assert page.ask("/", Origin=origin)[0] == 403
-    assert page.ask("/content", Origin=origin)[0] == 403
-    assert reviewed["target.labels"].count_documents({}) == 0
-    assert page.ask("/answer", form, Origin=page.origin)[0] == 200
-    assert reviewed["target.labels"].count_documents({}) == 1
-
-
-def test_a_page_of_another_site_may_lead_here_but_asks_in_vain(page):
-    cross = {"Sec_Fetch_Site": "cross-site"}
-    assert page.ask("/", Sec_Fetch_Mode="navigate", **cross)[0] == 200
-    assert page.ask("/content", Sec_Fetch_Mode="navigate", **cross)[0] == 403
-    assert page.ask("/static/look.js", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
-    assert page.ask("/content", Sec_Fetch_Mode="no-cors", **cross)[0] == 403
-    assert page.ask("/answer", {}, Sec_Fetch_Mode="navigate", **cross)[0] == 403
 
 
 def test_the_port_is_open_to_this_machine_alone():

@@ -9,10 +9,11 @@ import threading
 
 import pytest
 
+from dedup_job.demo import make_corpus
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import command_line
 from tests.review.conftest import served
-from tests.running import invoke, uri_of
+from tests.running import invoke, run_here, uri_of
 
 
 def shown_key(text):
@@ -32,18 +33,6 @@ def first(page, decision):
     return next(key for key, pair in pairs if pair.decision == decision)
 
 
-def test_near_duplicates_and_pairs_kept_apart_take_turns_from_the_boundary_on(page):
-    pairs = [*page.review._drawn.values()]
-    assert [pair.decision for pair in pairs[:4]] == ["duplicate", "kept"] * 2
-    near = [one.pair.probability for one in pairs[:20] if one.decision == "duplicate"]
-    refused = [one for one in pairs[:20] if one.decision == "kept"]
-    assert near == sorted(near)
-    unlikely = [one.pair.probability for one in refused if one.reason == "unlikely"]
-    assert unlikely == sorted(unlikely, reverse=True)
-    assert len(unlikely) >= len(refused) // 2
-    assert len({pair.keys for pair in pairs}) == len(pairs) == 40
-
-
 def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     key, text, headers = answer(page, "same")
     (row,) = reviewed["target.labels"].find()
@@ -51,7 +40,6 @@ def test_an_answer_is_stored_at_once_and_the_next_pair_is_shown(page, reviewed):
     assert row["_id"] == {"of": ledger["of"], "id": ledger["_id"], "name": "anna"}
     assert (row["label"], row["decision"], row["reason"]) == ("same", "duplicate", "near")
     assert row["similarity"] == ledger["similarity"]
-    assert row["blind"] is False
     assert shown_key(text) == page.review.next_open() != key
     assert headers["HX-Replace-Url"] == f"/?at={shown_key(text)}"
     assert "Answer before" in text
@@ -94,24 +82,6 @@ def test_precision_and_recall_are_those_of_the_answers(page):
     assert (standing.precision.part, standing.precision.whole) == (1, 2)
     assert (standing.recall.part, standing.recall.whole) == (1, 2)
     assert "95 %: 9.5% to 90.5%" in text
-
-
-def test_blind_hides_the_decision_until_it_is_answered_and_mixes_the_order(reviewed):
-    reviewed["target.labels"].delete_many({})
-    with served(reviewed, blind=True) as blind:
-        decisions = [pair.decision for pair in blind.review._drawn.values()]
-        assert decisions != ["duplicate", "kept"] * (len(decisions) // 2)
-        key = first(blind, "duplicate")
-        text = blind.ask(f"/content?at={key}")[1]
-        assert "decision hidden" in text
-        for told in ("similarity", "dropped as a duplicate", "both kept", "Put back", ">kept<"):
-            assert told not in text.partition("standing-title")[0]
-        _, text, _ = answer(blind, "same", key)
-        assert "dropped as a duplicate" in text.partition("<article")[0]
-        assert "dropped as a duplicate" in blind.ask(f"/content?at={key}")[1]
-        assert reviewed["target.labels"].find_one()["blind"] is True
-        answer(blind, "different", key)
-        assert reviewed["target.labels"].find_one()["blind"] is False
 
 
 @pytest.mark.parametrize(
@@ -169,9 +139,6 @@ def test_hostile_texts_are_shown_as_texts(database):
 
 
 def test_a_source_that_is_gone_leaves_what_the_ledger_has(database):
-    from dedup_job.demo import make_corpus
-    from tests.running import run_here
-
     database.source.insert_many(make_corpus(200, seed=3))
     run_here(database)
     database.source.drop()
@@ -195,3 +162,16 @@ def test_answers_of_two_tabs_at_once_are_all_stored(page, reviewed):
         tab.join()
     assert reviewed["target.labels"].count_documents({}) == 10
     assert page.review.progress().answered == 10
+
+
+def test_a_document_that_vanished_below_the_page_is_said_to_be_gone(database):
+    database.source.insert_many(make_corpus(200, seed=3))
+    run_here(database)
+    with served(database) as page:
+        key = first(page, "duplicate")
+        for name in ("target", "target.ledger", "source"):
+            database[name].delete_many({})
+        assert "The text is gone" in page.ask(f"/content?at={key}")[1]
+        for path in (f"/back?pair={key}", "/next"):
+            assert page.ask(path)[0] == 200
+        assert page.ask("/answer", {"pair": key, "label": "different"})[0] == 200

@@ -11,8 +11,8 @@ import pytest
 from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
-from dedup_job.runs.counts import Counts, Histogram
-from dedup_job.runs.run import About, Checkpoint, Cluster, Machine, Run, Scope, Status
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)
 COUNTS = Counts(
@@ -26,9 +26,8 @@ COUNTS = Counts(
     refused={"numbers": 1},
     cut=2,
     missing_originals=3,
-    candidates=Histogram.of([0, 0, 1, 3, 40]),
+    most_candidates=40,
 )
-CLUSTER = Cluster(ObjectId(b"TWELVE BYTES"), 2, "光合作用", "an id")
 CHECKPOINT = Checkpoint(
     run=7,
     scope=Scope('{"lang": "zh"}', 100),
@@ -46,7 +45,6 @@ REPORT = Run(
     finished=datetime(2026, 1, 2, 3, 4, 9, tzinfo=UTC),
     known=3,
     stages={"read": 1.5},
-    clusters=(CLUSTER,),
 )
 
 
@@ -85,11 +83,11 @@ def test_a_run_as_json_survives_json(report):
     assert json.loads(json.dumps(values, ensure_ascii=False)) == values
 
 
-def test_a_run_comes_back_from_its_row_but_for_clusters_and_where_it_was():
-    run = replace(REPORT, machines={"one": Machine(2, 7)}, series=[[0.5, 1, 2]], expected=20)
+def test_a_run_comes_back_from_its_row_but_for_where_it_was():
+    run = replace(REPORT, series=[[0.5, 1, 2]], expected=20)
     stored = bson.decode(bson.encode({"_id": 7, **run.as_row()}))
     checkpoint = replace(CHECKPOINT, last_id=None)
-    assert Run.from_row(stored) == replace(run, checkpoint=checkpoint, clusters=())
+    assert Run.from_row(stored) == replace(run, checkpoint=checkpoint)
 
 
 def test_the_report_as_json_holds_the_names_that_others_rely_on():
@@ -110,7 +108,6 @@ def test_the_report_as_json_holds_the_names_that_others_rely_on():
     }
     assert (counts["refused"], counts["cut"], counts["void"]) == ({"numbers": 1}, 2, 3)
     assert counts["candidates"]["max"] == 40
-    assert values["clusters"] == [{"_id": "an id", "duplicates": 2, "sample": "光合作用"}]
     assert values["docs_per_second"] == 2.5
     assert values["seconds"] == 4.0
 
@@ -132,7 +129,6 @@ def test_the_row_of_a_run_holds_what_the_contract_names_and_can_be_stored():
     assert "_id" not in row
     stored = bson.decode(bson.encode(row))
     assert stored["counts"]["scanned"] == 10
-    assert stored["clusters"][0]["_id"] == CLUSTER.id
 
 
 def test_no_time_passed_is_no_speed_rather_than_an_error():

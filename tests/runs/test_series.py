@@ -39,12 +39,3 @@ def test_a_resumed_run_goes_on_as_one_that_was_never_stopped() -> None:
         whole.add(float(second), second)
         resumed.add(float(second), second)
     assert [p[:2] for p in resumed.points] == [p[:2] for p in whole.points]
-
-
-def test_a_run_that_is_resumed_again_and_again_keeps_the_limit() -> None:
-    points: tuple[tuple[float, float, float], ...] = ()
-    for part in range(3 * LIMIT):
-        series = Series(points)
-        series.add(part / 10, part, last=True)
-        points = series.points
-        assert len(points) <= LIMIT

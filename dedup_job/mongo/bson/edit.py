@@ -8,15 +8,16 @@ other field reaches the target as it lay in the source. See bsonspec.org, versio
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any, NamedTuple, overload
 
 import bson
 import numpy as np
-from bson import Binary
+from bson import Binary, Decimal128
 from bson.codec_options import CodecOptions, DatetimeConversion
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
@@ -442,3 +443,53 @@ def without(raw: bytes, *names: bytes) -> bytes:
     if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
     return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
+
+
+_DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
+_INTS = {0x10: _INT32, 0x12: struct.Struct("<q")}
+_FLOAT = struct.Struct("<d")
+_BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
+_EXACT = Context(prec=1100)  # digits, more than any double has
+
+
+def comparable(key: bytes) -> bytes:
+    """Return bytes that are equal for ids that the server takes for the same.
+
+    To it 5 as int32, int64, double and decimal is one `_id`, also inside a document.
+    """
+    kind = key[0]
+    if kind not in _BY_VALUE:
+        return key
+    value = key.index(0, 1) + 1
+    head, rest = key[1:value], key[value:]
+    if kind == _SYMBOL:
+        return bytes([STRING]) + head + rest
+    if kind in (DOCUMENT, ARRAY):
+        inner = (rest[e.start : e.end] for e in elements(rest))
+        return bytes([kind]) + head + document(*map(comparable, inner))
+    return bytes([_DOUBLE]) + head + _number(kind, rest)
+
+
+def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Return, by each id of `there`, that one of `keys` which is the same; others are left out."""
+    asked, found = set(keys), list(there)
+    same = {key: key for key in found if key in asked}
+    if len(same) < len(found):  # mostly they have the same bytes
+        values = {comparable(key): key for key in asked.difference(same)}
+        for key in found:
+            if key not in same and (one := values.get(comparable(key))) is not None:
+                same[key] = one
+    return same
+
+
+def _number(kind: int, value: bytes) -> bytes:
+    """Return a number in decimal digits, without trailing zeros."""
+    if kind in _INTS:
+        number = Decimal(_INTS[kind].unpack(value)[0])
+    elif kind == _DOUBLE:
+        number = Decimal(_FLOAT.unpack(value)[0])
+    else:
+        number = Decimal128.from_bid(value).to_decimal()
+    if number.is_nan():
+        return b"nan"
+    return str(_EXACT.normalize(number)).encode() if number else b"0"  # which has a sign

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -23,7 +23,6 @@ from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.printing import escaped_json
 
-DEEPEST = 180  # levels of a document that a server takes, and so of a query or a path
 MALFORMED = (  # what json_util and bson raise for a value that they do not take
     ValueError,
     TypeError,
@@ -33,7 +32,6 @@ MALFORMED = (  # what json_util and bson raise for a value that they do not take
     RecursionError,
     BSONError,
 )
-_TOO_DEEP = Message("nested more than {levels} levels deep, which no server takes", levels=DEEPEST)
 
 
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
@@ -53,13 +51,9 @@ def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> 
                 why=e.msg,
             )
         ) from e
-    except RecursionError:
-        raise ValueError(_TOO_DEEP) from None
     except MALFORMED as e:
         why = next((part for part in e.args if isinstance(part, Message)), str(e))
         raise ValueError(Message("not valid extended JSON: {why}", why=why)) from e
-    if _depth(value) > DEEPEST:
-        raise ValueError(_TOO_DEEP)
     return value
 
 
@@ -71,15 +65,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
             raise ValueError(Message("the name {name!r} stands twice in one object", name=name))
         seen.add(name)
     return pairs
-
-
-def _depth(value: Any) -> int:
-    """Return how many objects and lists lie within each other, without recursion."""
-    depth, level = 0, [value]
-    while level := [v for v in level if isinstance(v, Mapping | list)]:
-        depth += 1
-        level = [part for v in level for part in (v.values() if isinstance(v, Mapping) else v)]
-    return depth
 
 
 _OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")

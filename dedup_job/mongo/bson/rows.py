@@ -153,9 +153,6 @@ class KeptRows:
         mark = "dedup" if self.has_runs else "hash_value"
         self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
         self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
-        fields = {*self.marks_only, *(path[0] for path in self.texts.paths)}
-        # those that a document has; None where that is left to the source
-        self.fields = None if form is Form.WHOLE else frozenset(name.encode() for name in fields)
 
     def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
         """Return those documents that are kept as raw BSON, in order."""
@@ -386,13 +383,14 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
     return {place: bson_edit.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
 
 
-def is_marked(raw: bytes) -> bool:
-    """Tell whether a raw document has a mark, as of a former target; UsageError for another value.
+def without_mark(raw: bytes) -> bytes:
+    """Return a raw document without the mark of a former target.
 
-    Its own field of that name would be lost: the target has one `dedup`.
+    UsageError for another field of that name: it would be lost, since the target has one `dedup`.
     """
-    fields = [one for one in bson_edit.elements(raw) if one.name == MARK.encode()]
-    for one in fields:
+    for one in bson_edit.elements(raw):
+        if one.name != MARK.encode():
+            continue
         is_object = one.kind == bson_edit.DOCUMENT
         parts = bson_edit.elements(raw, one.value, one.end) if is_object else ()
         if [(part.name, part.kind) for part in parts][:2] != _FIRST_OF_MARK:
@@ -405,12 +403,7 @@ def is_marked(raw: bytes) -> bool:
                     command=_RENAME,
                 )
             )
-    return bool(fields)
-
-
-def without_mark(raw: bytes) -> bytes:
-    """Return a raw document without a mark; UsageError for another field of that name."""
-    return bson_edit.without(raw, MARK.encode()) if is_marked(raw) else raw
+    return bson_edit.without(raw, MARK.encode())
 
 
 def run_of(raw: bytes, *, is_kept: bool) -> Any:

@@ -34,9 +34,8 @@ from dedup_job.documents import (
 from dedup_job.judgment.names import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, place_of
+from dedup_job.mongo.bson.edit import RawDocument, comparable, place_of
 from dedup_job.mongo.bson.extended_json import shown, shown_value
-from dedup_job.mongo.bson.ids import comparable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, LedgerRows, Storing, dropped_digest
 from dedup_job.mongo.bson.rows import MARK
 from dedup_job.mongo.maintenance.records import stored_document

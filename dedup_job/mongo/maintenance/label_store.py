@@ -15,9 +15,7 @@ from pymongo import ReplaceOne
 from dedup_job.documents import Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
-from dedup_job.mongo.checks import RIGHTS_TO_LABEL, check_rights
-from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import LABELS, AnyCollection, Namespace
+from dedup_job.mongo.connection import LABELS, AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.asked_pairs import Label
@@ -29,15 +27,11 @@ _WRITE = 1000  # labels in a command
 
 @dataclass(frozen=True, slots=True)
 class LabelRow:
-    """What someone says of a pair, as dedup had decided it then.
-
-    blind: the decision was hidden from who answered; when: UTC.
-    """
+    """What someone says of a pair, as dedup had decided it then. when: UTC."""
 
     document: DecidedDocument
     name: str
     label: Label
-    blind: bool = False
     when: datetime = NEVER
 
 
@@ -55,13 +49,6 @@ class LabelStore:
     def full_name(self) -> str:
         """The namespace."""
         return self._collection.full_name
-
-    def check(self) -> None:
-        """Raise where labels could not be written, or would not last: UsageError, StateMismatch."""
-        database = self._collection.database
-        name = Namespace(database.name, self._target.documents.name)
-        check_rights(database.client, name, RIGHTS_TO_LABEL)
-        CollectionGuard(self._target).check()
 
     def rows(self, name: str | None = None) -> list[LabelRow]:
         """Return all labels, or those of a name; what dedup does not write is left out."""
@@ -91,7 +78,6 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
         "decision": row.document.decision,
         "reason": row.document.reason,
         "similarity": row.document.pair.similarity,
-        "blind": row.blind,
         "when": row.when,
     }
     return ReplaceOne({"_id": key}, values, upsert=True)
@@ -119,7 +105,6 @@ def _read(found: RawDocument) -> LabelRow | None:
         document,
         name,
         Label(str(label)),
-        values.get("blind") is True,
         when.replace(tzinfo=UTC) if isinstance(when, datetime) else NEVER,
     )
 

@@ -24,7 +24,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ledger_rows import stored_in
-from dedup_job.mongo.reading import in_commands, look_up
+from dedup_job.mongo.reading import in_commands, look_up, packed
 from dedup_job.mongo.state.commits import insert_once
 from dedup_job.mongo.state.document import next_run
 from dedup_job.mongo.state.fields import BY_HAND, PIECE
@@ -33,7 +33,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
-from dedup_job.runs.counts import Counts, Histogram
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Status
 
 
@@ -76,7 +76,7 @@ class Entry:
         """Return what changes with each piece: its size, and what it adds to the counts."""
         counts, kept = Counts(), self.documents if self.status == str(Status.RESTORED) else 0
         if kept:
-            counts = Counts(kept, short_kept=self.short, candidates=Histogram(classes={0: kept}))
+            counts = Counts(kept, short_kept=self.short)
         own = {"pieces": self.pieces, "documents": self.documents}
         return {**own, "counts": counts.as_dict(), "rates": counts.rates()}
 
@@ -87,18 +87,9 @@ class Entry:
         return replace(self, pieces=self.pieces + 1, documents=documents, short=short)
 
 
-def in_pieces(all_: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
-    """Yield what is taken out, in parts that fit into a commit."""
-    piece: list[TakenOut] = []
-    room = MOST_BYTES
-    for one in all_:
-        if piece and (len(piece) == MOST_ROWS or one.size > room):
-            yield piece
-            piece, room = [], MOST_BYTES
-        piece.append(one)
-        room -= one.size
-    if piece:
-        yield piece
+def in_pieces(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
+    """Yield removals, in parts that fit into a commit each."""
+    return packed(removals, lambda one: one.size, MOST_BYTES, MOST_ROWS)
 
 
 def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:

@@ -23,7 +23,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.maintenance.pair_reader import PairReader, number
+from dedup_job.mongo.maintenance.records import PairReader, number
 from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument
@@ -200,7 +200,7 @@ class Sampler:
         """Return a number that orders rows at random, the same with each seed.
 
         It is the remainder of a field of 64 random bits, which every version of the server can
-        compute. Rows without it, as former versions wrote them, come last.
+        compute. Rows without it come last.
         """
         hashed = "$dedup.fingerprint" if self._of_target else "$digest"
         by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)

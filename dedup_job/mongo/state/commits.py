@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
+import bson
+import numpy as np
 import pymongo
+from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, WriteConcern
 from pymongo.client_session import ClientSession
 from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
@@ -22,8 +25,77 @@ from dedup_job.mongo.connection import AnyCollection, Client, has_transactions
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.retry import DUPLICATE_KEY, RetryPolicy, refused_writes
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
-from dedup_job.mongo.state.inserting import insert
 from dedup_job.native.bytes_column import BytesColumn
+
+_MOST_BYTES = 16 * 1000 * 1000  # the driver takes no longer command, but for a single document
+MOST_ROWS = 100_000  # the server takes no more
+
+
+class _Rows:
+    """Many raw documents where the driver takes one.
+
+    The driver asks a raw document, known by its marker, for its bytes, and writes these as they
+    are; so one object stands for thousands.
+    """
+
+    _type_marker = RawBSONDocument._type_marker
+
+    def __init__(self, raw: bytes) -> None:
+        self.raw = raw
+
+
+def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession | None) -> None:
+    """Insert raw documents that lie one after the other.
+
+    Raises BulkWriteError for those that the server refuses, after all others are inserted.
+    """
+    errors: dict[str, list[Any]] = {"writeErrors": [], "writeConcernErrors": []}
+    labels = set[str]()
+    for first, last in _parts(rows):
+        command = {
+            "insert": collection.name,
+            "documents": _documents(rows.take(slice(first, last))),
+            "ordered": False,
+        }
+        if session is None:  # a transaction has its own
+            command["writeConcern"] = collection.write_concern.document
+        reply = collection.database.command(command, session=session)
+        for error in reply.get("writeErrors", ()):
+            errors["writeErrors"].append({**error, "index": first + error["index"]})
+        if "writeConcernError" in reply:
+            errors["writeConcernErrors"].append(reply["writeConcernError"])
+        labels.update(reply.get("errorLabels", ()))
+    if any(errors.values()):
+        raise BulkWriteError({**errors, "errorLabels": [*labels]})
+
+
+def _documents(rows: BytesColumn) -> list[Any]:
+    start, end = int(rows.starts[0]), int(rows.starts[-1] + rows.lengths[-1])
+    if takes_many():
+        return [_Rows(rows.data[start:end].tobytes())]
+    return [RawBSONDocument(row) for row in rows.list()]
+
+
+@cache
+def takes_many() -> bool:
+    """Tell whether the driver writes what it is given as it is."""
+    two = bson.encode({"a": 1}) * 2
+    try:
+        return bson.encode(_Rows(two)) == two  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001  # whatever a later driver says to it
+        return False
+
+
+def _parts(rows: BytesColumn) -> Iterator[tuple[int, int]]:
+    """Yield from which row to which one command goes."""
+    ends, first, count = np.cumsum(rows.lengths), 0, len(rows.lengths)
+    while first < count:
+        before = int(ends[first] - rows.lengths[first])
+        last = int(np.searchsorted(ends, before + _MOST_BYTES, side="right"))
+        last = min(max(last, first + 1), first + MOST_ROWS)
+        yield first, last
+        first = last
+
 
 Writes = Callable[[ClientSession | None], None]
 _BY_ID = ["_id"]

@@ -101,7 +101,7 @@ class State:
             taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
-            raise LeaseHeld(_held(self._collection.full_name, now), leases.holder(now))
+            raise LeaseHeld(_held(self._collection.full_name, now))
         self._token = taken["token"]
         self._renewed = max(self._renewed, sent)
         if self._thread is None:

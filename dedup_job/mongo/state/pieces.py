@@ -22,7 +22,7 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.reading import look_up
+from dedup_job.mongo.reading import look_up, packed
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.state.fields import PIECE
 
@@ -132,8 +132,6 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
     runs.update_many({"of": numbers, KEPT: {"$ne": None}}, [{"$set": {KEPT: kept}}])
     texts = {f"{ROWS}.$[].{name}": "" for name in ("document", "differences")}
     runs.update_many({"of": numbers, ROWS: {"$ne": None}}, {"$unset": texts})
-    named = {"_id": numbers, "clusters": {"$ne": None}}
-    runs.update_many(named, {"$set": {"clusters.$[].sample": ""}})
     runs.update_many({"_id": numbers}, {"$set": {"purged": datetime.now(UTC)}})
 
 
@@ -167,14 +165,5 @@ def _read(
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:
-    """Yield documents or rows, in parts that fit into a piece."""
-    part: list[RawDocument] = []
-    room = MOST_BYTES
-    for row in rows:
-        if part and (len(part) == MOST_ROWS or len(row.raw) > room):
-            yield part
-            part, room = [], MOST_BYTES
-        part.append(row)
-        room -= len(row.raw)
-    if part:
-        yield part
+    """Yield documents or rows, in parts that fit into a piece each."""
+    return packed(rows, lambda row: len(row.raw), MOST_BYTES, MOST_ROWS)

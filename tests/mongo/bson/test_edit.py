@@ -225,12 +225,6 @@ def test_an_id_can_be_read_from_its_element_and_written_back_to_the_byte(value):
     assert raw.fields({"_id": read}) == key
 
 
-def test_an_id_that_is_not_utf_8_can_be_read_but_not_written_back():
-    key = element(0x02, "_id", counted(b"a\xffb"))
-    assert raw.id_value(key) == "a\ufffdb"
-    assert raw.fields({"_id": raw.id_value(key)}) != key
-
-
 @pytest.mark.parametrize("length", [-1, -9, -(2**31)])
 def test_a_length_below_zero_is_an_error_and_no_endless_walk(length):
     damaged = raw.document(b"\x02_id\0" + struct.pack("<i", length))

@@ -14,10 +14,9 @@ from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ids import as_asked, comparable
-from dedup_job.runs.counts import Counts
-from tests.proving import command, good, wrong
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from dedup_job.mongo.bson.edit import as_asked, comparable
+from tests.proving import command, good
+from tests.running import outcome, run_here
 
 Db = Database[dict[str, Any]]
 
@@ -107,24 +106,3 @@ def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
     )
     command(any_database, "undo", "4", "--yes")
     command(any_database, "undo", "3", "--yes")
-
-
-def test_a_document_that_was_decided_as_a_duplicate_of_itself_is_named(any_database, tmp_path):
-    any_database.source.insert_many([{"_id": i, "text": f"{TEXT}第{i}题"} for i in range(3)])
-    run_here(any_database)
-    run_here(any_database)
-    row = {"_id": 1.0, "decision": "duplicate", "of": 1, "run": 2, "reason": "exact"}
-    any_database["target.ledger"].insert_one(
-        {**row, "distance": 0, "similarity": 1.0, "found_by": ["text"], "digest": Int64(1)}
-    )
-    counts = Counts(exact=1)
-    values = {"counts": counts.as_dict(), "rates": counts.rates()}
-    any_database["target.runs"].update_one({"_id": 2}, {"$set": values})
-    any_database["target.state"].update_one(
-        {}, {"$set": {"checkpoint.counts.duplicate.exact": 1, "checkpoint.counts.scanned": 1}}
-    )
-    found = wrong(any_database, tmp_path, "--all")
-    assert found["ledger row contradicts the texts"] == ["1.0"]
-    command(any_database, "undo", "2", "--yes")
-    assert good(any_database, tmp_path, "--all") == {}
-    assert_each_source_id_is_in_one_place(any_database)

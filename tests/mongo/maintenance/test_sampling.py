@@ -122,13 +122,6 @@ def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled
     assert {pair.decision for pair in drawn(filled, 40, has_runs=False)} == {"duplicate"}
 
 
-def test_rows_that_dedup_does_not_write_are_passed_over(database: Db) -> None:
-    database["target.ledger"].insert_many([{"reason": "near"}, {"reason": "near", "of": 3}])
-    strange: list[Any] = [5, {"of": 1}, {"similarity": "x", "of": 2}, [], None]
-    database.target.insert_many([{"dedup": {"refused": one}} for one in strange])
-    assert [one.pair.similarity for one in drawn(database, 40)] == [None] * 3
-
-
 @pytest.mark.parametrize("seed", [0, 5 * 1_073_741_814, 2**63 - 1])
 def test_any_seed_draws_and_a_digest_of_another_type_does_no_harm(filled: Db, seed: int) -> None:
     filled["target.ledger"].update_one({"_id": 7}, {"$set": {"digest": "x"}})

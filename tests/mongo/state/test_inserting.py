@@ -11,9 +11,8 @@ from bson.raw_bson import RawBSONDocument
 from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
-from dedup_job.mongo.bson import assembly
-from dedup_job.mongo.state import inserting
-from dedup_job.mongo.state.inserting import insert
+from dedup_job.mongo.state import commits
+from dedup_job.mongo.state.commits import insert
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 Db = Database[dict[str, Any]]
@@ -28,11 +27,11 @@ def rows_of(count: int, size: int = 10) -> BytesColumn:
 @pytest.fixture(params=[True, False])
 def either_way(request, monkeypatch):
     """Let the driver take many as one, and not, as it might one day."""
-    monkeypatch.setattr(inserting, "takes_many", lambda: request.param)
+    monkeypatch.setattr(commits, "takes_many", lambda: request.param)
 
 
 def test_this_driver_takes_many_as_one():
-    assert inserting.takes_many()
+    assert commits.takes_many()
 
 
 @pytest.mark.standalone
@@ -53,7 +52,7 @@ def test_a_document_of_16_mib_goes_alone(any_database):
 
 
 def test_more_than_a_command_takes_goes_in_several(any_database, monkeypatch):
-    monkeypatch.setattr(inserting, "MOST_ROWS", 7)
+    monkeypatch.setattr(commits, "MOST_ROWS", 7)
     insert(any_database.target, rows_of(20), None)
     assert any_database.target.count_documents({}) == 20
 
@@ -66,14 +65,3 @@ def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_dat
     errors = refused.value.details["writeErrors"]
     assert [(error["index"], error["code"]) for error in errors] == [(7, 11000), (33, 11000)]
     assert any_database.target.count_documents({}) == 40
-
-
-def test_documents_made_of_columns_are_those_that_bson_makes():
-    made = assembly.documents(
-        *assembly.string_fields("a", strings_of(["文".encode(), b""])),
-        *assembly.field("b", strings_of([bson.encode({}), bson.encode({"c": 1})])),
-    )
-    assert made.list() == [
-        bson.encode({"a": "文", "b": {}}),
-        bson.encode({"a": "", "b": {"c": 1}}),
-    ]
