@@ -118,8 +118,6 @@ class HammingIndex:
     def repeats(self) -> _Numbers: ...
 
 class PackedColumn:
-    nbytes: int
-
     def __init__(
         self, starts: _Numbers, words: _Words, address_bits: int, number_bits: int, size: int
     ) -> None: ...

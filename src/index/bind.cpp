@@ -154,7 +154,6 @@ public:
         : starts_(starts), words_(words), column_(checked(starts, words, form_of(address_bits, number_bits), size)) {}
 
     const PackedColumn& column() const { return column_; }
-    std::size_t nbytes() const { return starts_.nbytes() + words_.nbytes(); }
 
 private:
     static PackedColumn checked(const In<std::uint32_t>& starts, const In<std::uint64_t>& words, PackedForm form,
@@ -437,8 +436,7 @@ void bind_index(nb::module_& m) {
         .def_prop_ro("used", [](const Hamming& one) { return one.index().used(); });
     nb::class_<Packed>(m, "PackedColumn", "A column of keys, packed; see index/packed.py.")
         .def(nb::init<In<std::uint32_t>, In<std::uint64_t>, int, int, std::size_t>(), "starts"_a.noconvert(),
-             "words"_a.noconvert(), "address_bits"_a, "number_bits"_a, "size"_a)
-        .def_prop_ro("nbytes", &Packed::nbytes);
+             "words"_a.noconvert(), "address_bits"_a, "number_bits"_a, "size"_a);
     nb::class_<Growing>(m, "GrowingColumn", "A column of keys that grows; see index/bands.py.")
         .def(nb::init<Rows<std::uint32_t>, InOut<std::uint64_t>, int>(), "buckets"_a.noconvert(), "slots"_a.noconvert(),
              "number_bits"_a)

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.judgment import form_tables
-from dedup_job.judgment.form_tables import Class, Kind
+from dedup_job.judgment.form_tables import Class
 from dedup_job.native.code_points import pack
 from tests.judgment.forms import are_same, check, gists_of, judge
-from tests.reference.form import form_of
+from tests.reference.form import Kind, form_of
 from tests.strings import NASTY, generated
 
 QUESTIONS = [
