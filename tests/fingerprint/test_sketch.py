@@ -16,10 +16,10 @@ from dedup_job.fingerprint.sketch import (
     sketch,
 )
 from dedup_job.native.code_points import pack
+from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import (
     naive_bins,
     naive_bits,
-    naive_jaccard,
     naive_keys,
     naive_sentence_key,
 )
