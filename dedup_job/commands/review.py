@@ -28,6 +28,7 @@ from dedup_job.mongo.bson.extended_json import (
     shown_value,
     unmistakable,
 )
+from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
@@ -87,9 +88,10 @@ def open_review(
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
-    UsageError where there is no run or no pair.
+    UsageError where there is no run or no pair; StateMismatch where labels would not last.
     """
     with opened(settings, wanted.target, progress) as on:
+        check_target_lasts(on.target.documents)
         on.progress.stage(Message("drawing a sample of pairs"))
         drawn = _draw(on, wanted)
         if not drawn:
@@ -238,6 +240,7 @@ def import_labels(
     labels; then none is stored.
     """
     with opened(settings, target, progress) as on:
+        check_target_lasts(on.target.documents)
         store = LabelStore(on.target)
         latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
         fresh: dict[Any, LabelRow] = {}

@@ -244,7 +244,7 @@ def _check(
     checks.check_others(client, others, source_name, target_name)
     if not request.dry_run:
         checks.check_takes_writes(client.admin.command("hello"))
-        checks.check_target_lasts(client, target_name)
+        checks.check_target_lasts(target.documents)
     target.check()
     source.check_query()
     if request.follow:

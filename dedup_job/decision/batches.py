@@ -19,13 +19,13 @@ from dedup_job.decision.rounds import (
     Better,
     OpenTexts,
     Outcome,
-    PairVerdicts,
     Rules,
 )
 from dedup_job.documents import Channel, Difference
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
+from dedup_job.judgment import Verdicts
 
 _OUTCOMES = np.array([KEPT, EXACT, EXACT, NEAR], dtype=np.uint8)  # of KEPT, TWIN, REPEATED, NEAR
 _BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
@@ -83,7 +83,7 @@ def choose(
     twins[own[said != JOINED]] = -1  # gone, or it has another text after all
     rows = np.flatnonzero(~found.alone | (hashed >= 0))
     texts = OpenTexts(rows, twins, _alike(pairs, fingerprints, rows))
-    outcome = _decided(found, texts, pairs, ranks, rules)
+    outcome, judged = _decided(found, texts, pairs, ranks, rules)
     added = outcome.state == rounds.KEPT
     here = outcome.replaced[outcome.replaced >= found.held] - found.held
     added[here] = True
@@ -100,14 +100,14 @@ def choose(
     outcome.totals[exact], outcome.chosen[exact] = 0, -1  # an equal text is found without them
     columns = fingerprints.sketches.channels if fingerprints.sketches else ()
     _unhide(found, fingerprints.short)
-    of = _enter_pairs(found, pairs, outcome, numbers, columns, decisions)
+    of = _enter_pairs(found, pairs, outcome, judged, numbers, columns, decisions)
     of[exact], decisions.similarities[exact], decisions.channels[exact] = originals, 1, _BY_TEXT
     decisions.probabilities[exact] = np.nan
     near = np.flatnonzero(outcome.state == rounds.NEAR)
     places = outcome.chosen[near]
     named = _differences(found, pairs, places, turned=found.candidates.rows[places] != near)
     differences = dict(zip(near.tolist(), named, strict=True))
-    replaced = _replaced(found, pairs, outcome, numbers, columns)
+    replaced = _replaced(found, pairs, outcome, judged, numbers, columns)
     missing = _missing(found, outcome, hashed, own[said == VOID])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
@@ -154,6 +154,7 @@ def _replaced(
     found: LookUp,
     pairs: PairTexts,
     outcome: Outcome,
+    said: Verdicts,
     added: NDArray[np.int64],
     channels: tuple[Channel, ...],
 ) -> list[tuple[int, Taken]]:
@@ -165,7 +166,7 @@ def _replaced(
     numbers[here] = added[others[here] - found.held]
     told = np.flatnonzero(~here & (outcome.by[rows] >= 0))
     places = outcome.by[rows[told]]
-    details = pairs.details(rows[told], others[told])
+    similarities = pairs.similarities(rows[told], others[told])
     shared = _channels_of(found.candidates.columns[places], channels)
     named = _differences(found, pairs, places, np.ones(len(places), dtype=np.bool_))
     replaced = [
@@ -178,10 +179,10 @@ def _replaced(
         pair = Replaced(
             is_exact=False,
             distance=int(found.candidates.distances[place]),
-            similarity=float(details.similarities[i]),
+            similarity=float(similarities[i]),
             channels=int(shared[i]),
-            left_out=int(details.left_out[i]),
-            probability=float(details.probabilities[i]),
+            left_out=int(said.left_out[place]),
+            probability=float(said.probabilities[place]),
             differences=named[i],
         )
         at = int(told[i])
@@ -207,10 +208,11 @@ def _alike(pairs: PairTexts, prints: Fingerprints, rows: NDArray[np.int64]) -> N
 
 def _decided(
     found: LookUp, texts: OpenTexts, pairs: PairTexts, ranks: PartRanks, rules: Rules
-) -> Outcome:
-    """Decide in turn, until every pair that is needed is judged."""
+) -> tuple[Outcome, Verdicts]:
+    """Decide in turn, until every pair that is needed is judged; return the verdicts as well."""
     n, rows, numbers = len(texts.twins), found.candidates.rows, found.candidates.numbers
-    verdicts, ranked = PairVerdicts.all(UNKNOWN, len(numbers)), bool(ranks.own)
+    codes, said = np.full(len(numbers), UNKNOWN, dtype=np.uint8), Verdicts.unknown(len(numbers))
+    cost, ranked = np.zeros(len(numbers)), bool(ranks.own)
     outcome = Outcome(
         np.full(n, rounds.KEPT, dtype=np.uint8),
         np.full(n, -1, dtype=np.int64),
@@ -228,14 +230,17 @@ def _decided(
         pair_beats[here] = order[rows[here]] > order[numbers[here] - found.held]
     better, groups = Better(order, beats, pair_beats), Groups(found, pairs, ranks.kept, rules.most)
     while True:
-        while len(places := rounds.decide(found, texts, verdicts, better, rules, outcome)):
-            verdicts.put(places, pairs.verdicts(rows[places], numbers[places]))
+        while len(places := rounds.decide(found, texts, codes, cost, better, rules, outcome)):
+            codes[places], known = pairs.verdicts(rows[places], numbers[places])
+            said.put(places, known)
+            measured = np.isnan(known.probabilities)
+            cost[places] = -np.where(measured, known.similarities, known.probabilities)
             if ranked:
-                some = places[verdicts.joined[places] & (numbers[places] < found.held)]
+                some = places[known.joined & (numbers[places] < found.held)]
                 pair_beats[some] = ranks.beats(rows[some], numbers[some])
         unlike = groups.first_unlike(outcome) if ranked else -1
         if unlike < 0:
-            return outcome
+            return outcome, said
         pair_beats[unlike] = False
 
 
@@ -243,6 +248,7 @@ def _enter_pairs(
     found: LookUp,
     pairs: PairTexts,
     outcome: Outcome,
+    said: Verdicts,
     added: NDArray[np.int64],
     channels: tuple[Channel, ...],
     decisions: Decisions,
@@ -258,12 +264,11 @@ def _enter_pairs(
     owners = found.candidates.rows[places]  # another one of a row that was replaced
     decisions.outcomes[:], decisions.candidates[:] = _OUTCOMES[outcome.state], outcome.totals
     decisions.distances[rows] = found.candidates.distances[places]
-    details = pairs.details(owners, numbers)
-    decisions.similarities[rows] = details.similarities
-    decisions.probabilities[rows] = details.probabilities
-    decisions.kinds[rows] = details.refused
-    decisions.richer[rows] = np.where(owners == rows, details.richer, np.uint8(0))
-    decisions.left_out[rows] = details.left_out
+    decisions.similarities[rows] = pairs.similarities(owners, numbers)
+    decisions.probabilities[rows] = said.probabilities[places]
+    decisions.kinds[rows] = said.refused[places]
+    decisions.richer[rows] = np.where(owners == rows, said.richer[places], np.uint8(0))
+    decisions.left_out[rows] = said.left_out[places]
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier] | np.uint32(BY_SIMHASH)

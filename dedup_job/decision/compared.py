@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, NumberedTexts
-from dedup_job.decision.rounds import JOINED, REFUSED, VOID, PairVerdicts
+from dedup_job.decision.rounds import JOINED, REFUSED, VOID
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
 from dedup_job.decision.weighing import PairScorer, TextPairs
@@ -171,19 +171,26 @@ class PairTexts:
             said[which] = np.where(same, JOINED, REFUSED)
         return said
 
-    def verdicts(self, rows: Rows, numbers: Rows, others: TextColumn | None = None) -> PairVerdicts:
-        """Judge pairs; others: texts in the place of those of the batch, of numbers from `held`."""
-        verdicts = PairVerdicts.all(VOID, len(rows))
-        for which, pairs in self._in_parts(rows, numbers, others):
-            verdicts.put(which, self._scorer.verdicts(pairs))
-        return verdicts
+    def verdicts(
+        self, rows: Rows, numbers: Rows, others: TextColumn | None = None
+    ) -> tuple[NDArray[np.uint8], Verdicts]:
+        """Return JOINED, REFUSED or VOID for each of c pairs, and what the judge says of them.
 
-    def details(self, rows: Rows, numbers: Rows) -> Verdicts:
-        """Return all that is known of pairs, to be recorded."""
-        details = Verdicts.unknown(len(rows))
+        others: texts in the place of those of the batch, of numbers from `held`.
+        """
+        codes, said = np.full(len(rows), VOID, dtype=np.uint8), Verdicts.unknown(len(rows))
+        for which, pairs in self._in_parts(rows, numbers, others):
+            found = self._scorer.judge(pairs)
+            said.put(which, found)
+            codes[which] = np.where(found.joined, JOINED, REFUSED)
+        return codes, said
+
+    def similarities(self, rows: Rows, numbers: Rows) -> NDArray[np.float64]:
+        """Return how alike pairs are, NaN where a text is gone; float64 (c,)."""
+        values = np.full(len(rows), np.nan)
         for which, pairs in self._in_parts(rows, numbers):
-            details.put(which, self._scorer.details(pairs))
-        return details
+            values[which] = self._scorer.alike(pairs)[0]
+        return values
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:
         """Name the differences of duplicates from the kept texts."""

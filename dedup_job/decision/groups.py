@@ -64,9 +64,9 @@ class Groups:
     def _compare(self, asked: list[tuple[int, int]]) -> None:
         rows, others = np.array(asked, dtype=np.int64).reshape(-1, 2).T
         apart, here = np.zeros(len(asked), dtype=np.bool_), others >= 0
-        apart[here] = self._pairs.verdicts(rows[here], others[here]).verdicts == REFUSED
+        apart[here] = self._pairs.verdicts(rows[here], others[here])[0] == REFUSED
         places = distinct(~others[~here])
         texts = pack([self._texts[place] for place in places.tolist()])
         numbers = self._found.held + np.searchsorted(places, ~others[~here])
-        apart[~here] = self._pairs.verdicts(rows[~here], numbers, texts).verdicts == REFUSED
+        apart[~here] = self._pairs.verdicts(rows[~here], numbers, texts)[0] == REFUSED
         self._alike |= zip(asked, (~apart).tolist(), strict=True)

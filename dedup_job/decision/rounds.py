@@ -45,32 +45,6 @@ class Rules(NamedTuple):
     by_distance: bool
 
 
-class PairVerdicts(NamedTuple):
-    """What c pairs of texts are decided by.
-
-    verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
-    float64 (c,), of the joined ones the least is chosen, then the least distance where the rules
-    say so, then the first.
-    """
-
-    verdicts: NDArray[np.uint8]
-    cost: NDArray[np.float64]
-
-    @classmethod
-    def all(cls, verdict: int, count: int) -> PairVerdicts:
-        """Return the same verdict so many times."""
-        return cls(np.full(count, verdict, dtype=np.uint8), np.zeros(count))
-
-    @property
-    def joined(self) -> NDArray[np.bool_]:
-        """Which pairs are duplicates, bool (c,)."""
-        return np.equal(self.verdicts, JOINED)
-
-    def put(self, places: NDArray[np.int64], known: PairVerdicts) -> None:
-        """Enter what is known of some pairs."""
-        self.verdicts[places], self.cost[places] = known
-
-
 class Outcome(NamedTuple):
     """The outcome of n texts.
 
@@ -94,15 +68,18 @@ class Outcome(NamedTuple):
 def decide(
     found: LookUp,
     texts: OpenTexts,
-    pairs: PairVerdicts,
+    verdicts: NDArray[np.uint8],
+    cost: NDArray[np.float64],
     better: Better,
     rules: Rules,
     outcome: Outcome,
 ) -> NDArray[np.int64]:
     """Decide the open rows in turn; return the pairs still to be judged, int64 (p,).
 
-    A pair that is not judged yet counts as refused: most are, so the next time few are needed.
-    With none needed the outcome holds.
+    verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
+    float64 (c,), of the joined pairs the least is chosen, then the least distance where the rules
+    say so, then the first. A pair that is not judged yet counts as refused: most are, so the next
+    time few are needed. With none needed the outcome holds.
     """
     candidates = found.candidates
     return _core.decide(
@@ -114,8 +91,8 @@ def decide(
         distances=candidates.distances,
         agreements=candidates.agreements,
         **texts._asdict(),
-        verdicts=pairs.verdicts,
-        cost=pairs.cost,
+        verdicts=verdicts,
+        cost=cost,
         **better._asdict(),
         **rules._asdict(),
         **outcome._asdict(),

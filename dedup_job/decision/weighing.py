@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.decision.rounds import JOINED, REFUSED, PairVerdicts
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
@@ -85,22 +84,18 @@ class PairScorer:
         """Return n texts as they are compared, so that none has to be read twice."""
         return texts if self._judge is None else self._judge.read(texts)
 
-    def verdicts(self, pairs: TextPairs) -> PairVerdicts:
-        """Return which of c pairs are joined, and at what cost."""
-        if self._judge is None or not self._decides:
-            values, least = self.alike(pairs)
-            return PairVerdicts(np.where(values >= least, JOINED, REFUSED), -values)
-        said = self._judge.judge(*pairs, self._threads)
-        return PairVerdicts(np.where(said.joined, JOINED, REFUSED), -said.probabilities)
+    def judge(self, pairs: TextPairs) -> Verdicts:
+        """Judge c pairs; their similarities are known if these decide."""
+        if self._judge is not None and self._decides:
+            return self._judge.judge(*pairs, self._threads)
+        values, least = self.alike(pairs)
+        known = Verdicts.unknown(len(values))
+        known.refused[:] = _SIMILARITY_CODE
+        return known._replace(joined=values >= least, similarities=values)
 
     def details(self, pairs: TextPairs) -> Verdicts:
         """Return all that is known of c pairs, with their similarities."""
-        values, least = self.alike(pairs)
-        if self._judge is None or not self._decides:
-            known = Verdicts.unknown(len(values))
-            known.refused[:] = _SIMILARITY_CODE
-            return known._replace(joined=values >= least, similarities=values)
-        return self._judge.judge(*pairs, self._threads)._replace(similarities=values)
+        return self.judge(pairs)._replace(similarities=self.alike(pairs)[0])
 
     def kind(self, code: int) -> str:
         """Name what keeps a pair apart by its code."""

@@ -100,7 +100,3 @@ class Fingerprinter:
                 )
             ),
         )
-
-    def tokens(self, text: str) -> list[str]:
-        """Return the tokens of a text, as `jieba.lcut` gives them."""
-        return list(self.explain(text).tokens)

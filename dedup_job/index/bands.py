@@ -39,17 +39,12 @@ class BandIndex(KeyIndex):
         self.columns, self.most_equal = columns, most_equal
         self.dropped = np.zeros(columns, dtype=np.int64)
         self._size = self._planned = 0
-        self._buckets = _core.BandIndex([_column(1, 1, 0)] * columns, 0)
+        self.buckets = _core.BandIndex([_column(1, 1, 0)] * columns, 0)
 
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes."""
-        return sum(one.nbytes for one in self._buckets.columns)
-
-    @property
-    def buckets(self) -> _core.BandIndex:
-        """What finds documents."""
-        return self._buckets
+        return sum(one.nbytes for one in self.buckets.columns)
 
     def extend(self, keys: NDArray[np.uint32], stored: NDArray[np.uint32] | None = None) -> None:
         """Add n documents by their keys, uint32 (n, columns); they get the next n numbers.
@@ -66,20 +61,20 @@ class BandIndex(KeyIndex):
             stored = np.full(len(keys), -1, dtype=np.int32).view(np.uint32)
         while len(keys):
             count = min(self._planned - self._size, _AT_ONCE, len(keys))
-            if count < 1 or self._buckets.room < count:
+            if count < 1 or self.buckets.room < count:
                 self._make_anew()
                 continue
-            self._buckets.insert(keys[:count], stored[:count], most, self.dropped)
+            self.buckets.insert(keys[:count], stored[:count], most, self.dropped)
             self._size += count
             keys, stored = keys[count:], stored[count:]
 
     def _make_anew(self) -> None:
         """Make all columns anew, for more documents; the former one of each goes first."""
-        columns = self._buckets.columns
+        columns = self.buckets.columns
         self._planned = max(_LEAST, int(_GROWTH * self._size))
         buckets, bits = -(-self._planned // _LOAD), self._planned.bit_length()
         slots = int(_SPILLED * self._planned)
-        del self._buckets
+        del self.buckets
         try:
             for place, former in enumerate(columns):
                 room = max(slots, 2 * former.spilled) + 2 * _AT_ONCE
@@ -87,7 +82,7 @@ class BandIndex(KeyIndex):
                     room *= 2
                 columns[place] = made
         finally:
-            self._buckets = _core.BandIndex(columns, self._size)
+            self.buckets = _core.BandIndex(columns, self._size)
 
 
 def _column(buckets: int, slots: int, number_bits: int) -> _core.GrowingColumn:

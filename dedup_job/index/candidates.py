@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job import _core
-
 BY_SIMHASH = 1 << 31
 _NOT_MEASURED = np.empty(0, dtype=np.uint8)
 _NO_VALUES = np.empty(0, dtype=np.uint64)
@@ -66,15 +64,3 @@ class Found(NamedTuple):
     ) -> Found:
         """Return it of the arrays of both."""
         return cls(Candidates(*candidates), Candidates(*held), twins)
-
-
-def found_together(
-    parts: Sequence[Candidates], least: NDArray[np.int64], most_equal: int, most_same: int
-) -> Found:
-    """Return what one index would find, of what several find that hold a part of the texts each.
-
-    parts: in all channels, whatever bits are equal. Each holds the first documents under a key and
-    finds the first with a fingerprint: of all, the first `most_equal` of a key and the first
-    `most_same` with a fingerprint count. least: int64 (n,), as many bits have to be equal.
-    """
-    return Found.of(*_core.limit(parts, least, most_equal, most_same))

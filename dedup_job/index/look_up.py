@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job._core import BatchVisibility
 from dedup_job.columns import Fingerprints
-from dedup_job.index.candidates import Candidates, Found, found_together
+from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.segment import Segment
 
 
@@ -84,9 +84,13 @@ def together(
     least: NDArray[np.int64],
     limits: Limits,
 ) -> Found:
-    """Return what one index would find, of what several find that hold a part of the texts each."""
+    """Return what one index would find, of what several find that hold a part of the texts each.
+
+    parts: in all channels, whatever bits are equal. Each holds the first documents under a key and
+    finds the first with a fingerprint; of all, those within the limits count.
+    """
     asked = least if bits.shape[1] else np.zeros_like(least)
-    return found_together(parts, asked, limits.equal, limits.same)
+    return Found.of(*_core.limit(parts, asked, limits.equal, limits.same))
 
 
 def among_all(

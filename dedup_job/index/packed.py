@@ -8,7 +8,6 @@ address begins. Nothing is ever added: columns are made anew, or written to a fi
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -24,26 +23,22 @@ _FILL_BITS = 3  # 2**3 documents and more under an address
 _WORD_BITS = 64
 
 
-class KeyIndex(ABC):
+class KeyIndex:
     """Finds the documents that share a key in a column; they are numbered from 0.
 
     dropped: int64 (columns,), how many documents each column left out, beyond `most_equal` of a
-    key.
+    key; buckets: what finds documents in the arrays, as long as nothing is added.
     """
 
     columns: int
     most_equal: int
     dropped: NDArray[np.int64]
+    buckets: _core.BandIndex
     _size: int
 
     def __len__(self) -> int:
         """Return how many documents there are."""
         return self._size
-
-    @property
-    @abstractmethod
-    def buckets(self) -> _core.BandIndex:
-        """What finds documents in the arrays, as long as nothing is added."""
 
 
 class PackedColumns(KeyIndex):
@@ -59,13 +54,9 @@ class PackedColumns(KeyIndex):
         self._nbytes = starts.nbytes + words.nbytes
         ends = np.cumsum([words_of(one, self._size) for one in held.tolist()])
         every = zip(starts, np.split(words, ends[:-1]), strict=True)
-        packed = [column_of(arrays, self._size) for arrays in every]
-        self._buckets = _core.BandIndex(packed, self._size)
-
-    @property
-    def buckets(self) -> _core.BandIndex:
-        """What finds documents in the arrays."""
-        return self._buckets
+        form = (*_bits_of(self._size), self._size)
+        packed = [_core.PackedColumn(*arrays, *form) for arrays in every]
+        self.buckets = _core.BandIndex(packed, self._size)
 
     @property
     def nbytes(self) -> int:
@@ -73,38 +64,22 @@ class PackedColumns(KeyIndex):
         return self._nbytes
 
 
-Arrays = tuple[NDArray[np.uint32], NDArray[np.uint64]]
-"""Starts and words of a column."""
-
-
-def packed_column(sources: Sequence[_core.BandIndex], column: int, held: int, size: int) -> Arrays:
-    """Return a column of indexes as that of one, of `held` among `size` documents.
+def pack(sources: Sequence[KeyIndex]) -> Dump:
+    """Return the columns of indexes as those of one: facts, and arrays column by column.
 
     The documents of each are numbered behind those of the former.
     """
-    address_bits, number_bits = _bits_of(size)
-    starts = zeros_on_large_pages((1 << address_bits) + 1, np.uint32)
-    words = zeros_on_large_pages(words_of(held, size), np.uint64)
-    _core.pack(sources, column, address_bits, number_bits, starts, words)
-    return starts, words
-
-
-def column_of(arrays: Arrays, size: int) -> _core.PackedColumn:
-    """Return what finds documents in what `packed_column` made."""
-    return _core.PackedColumn(*arrays, *_bits_of(size), size)
-
-
-def pack(sources: Sequence[KeyIndex]) -> Dump:
-    """Return the columns of indexes as those of one: facts, and arrays column by column."""
     columns, most_equal = sources[0].columns, sources[0].most_equal
     size = sum(map(len, sources))
     dropped = np.sum([one.dropped for one in sources], axis=0)
     held = (size - dropped).tolist()
-    starts = np.zeros((columns, (1 << _bits_of(size)[0]) + 1), dtype=np.uint32)
+    address_bits, number_bits = _bits_of(size)
+    starts = np.zeros((columns, (1 << address_bits) + 1), dtype=np.uint32)
     buckets = [one.buckets for one in sources]
 
     def packed(column: int) -> NDArray[np.uint64]:
-        starts[column], words = packed_column(buckets, column, held[column], size)
+        words = zeros_on_large_pages(words_of(held[column], size), np.uint64)
+        _core.pack(buckets, column, address_bits, number_bits, starts[column], words)
         return words
 
     facts = {

@@ -33,7 +33,7 @@ class Segment:
 
     def __init__(self, settings: IndexSettings) -> None:
         self.by_simhash = Channel.SIMHASH in settings.candidate_generators
-        self.near = _empty_near(settings)
+        self.near = HammingIndex(settings.distance)
         self.equal = EqualIndex()
         self.ids = Ids()
         self.bands: BandIndex | PackedColumns | None = None
@@ -175,7 +175,7 @@ def _near_of(settings: IndexSettings, segments: Sequence[Segment]) -> HammingInd
     """Return the fingerprints of segments in one index."""
     if len(segments) == 1:
         return segments[0].near
-    made = _empty_near(settings)
+    made = HammingIndex(settings.distance)
     made.extend(
         np.concatenate([one.near.fingerprints for one in segments]),
         np.concatenate([one.near.searchable for one in segments]),
@@ -201,7 +201,3 @@ def _ids_of(segments: Sequence[Segment]) -> Ids:
         for keys in one.ids.pieces():
             made.extend(keys)
     return made
-
-
-def _empty_near(settings: IndexSettings) -> HammingIndex:
-    return HammingIndex(settings.distance)

@@ -24,12 +24,6 @@ from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import pack, points_of
 
 
-class Kind(IntEnum):
-    """What a token is; a mark of src/judgment/token.hpp."""
-
-    WORD, FUNCTION, NUMBER, LETTER, SYMBOL, IMAGE, BLANK = range(7)
-
-
 class Flag(IntFlag):
     """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
 

@@ -141,10 +141,10 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
             )
 
 
-def check_target_lasts(client: Client, target: Namespace) -> None:
+def check_target_lasts(target: AnyCollection) -> None:
     """Refuse a target that does not keep its documents, or compares ids by rules of its own."""
-    database = client[target.database]
-    own = {"name": {"$in": [target.collection + suffix for suffix in ("", *SUFFIXES)]}}
+    database = target.database
+    own = {"name": {"$in": [target.name + suffix for suffix in ("", *SUFFIXES)]}}
     try:
         rows = [*database.list_collections(filter={**own, "type": "collection"})]
         whys = {row["name"]: _why_lost(row["options"], database[row["name"]]) for row in rows}
@@ -157,7 +157,7 @@ def check_target_lasts(client: Client, target: Namespace) -> None:
             raise StateMismatch(
                 Message(
                     "the collection {name} {why}. Name another --target.",
-                    name=Namespace(target.database, name),
+                    name=Namespace(database.name, name),
                     why=why,
                 )
             )

@@ -10,10 +10,6 @@ using namespace nanobind::literals;
 namespace dedup {
 namespace {
 
-std::span<const std::uint8_t> bytes_of(const In<bool>& array) {
-    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
-}
-
 Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, In<std::int64_t> offsets,
                                In<std::int64_t> numbers, In<std::uint32_t> columns, In<std::uint8_t> distances,
                                In<std::uint8_t> agreements, In<std::int64_t> rows, In<std::int64_t> twins,
@@ -53,8 +49,8 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
     {
         Unlocked unlocked;
         needed = decide({view(offsets), view(numbers), view(columns), view(distances), view(agreements), {}}, held,
-                        visibility, {view(rows), view(twins), view(alike), view(places), bytes_of(beats)},
-                        {said, view(cost), bytes_of(pair_beats)}, {most, by_distance}, outcome);
+                        visibility, {view(rows), view(twins), view(alike), view(places), flags(beats)},
+                        {said, view(cost), flags(pair_beats)}, {most, by_distance}, outcome);
     }
     return give(std::move(needed));
 }

@@ -173,14 +173,6 @@ public:
         return {give(std::move(points)), give(std::move(offsets))};
     }
 
-    Forms forms(const JudgedTexts& texts) const {
-        Forms forms;
-        Unlocked unlocked;
-        Tokenizer tokenizer(tables_, forms);
-        for (std::size_t i = 0; i < texts.size(); i++) tokenizer.add(texts.outlines[i]);
-        return forms;
-    }
-
     Out<std::uint32_t> richness_of(const JudgedTexts& texts) const {
         std::vector<std::uint32_t> found;
         {
@@ -357,49 +349,12 @@ Out<double> jaccard_of(In<std::uint32_t> points, In<std::int64_t> offsets, In<st
     return give(std::move(values));
 }
 
-// For tests: the tokens of all forms by field.
-nb::dict tokens_of(const Forms& forms) {
-    nb::dict found;
-    const auto add = [&](const char* name, auto field) {
-        const auto values = std::views::transform(forms.inner, field);
-        found[name] = give(std::vector(values.begin(), values.end()));
-    };
-    add("key", [](const Token& token) { return token.key; });
-    add("begin", [](const Token& token) { return token.begin; });
-    add("end", [](const Token& token) { return token.end; });
-    add("weight", [](const Token& token) { return token.weight; });
-    add("clause", [](const Token& token) { return token.clause; });
-    add("flags", [](const Token& token) { return token.flags; });
-    add("kind", [](const Token& token) { return static_cast<std::uint8_t>(token.kind); });
-    return found;
-}
-
-// ... and where a form's tokens begin and its parts are: stem, answer, explanation, notes, then choices, by pairs.
-nb::tuple place_of(const Forms& forms, std::size_t i) {
-    if (i >= forms.size()) refuse("there are " + std::to_string(forms.size()) + " forms");
-    const Forms::Place& place = forms.places[i];
-    std::vector<std::uint32_t> parts;
-    const auto add = [&](Range part) { parts.insert(parts.end(), {part.begin, part.end}); };
-    add(place.stem);
-    add(place.answer);
-    add(place.explanation);
-    add(place.notes);
-    std::ranges::for_each(forms[i].choices, add);
-    return nb::make_tuple(place.points, place.inner, give(std::move(parts)));
-}
-
 }  // namespace
 }  // namespace judgment
 
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<JudgedTexts>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &JudgedTexts::size);
-    nb::class_<Forms>(m, "Forms", "The tokens of texts.")
-        .def("__len__", &Forms::size)
-        .def("place", &place_of, "row"_a,
-             "Return where its points and tokens begin, and the ranges of its parts.")
-        .def("points", [](const Forms& forms) { return give(Buffer(forms.points)); })
-        .def("tokens", &tokens_of, "Return the tokens of all forms, an array for each field.");
     nb::class_<TableArrays>(m, "FormTables", "See judgment/form_tables.py.")
         .def(nb::init<const LexiconArrays&, In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>,
                       In<std::uint8_t>, In<float>, In<std::uint32_t>, In<std::int64_t>, In<std::uint16_t>,
@@ -431,7 +386,6 @@ void bind_judgment(nb::module_& m) {
              "Return the outlines of n texts.")
         .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert(),
              "Return what some texts ask, whatever the order of choices: points and offsets.")
-        .def("forms", &BatchJudge::forms, "outlines"_a, "Return all tokens; for tests.")
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
              "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),

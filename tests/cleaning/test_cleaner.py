@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.native.code_points import pack
-from tests.cleaning.oracle import clean
 
 MATHEMATICS = [
     ("two comparisons", "若a<b且b>c则x>y", "若a<b且b>c则x>y"),
@@ -218,30 +215,6 @@ def test_last_lines_that_begin_with_a_marker_are_cut_off(raw, expected):
 def test_a_marker_anywhere_else_cuts_nothing(text):
     """The target stores the cleaned text: what is cut off is lost there."""
     assert Cleaner(CleaningSettings(cut_at=MARKERS)).clean(text) == text
-
-
-PIECES = [
-    "正文",
-    "来源：a",
-    "收录：",
-    "资料来源：",
-    "```",
-    "x" * 101,
-    "<p>",
-    "<br>",
-    " ",
-    "\n",
-    "\n\n",
-]
-PIECES += ["<pre>", "</pre>", "<b>", "</b>", "a<b", "&lt;"]
-
-
-@given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
-def test_the_oracle_cuts_the_same_and_something_is_left_of_every_text(raw):
-    cutting = CleaningSettings(cut_at=MARKERS)
-    found = Cleaner(cutting).clean(raw)
-    assert found == clean(raw, cut_at=MARKERS)
-    assert bool(found) == bool(Cleaner().clean(raw))
 
 
 def test_characters_cut_off_are_counted_for_each_text():

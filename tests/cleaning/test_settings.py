@@ -20,14 +20,3 @@ def test_an_empty_marker_is_refused():
     """It occurs at the start of every text."""
     with pytest.raises(ValidationError, match="must not be empty"):
         CleaningSettings(cut_at=("收录：", ""))
-
-
-def test_an_unknown_setting_is_refused():
-    """A misspelt name must not be ignored."""
-    with pytest.raises(ValidationError, match="hmtl"):
-        CleaningSettings.model_validate({"hmtl": "never"})
-
-
-def test_every_setting_says_what_it_does():
-    """The descriptions become the documentation."""
-    assert all(field.description for field in CleaningSettings.model_fields.values())

@@ -133,22 +133,10 @@ def test_a_batch_is_decided_first_wins(rows, expected):
     assert decide(*rows) == expected
 
 
-@pytest.mark.parametrize("distance", range(8))
-def test_the_distance_is_the_one_asked_for(distance):
-    near, far = A ^ (2**distance - 1), A ^ (2 ** (distance + 1) - 1)
-    assert decide(text(1, A), text(2, far), distance=distance) == ["kept", "kept"]
-    assert decide(text(1, A), text(2, near), distance=distance) == ["kept", (1, distance, "near")]
-
-
 def test_exact_goes_before_near():
     """The kept 2 has the same fingerprint as 1 but for a bit, and 3 has the text of 2."""
     before = [[(1, text(1, A)), (1, text(2, A ^ 1, 9))]]
     assert decide(text(3, A ^ 1, 9), after=before) == [(2, 0, "exact")]
-
-
-def test_a_kept_decision_tells_fingerprint_and_shortness():
-    decisions = Decider().decide(batch([text(1, 2**64 - 1), text(2, 5, short=True)]))
-    assert [*decisions] == [Kept(2**64 - 1, short=False), Kept(5, short=True)]
 
 
 def test_remembered_documents_win_over_new_ones():

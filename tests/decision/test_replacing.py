@@ -118,17 +118,3 @@ def test_no_text_is_dropped_in_a_group_whose_kept_one_it_is_unlike(
     for n, text in enumerate(texts):
         naive.decide(n, text)
     assert {*kept.values()} == {one.number for one in naive.kept} - {*naive.replaced}
-
-
-def test_a_rank_is_asked_for_where_a_pair_is_joined(small_pool):
-    decider, asked = decider_of(agreement.DEFAULT), []
-    given_ = decider.ranks_of
-    decider.ranks_of = lambda keys: asked.extend(keys.list()) or given_(keys)
-    decider.forget()
-    for start in range(0, agreement.TEXTS, 20):
-        rows = [*range(start, min(start + 20, agreement.TEXTS))]
-        decider.ranks |= {key_of(n): bytes([n]) for n in rows}
-        batch = small_pool.batch(rows, start, channels_of(agreement.DEFAULT))
-        decisions = decider.decide(replace(batch, ranks=[bytes([n]) for n in rows]))
-        assert {one.key for one in decisions.replaced.values()} <= {*asked}
-    assert 0 < len(asked) < agreement.TEXTS

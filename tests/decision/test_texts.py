@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -175,18 +173,3 @@ def test_what_was_compared_first_is_forgotten_first(monkeypatch, limit, most):
         lately.begin_part()
     assert lately.texts([0, 1, 2]) == ["text 0", "text 1", "text 2"]
     assert lately.fetched == [[0], [1], [2], [0]]
-
-
-def test_questions_are_asked_at_once(monkeypatch):
-    monkeypatch.setattr(texts, "_LEAST_KEYS", 10)
-    together = threading.Barrier(4, timeout=60)
-
-    def fetch(keys):
-        together.wait()
-        return {key: key.decode() for key in keys}
-
-    kept = KeptTexts(
-        by_key(fetch), lambda numbers: strings_of([f"key {n}".encode() for n in numbers])
-    )
-    found = kept.get(np.arange(40))
-    assert found.texts.texts() == [f"key {n}" for n in range(40)]

@@ -21,8 +21,8 @@ JUDGE = DigitJudge()
 def compared(texts, rows, others, other_rows, **values):
     """Return similarity and agreement of pairs."""
     scorer = PairScorer(DecisionSettings(**({"judge": "similarity"} | values)), JUDGE)
-    found = scorer.verdicts((texts, rows, others, other_rows))
-    return list(zip((-found.cost).tolist(), found.joined.tolist(), strict=True))
+    found = scorer.judge((texts, rows, others, other_rows))
+    return list(zip(found.similarities.tolist(), found.joined.tolist(), strict=True))
 
 
 def compare(text, *others, **values):

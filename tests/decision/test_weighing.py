@@ -22,23 +22,22 @@ ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
 PAIRS = (TEXTS, ROWS, OTHERS, OTHER_ROWS)
 
 
-def test_with_a_judge_the_likelier_pair_costs_less():
+def test_with_a_judge_it_says_how_likely_a_pair_is():
     scorer = PairScorer(DecisionSettings(), DigitJudge())
-    found, details = scorer.verdicts(PAIRS), scorer.details(PAIRS)
+    found, details = scorer.judge(PAIRS), scorer.details(PAIRS)
     assert found.joined.tolist() == details.joined.tolist() == [True, False, False]
-    assert found.cost[0] == -1 / 2
     assert details.probabilities.tolist() == [1 / 2, 1, 1 / 8]
     assert [scorer.kind(code) for code in details.refused.tolist()][1:] == ["number", "unlikely"]
     assert details.similarities.tolist() == scorer.alike(PAIRS)[0].tolist()
 
 
-def test_without_a_judge_similarity_decides_and_the_most_similar_costs_least():
+def test_without_a_judge_similarity_decides():
     scorer = PairScorer(DecisionSettings(judge="similarity", similarity=0.4), DigitJudge())
-    found, details = scorer.verdicts(PAIRS), scorer.details(PAIRS)
+    found, details = scorer.judge(PAIRS), scorer.details(PAIRS)
     alike, required = scorer.alike(PAIRS)
     assert found.joined.tolist() == (alike >= required).tolist() == [True, True, False]
     assert details.joined.tolist() == found.joined.tolist()
-    assert found.cost.tolist() == (-alike).tolist()
+    assert found.similarities.tolist() == alike.tolist()
     assert details.similarities.tolist() == alike.tolist()
     assert np.isnan(details.probabilities).all()
     assert {scorer.kind(code) for code in details.refused.tolist()} == {"similarity"}
@@ -82,7 +81,7 @@ def test_a_copy_with_more_is_joined_and_named():
     row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
     pairs = (["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
     more = scorer.details(pairs)
-    assert more.joined.tolist() == scorer.verdicts(pairs).joined.tolist() == [True]
+    assert more.joined.tolist() == scorer.judge(pairs).joined.tolist() == [True]
     assert names_of(int(more.richer[0]), RICHER) == ("sentence",)
     less = scorer.details((["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other))
     assert less.joined.tolist() == [True]

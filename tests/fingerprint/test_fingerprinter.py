@@ -86,15 +86,3 @@ def test_threads_share_a_fingerprinter(fingerprinter):
     with ThreadPoolExecutor(4) as pool:
         results = pool.map(lambda _: fingerprinter.fingerprint(texts).values.tolist(), range(40))
         assert all(result == expected for result in results)
-
-
-@pytest.mark.parametrize("table", ["pairs"])
-def test_any_byte_but_zero_is_true_in_tables_of_a_file(table):
-    """A byte of a file may be no bool."""
-    true = stage().lexicon._replace(**{table: np.ones_like(getattr(stage().lexicon, table))})
-    other = true._replace(**{table: (np.uint8(7) * getattr(true, table)).view(np.bool_)})
-    values = [
-        Fingerprinter(FingerprintSettings(), lexicon=one).fingerprint([*SCRIPTS.values()]).values
-        for one in (true, other)
-    ]
-    assert np.array_equal(*values)

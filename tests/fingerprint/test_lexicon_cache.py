@@ -147,17 +147,6 @@ def test_the_files_are_for_this_user_alone_whatever_the_umask(folder, builds, um
     assert len(builds) == 1
 
 
-@pytest.mark.parametrize("what", ["pipe", "folder"])
-def test_what_is_no_regular_file_is_not_read(folder, builds, what, caplog):
-    built, _ = load()
-    (file,) = folder.glob("*.tables")
-    file.unlink()
-    os.mkfifo(file) if what == "pipe" else file.mkdir()
-    assert same(load()[0], built)
-    assert len(builds) == 2
-    assert "will be built anew" in caplog.messages[0]
-
-
 @pytest.mark.parametrize(
     "blocked",
     [

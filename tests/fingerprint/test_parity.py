@@ -45,7 +45,7 @@ def compare(texts, **options):
     pairs = list(zip(found.values.tolist(), found.short.tolist(), strict=True))
     arranged = sorted if options.get("weighting") == "uniform" else list  # order: no account
     for text, fingerprint in zip(texts, pairs, strict=True):
-        assert fingerprinter.tokens(text) == jieba.lcut(text)
+        assert [*fingerprinter.explain(text).tokens] == jieba.lcut(text)
         tags = default_tfidf.extract_tags(text, topK=30, withWeight=True)
         assert words_only.explain(text).features == tuple(tags), text
         explained = fingerprinter.explain(text)
@@ -71,7 +71,7 @@ def test_generated_strings():
 @settings(max_examples=150)
 @given(STRINGS)
 def test_any_string(fingerprinter, text):
-    assert fingerprinter.tokens(text) == jieba.lcut(text)
+    assert [*fingerprinter.explain(text).tokens] == jieba.lcut(text)
     found = fingerprinter.fingerprint([text])
     assert (int(found.values[0]), bool(found.short[0])) == naive_fingerprint(text)
 
@@ -97,12 +97,12 @@ def test_each_option(options):
 @pytest.mark.parametrize("piece", ["南京市长江大桥研究生命起源", "a1", "3.14%"])
 def test_a_long_text_without_a_break(fingerprinter, piece):
     text = piece * (300_000 // len(piece.encode()))
-    assert fingerprinter.tokens(text) == jieba.lcut(text)
+    assert [*fingerprinter.explain(text).tokens] == jieba.lcut(text)
 
 
 def test_a_megabyte_for_the_hidden_markov_model(fingerprinter):
     """The text repeats, so the tokens do; jieba itself takes time with the square of the length."""
     piece = "".join(map(chr, range(0x4E00, 0x9FD6, 9)))
-    tokens = fingerprinter.tokens(piece * 150)
-    assert fingerprinter.tokens(piece) == jieba.lcut(piece)
+    tokens = fingerprinter.explain(piece * 150).tokens
+    assert [*fingerprinter.explain(piece).tokens] == jieba.lcut(piece)
     assert "".join(tokens) == piece * 150

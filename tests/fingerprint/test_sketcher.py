@@ -53,9 +53,3 @@ def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() 
 def test_without_a_form_and_channels_nothing_is_sketched() -> None:
     assert Sketcher(()).sketch(pack(TEXTS)) is None
     assert Channel.FORM not in Sketcher(BOTH).channels
-
-
-def test_no_texts_have_no_sketches() -> None:
-    made = Sketcher((Channel.FORM,), lambda texts: (texts, None)).sketch(pack([]))
-    assert made is not None
-    assert made.keys.shape == (0, 1)

@@ -30,7 +30,6 @@ from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
 from tests.mongo.bson.test_edit import DEPRECATED
 from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
-from tests.reference.form import form_of
 from tests.reference.recipe import PLAIN, naive_digest, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
@@ -127,7 +126,7 @@ def check_fingerprints(batch):
     short = [one[:SHORT] for one in batch[:12]]
     found, (keys, bits) = plain.fingerprint(short), sketch(pack(short))
     for row, text in enumerate(short):
-        assert plain.tokens(text) == jieba.lcut(text)
+        assert [*plain.explain(text).tokens] == jieba.lcut(text)
         assert (found.values[row], found.short[row]) == naive_fingerprint(text)
         bins = naive_bins(text)
         assert (keys[row].tolist(), bits[row].tolist()) == (naive_keys(bins), naive_bits(bins))
@@ -137,16 +136,18 @@ def check_forms(batch):
     texts, alone = any_numbers(batch)
     judge = forms.judge()
     read, parts = judge.outlines(*texts), [judge.outlines(*text) for text in alone]
-    found, each = judge.forms(read), [*map(judge.forms, parts)]
-    assert found.points().tolist() == [point for one in each for point in one.points().tolist()]
-    gist = TextColumn(*judge.gist(read, np.arange(len(read))))
-    for row, (part, one) in enumerate(zip(parts, each, strict=True)):
-        assert found.place(row)[2].tolist() == one.place(0)[2].tolist()
-        assert np.array_equal(
-            gist.take(np.array([row])).points, judge.gist(part, np.zeros(1, np.int64))[0]
-        )
-    short = [one[:SHORT] for one in batch[:12]]
-    assert forms.forms_of(short) == [form_of(one) for one in short]
+    gist, rows, first = (
+        TextColumn(*judge.gist(read, np.arange(len(read)))),
+        np.arange(len(read)),
+        np.zeros(1, np.int64),
+    )
+    others = (rows + 1) % len(rows)
+    features = judge.features(read, rows, read, others)[0].reshape(len(rows), -1)
+    for row, (part, other) in enumerate(zip(parts, others.tolist(), strict=True)):
+        assert np.array_equal(gist.take(np.array([row])).points, judge.gist(part, first)[0])
+        alone = judge.features(part, first, parts[other], first)[0]
+        assert np.array_equal(features[row], alone)
+    forms.check([one[:SHORT] for one in batch[:12]])
 
 
 TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the format

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -56,28 +54,12 @@ def tiny(monkeypatch):
     monkeypatch.setattr("dedup_job.index.equal.LEAST_SLOTS", 4)
 
 
-def test_nothing_is_asked_and_nothing_is_found():
-    assert index_of([(1, 2)]).index.find(array([1]), array([]), array([])).tolist() == []
-
-
 @pytest.mark.parametrize("digest", [0, 1023, 2047, ALL])
 def test_many_texts_in_one_place_are_told_apart(digest):
     """Equal digests all begin at the same place, the last ones of the table pass over its end."""
     index = index_of([(value, digest) for value in range(900)])
     assert index.find(*((value, digest) for value in range(900))) == list(range(900))
     assert index.find((900, digest)) == [-1]
-
-
-@pytest.mark.usefixtures("tiny")
-@pytest.mark.parametrize("step", [1, 13, 6000])
-def test_it_grows_over_its_first_capacity(step):
-    rng = random.Random(step)
-    pairs = [(rng.getrandbits(64), rng.getrandbits(64)) for _ in range(6000)]
-    index = Texts()
-    for start in range(0, len(pairs), step):
-        index.extend(pairs[start : start + step])
-    assert index.find(*pairs) == list(range(6000))
-    assert index.find(*((value ^ 1, digest) for value, digest in pairs)) == [-1] * 6000
 
 
 @pytest.mark.usefixtures("tiny")

@@ -55,14 +55,6 @@ def test_an_object_id_takes_thirteen_bytes():
     assert np.unique(np.array(all_of(ids))).size == 100_000
 
 
-def test_a_key_that_only_looks_like_an_object_id_is_kept_whole():
-    """As long as one, and of another type; and an ObjectId's beginning with something behind."""
-    keys = [b"\x02" + key_of(ObjectId())[1:], key_of(ObjectId()) + b"\0", b"", b"\x07_id\0"]
-    ids = Ids()
-    ids.extend(strings_of(keys))
-    assert all_of(ids) == keys
-
-
 @pytest.mark.parametrize("number", [-1, 3, 10**9])
 def test_a_number_that_was_not_given_is_an_error(number):
     ids = Ids()

@@ -7,14 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from dedup_job.columns import Fingerprints, KeptPage, Sketches
 from dedup_job.documents import Channel
-from dedup_job.index import IndexSettings, KeptIndex, Promised, snapshot
-from dedup_job.index.segment import Segment, sealed
-from dedup_job.native.bytes_column import strings_of
+from dedup_job.index import IndexSettings, KeptIndex, Promised
 
 A = 0x0F0F_1234_5678_9ABC
 
@@ -181,58 +177,6 @@ def sketches(keys, bits, channels=(Channel.MINHASH, Channel.SENTENCES)):
     return Sketches(np.array(keys, dtype=np.uint32), np.array(bits, dtype=np.uint64), channels)
 
 
-@settings(
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-@given(
-    st.lists(
-        st.tuples(
-            st.sampled_from([A, A ^ 1, A ^ 0b111, 5]),
-            st.booleans(),
-            st.tuples(st.integers(0, 3), st.integers(0, 2**30 - 1)),
-        ),
-        min_size=1,
-        max_size=60,
-    ),
-    st.integers(0, 60),
-    st.integers(1, 3),
-    st.booleans(),
-)
-def test_segments_sealed_as_one_are_as_one_with_all_documents(
-    tmp_path, rows, cut, least, sealed_before
-):
-    texts = [text(i, value, short=short) for i, (value, short, _) in enumerate(rows)]
-    keys = np.array([row[2] for row in rows])
-    bits = np.arange(2 * len(rows)).reshape(-1, 2)
-    prints = arrays(texts, sketches(keys, bits))
-    names = strings_of([key_of(i) if i % 3 else b"\x07_id\0" + bytes(12) for i in range(len(rows))])
-    stored = np.array([i * least % 4 for i in range(len(rows))], dtype=np.uint32)
-    whole, first, second = (Segment(IndexSettings()) for _ in range(3))
-    whole.add(names, prints, stored)
-    for segment, part in ((first, slice(0, cut)), (second, slice(cut, None))):
-        rows_of = np.arange(len(rows))[part]
-        segment.add(names.take(rows_of), prints[part], stored[part])
-    if sealed_before:
-        first = reloaded(tmp_path, [first])
-    both = reloaded(tmp_path, [first, second])
-    every = np.arange(len(rows))
-    assert both.ids.of(every).list() == whole.ids.of(every).list()
-    assert np.array_equal(both.bits, whole.bits)
-    assert np.array_equal(both.equal.digests, whole.equal.digests)
-    assert np.array_equal(both.near.searchable, whole.near.searchable)
-    none = np.zeros(len(rows), dtype=np.int64)
-    found = [one.find(prints, prints.sketches.bits, none, 2) for one in (both, whole)]
-    for one, other in zip(*found, strict=True):
-        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def reloaded(folder, segments):
-    snapshot.write(folder / "sealed", *sealed(IndexSettings(), segments))
-    saved = snapshot.read(folder / "sealed")
-    return Segment.load(IndexSettings(), saved.facts, saved.parts)
-
-
 @pytest.mark.parametrize(
     ("sizes", "first"),
     [
@@ -257,16 +201,6 @@ def test_segments_are_merged_so_that_sizes_fall(monkeypatch, sizes, first):
     if sizes and not sizes[-1]:
         assert len(kept.segments) == len(sizes)
     assert kept.to_merge() == first
-
-
-def test_memory_counts_all_that_is_held():
-    rows = near_each_other(100)
-    without = KeptIndex(IndexSettings())
-    without.add([key_of(row[0]) for row in rows], arrays(rows))
-    with_sketches = KeptIndex(IndexSettings())
-    keys, bits = np.zeros((100, 2)), np.zeros((100, 2))
-    with_sketches.add([key_of(row[0]) for row in rows], arrays(rows, sketches(keys, bits)))
-    assert with_sketches.nbytes > without.nbytes > 0
 
 
 def id_key(id_):

@@ -129,12 +129,6 @@ def test_each_text_finds_what_it_would_find_alone_among_the_kept_ones(name, rows
                 index.seal()
 
 
-def test_no_texts_find_nothing():
-    for channels in CHANNELS.values():
-        found = KeptIndex(IndexSettings()).look_up(made([], channels), np.zeros(0, np.int64))
-        assert found.candidates.offsets.tolist() == [0]
-
-
 def test_alone_is_what_finds_nothing_and_meets_no_other_text():
     """A key in common is enough, however few bits are equal, and so is a fingerprint."""
     channels = CHANNELS["both"]

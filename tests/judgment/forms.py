@@ -1,4 +1,4 @@
-"""Forms of the compiled core as the reference writes them."""
+"""The compiled judge beside the reference."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 from dedup_job import _core
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import relations
-from dedup_job.judgment.form_tables import Flag, Kind, form_tables
-from dedup_job.native.code_points import TextColumn, pack, text_of
-from tests.reference.form import Form, Token
+from dedup_job.judgment.form_tables import form_tables
+from dedup_job.native.code_points import TextColumn, pack
+from tests.reference.form import form_of
+from tests.reference.gist import gist_of
+from tests.reference.pair import compare
 
 
 @functools.cache
@@ -19,33 +21,38 @@ def judge() -> _core.Judge:
     return _core.Judge(form_tables(load_lexicon(print)), relations.packed())
 
 
-def forms_of(texts: list[str]) -> list[Form]:
-    return unpacked(judge().forms(judge().outlines(*pack(texts))))
-
-
-def unpacked(forms: _core.Forms) -> list[Form]:
-    """Return forms as values."""
-    points, columns = text_of(forms.points()), forms.tokens()
-    places = [forms.place(row) for row in range(len(forms))]
-    return [_form(place, points, columns) for place in places]
-
-
-def _form(place, points, columns):
-    start, first, parts = place
-
-    def tokens(i):
-        return [token(first + k) for k in range(int(parts[2 * i]), int(parts[2 * i + 1]))]
-
-    def token(k):
-        one = {name: column[k].item() for name, column in columns.items()}
-        text = points[start + one["begin"] : start + one["end"]]
-        flags, kind = Flag(one["flags"]), Kind(one["kind"])
-        return Token(text, kind, one["weight"], one["clause"], flags, one["key"])
-
-    stem, answer, explanation, notes, *choices = map(tokens, range(len(parts) // 2))
-    return Form(stem, choices, answer, explanation, notes)
-
-
 def gists_of(texts: list[str]) -> list[str]:
     rows = np.arange(len(texts))
     return TextColumn(*judge().gist(judge().outlines(*pack(texts)), rows)).texts()
+
+
+def compared(pairs):
+    """Return features, guards and whether nothing differs, of pairs and of them turned."""
+    one, other = (judge().outlines(*pack([*side])) for side in zip(*pairs, strict=True))
+    rows = np.arange(len(pairs))
+    found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
+    return [(features.reshape(len(pairs), -1), *rest) for features, *rest in found]
+
+
+def are_same(text, other):
+    """Tell whether two texts differ in nothing but notation and the order of choices."""
+    return bool(compared([(text, other)])[0][2][0])
+
+
+def check_pairs(pairs):
+    """Compare features and guards with those of the reference, in both orders."""
+    (features, guards, _), (turned, also, _) = compared(pairs)
+    assert np.array_equal(features, turned)
+    assert np.array_equal(guards, also)
+    for (a, b), row, bits in zip(pairs, features, guards, strict=True):
+        expected = compare(form_of(a), form_of(b))
+        assert row.tolist() == expected.features, (a, b)
+        held = [name for k, name in enumerate(_core.GUARDS) if bits >> k & 1]
+        assert held == expected.guards, (a, b)
+
+
+def check(texts):
+    """Compare what texts ask, and how each differs from itself with two characters left out."""
+    assert gists_of(texts) == [*map(gist_of, texts)]
+    halves = [len(text) // 2 for text in texts]
+    check_pairs([(t, t[:half] + t[half + 2 :]) for t, half in zip(texts, halves, strict=True)])

@@ -8,11 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.judgment import form_tables
-from dedup_job.judgment.form_tables import Class, Flag, Kind
+from dedup_job.judgment.form_tables import Class
 from dedup_job.native.code_points import pack
-from tests.judgment.forms import forms_of, gists_of, judge
-from tests.reference.form import form_of
-from tests.reference.gist import gist_of
+from tests.judgment.forms import are_same, check, gists_of, judge
+from tests.reference.form import Kind, form_of
 from tests.strings import NASTY, generated
 
 QUESTIONS = [
@@ -118,13 +117,6 @@ PIECES = (
 )
 
 
-def check(texts):
-    expected = [form_of(text) for text in texts]
-    for text, one, other in zip(texts, forms_of(texts), expected, strict=True):
-        assert one == other, text
-    assert gists_of(texts) == [*map(gist_of, texts)]
-
-
 def test_real_questions_are_read_as_the_reference_reads_them():
     check(QUESTIONS)
 
@@ -158,18 +150,6 @@ def test_edited_questions_are_read_as_the_reference_reads_them(text, other, chan
         pieces = ["", chance.choice(PIECES), other[k : k + 20], text[i:j] * 2]
         text = text[:i] + chance.choice(pieces) + text[j if j - i < 20 else i :]
     check([text])
-
-
-def said(form):
-    return " ".join(contents(form.stem)), *sorted(" ".join(contents(one)) for one in form.choices)
-
-
-def contents(tokens):
-    return [token.text for token in tokens if token.kind != Kind.FUNCTION]
-
-
-def stem(text):
-    return " ".join(contents(forms_of([text])[0].stem))
 
 
 SAME = {
@@ -247,7 +227,7 @@ SAME = {
 @pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
 def test_another_notation_is_the_same(texts):
     assert len(set(gists_of(texts))) == 1, gists_of(texts)
-    assert len({*map(said, forms_of(texts))}) == 1
+    assert all(are_same(texts[0], text) for text in texts)
 
 
 OTHER = {
@@ -277,44 +257,26 @@ OTHER = {
 
 @pytest.mark.parametrize("texts", OTHER.values(), ids=OTHER)
 def test_what_means_something_else_is_not_the_same(texts):
-    assert len({*map(said, forms_of(texts))}) == 2
+    assert not are_same(*texts)
 
 
 def test_the_parts_of_a_question():
-    (form,) = forms_of(QUESTIONS[:1])
-    assert contents(form.stem) == ["关于", "细胞膜", "叙述", "不", "正确", "＿"]
-    assert [" ".join(contents(one)) for one in form.choices] == [
-        "控制 物质 进出",
-        "具有 流动性",
+    assert richness_of(QUESTIONS[0]) == [0, 4, 1, 1]
+    assert gists_of(QUESTIONS[:1])[0].splitlines() == [
+        "关于细胞膜叙述不正确",
         "全透性",
-        "由 磷脂 和 蛋白质 组成",
+        "具有流动性",
+        "控制物质进出",
+        "由磷脂和蛋白质组成",
     ]
-    assert contents(form.answer) == ["c"]
-    assert contents(form.notes) == ["5", "分"]
-    assert contents(form.explanation)[:3] == ["细胞膜", "具有", "选择"]
 
 
 def test_a_text_that_says_nothing_else_is_no_note():
-    assert stem("答案：水") == "答案 水"
+    assert gists_of(["答案：水"]) == ["答案水"]
 
 
 def test_what_stands_behind_an_answer_is_still_asked_where_choices_follow():
-    (form,) = forms_of(["解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫"])
-    assert [contents(one) for one in form.choices] == [["铁"], ["氧"], ["硫"]]
-
-
-def test_a_word_that_is_marked_is_emphasised():
-    (form,) = forms_of(["下列[加点]{.dot}字读音正确的是"])
-    assert [t.text for t in form.stem if t.flags & Flag.EMPHASISED] == ["加点"]
-
-
-def test_words_are_known_by_what_they_do():
-    (form,) = forms_of(["如果北京没有下雨，除以三"])
-    flags = {token.text: token.flags for token in form.stem}
-    assert flags["北京"] & Flag.PROPER
-    assert flags["没有"] & Flag.NEGATES
-    assert flags["如果"] & Flag.LIMITS
-    assert not flags["除以"] & Flag.NEGATES
+    assert richness_of("解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫") == [0, 3, 0, 0]
 
 
 def test_only_words_of_han_characters_are_rated():
@@ -325,30 +287,25 @@ def test_only_han_characters_deny():
     assert {form_tables.class_of(c) for c in form_tables.negating()} == {Class.HAN}
 
 
-def test_synonyms_share_a_key():
-    said, stated = (forms_of([f"{word}正确的是"])[0].stem[0] for word in ("说法", "表述"))
-    assert said.key == stated.key == form_tables.words()["说法"][1] > 0
-
-
-def test_clauses_end_at_marks_but_not_within_numbers():
-    (form,) = forms_of(["甲乙，丙丁。戊己 3,4 e.g 庚辛"])
-    clauses = {token.text: token.clause for token in form.stem}
-    assert (clauses["3"], clauses["4"]) == (2, 2)
-    assert max(clauses.values()) == 2
+def test_synonyms_are_the_same():
+    assert are_same("这种说法是否正确", "这种表述是否正确")
+    assert not are_same("这种说法是否正确", "这种办法是否正确")
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\u3000\t ", "。。", "()", "\ufdd0\ufdd1\ufdd2", "}{"])
-def test_a_text_without_words_has_an_empty_form(text):
-    (form,) = forms_of([text])
-    assert [t for t in form.stem if t.kind != Kind.BLANK] == []
+def test_a_text_without_words_asks_nothing(text):
     assert gists_of([text]) == [""]
 
 
 def test_lone_surrogates_and_what_is_no_character_are_left_out():
-    assert stem("水\ud800火") == "水 火"
+    assert are_same("水\ud800火", "水 火")
     points = np.array([ord("水"), 0x110000, 2**32 - 1], np.uint32)
-    forms = judge().forms(judge().outlines(points, np.array([0, 3])))
-    assert forms.points().tolist() == [ord("水")]
+    outlines = judge().outlines(points, np.array([0, 3]))
+    assert judge().gist(outlines, np.arange(1))[0].tolist() == [ord("水")]
+
+
+def richness_of(text):
+    return judge().richness(judge().outlines(*pack([text]))).tolist()
 
 
 M = 1_000_000

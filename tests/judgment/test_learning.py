@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dedup_job.errors import ConfigurationError
 from dedup_job.judgment import learning
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
@@ -168,10 +167,3 @@ def test_the_logistic_curve_finds_what_made_the_labels_and_never_falls():
     assert np.isfinite(logistic(apart * 1000, apart > 0)).all()
     curve = calibration(slope, shift, scores)
     assert curve["probabilities"] == sorted(curve["probabilities"])
-
-
-@pytest.mark.parametrize("off", ["name", ["nothing"], [1], {"name": 1}, [["name"]]])
-def test_guards_off_that_are_no_guards_are_refused(off: object):
-    document = json.loads(shipped_model()) | {"guards_off": off}
-    with pytest.raises(ConfigurationError, match="guards_off are no list of guards: number"):
-        model_of(json.dumps(document), "x")

@@ -10,7 +10,6 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
-from dedup_job import _core
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.errors import ConfigurationError
 from dedup_job.judgment.model import MOST_BYTES, document_of, feature_names, load_model, model_of
@@ -137,8 +136,3 @@ def test_a_node_that_two_lead_to_is_refused():
         "roots": [0],
     }
     assert "two nodes lead to the same one" in refusal(changed(trees=nodes))
-
-
-def test_features_and_guards_have_names_of_their_own():
-    assert len({*feature_names()}) == len(feature_names()) == len(_core.FEATURES)
-    assert len({*_core.GUARDS}) == len(_core.GUARDS)

@@ -13,11 +13,8 @@ from hypothesis import strategies as st
 from dedup_job import _core
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import DifferenceKind, Judge
-from dedup_job.native.code_points import pack
-from tests.judgment.forms import judge
+from tests.judgment.forms import check_pairs, compared
 from tests.judgment.test_form import HOSTILE, PIECES, QUESTIONS
-from tests.reference.form import form_of
-from tests.reference.pair import compare
 
 ALTERED = [
     *(("不正确", "正确"), ("C．", "D．"), ("12", "13"), ("细胞膜", "细胞壁"), ("单调", "单凋")),
@@ -60,40 +57,21 @@ def pairs():
         yield tuple(altered(rng, one)[:400] for one in rng.sample(QUESTIONS, 2))
 
 
-def compared(texts):
-    """Return features and guards of pairs, and of the same pairs the other way round."""
-    one, other = (judge().outlines(*pack([*side])) for side in zip(*texts, strict=True))
-    rows = np.arange(len(texts))
-    found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
-    return [(features.reshape(len(texts), -1), guards) for features, guards, _ in found]
-
-
-def check(texts):
-    (features, guards), (turned, also) = compared(texts)
-    assert np.array_equal(features, turned)
-    assert np.array_equal(guards, also)
-    for (a, b), row, bits in zip(texts, features, guards, strict=True):
-        expected = compare(form_of(a), form_of(b))
-        assert row.tolist() == expected.features, (a, b)
-        held = [name for k, name in enumerate(_core.GUARDS) if bits >> k & 1]
-        assert held == expected.guards, (a, b)
-
-
 def test_altered_questions_are_compared_as_the_reference_compares_them():
-    check([*pairs()])
+    check_pairs([*pairs()])
 
 
 @given(st.tuples(*(st.text(st.sampled_from("甲乙丙丁不1２.，A\n B增大"), max_size=30),) * 2))
 def test_any_texts_are_compared_as_the_reference_compares_them(texts):
-    check([texts])
+    check_pairs([texts])
 
 
 def test_characters_beyond_the_basic_plane_are_counted():
-    check([("𠮷𡃁𠮷甲 𠂢", "𡃁甲甲𠮷"), ("A. 𠮷 B. 𡃁𡃁", "A. 𡃁 B. 𠮷"), ("𠮷𠮷", "𠮷")])
+    check_pairs([("𠮷𡃁𠮷甲 𠂢", "𡃁甲甲𠮷"), ("A. 𠮷 B. 𡃁𡃁", "A. 𡃁 B. 𠮷"), ("𠮷𠮷", "𠮷")])
 
 
 def test_a_text_and_itself_differ_in_nothing():
-    ((features, guards), _) = compared([(text, text) for text in QUESTIONS])
+    ((features, guards, _), _) = compared([(text, text) for text in QUESTIONS])
     pieces = [name for name, _ in _core.FEATURES].index("pieces")
     assert not features[:, pieces].any()
     assert not guards.any()
@@ -101,7 +79,7 @@ def test_a_text_and_itself_differ_in_nothing():
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
 def test_a_million_characters_are_compared(text):
-    ((features, _), _) = compared([(text, text[: len(text) // 2] + "水" + text[: len(text) // 3])])
+    ((features, *_), _) = compared([(text, text[: len(text) // 2] + "水" + text[: len(text) // 3])])
     assert np.isfinite(features).all()
 
 

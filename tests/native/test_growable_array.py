@@ -57,16 +57,6 @@ def test_it_keeps_its_contents_begins_at_a_page_and_is_zero_beyond_them(width, d
         growing.array[:rows] = held
 
 
-def test_a_row_more_at_a_time_makes_it_grow_a_few_times_only():
-    growing = GrowableArray(0, 0, np.uint64)
-    sizes = set()
-    for rows in range(0, 200_000, 10):
-        growing.grow(rows)
-        sizes.add(growing.nbytes)
-    assert 1 < len(sizes) < 150
-    assert growing.nbytes < 1.05 * 8 * 200_000
-
-
 def test_it_grows_although_someone_has_a_view_which_stays_as_it_is():
     growing = GrowableArray(10, 0, np.uint64)
     growing.array[:3] = [1, 2, 3]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import IntEnum
 from itertools import pairwise
 
 import jieba
@@ -11,13 +12,19 @@ import numpy as np
 import xxhash
 
 from dedup_job.judgment import form_tables as tables
-from dedup_job.judgment.form_tables import Class, Flag, Kind, Meaning, Phrase, class_of
+from dedup_job.judgment.form_tables import Class, Flag, Meaning, Phrase, class_of
 from dedup_job.judgment.words import sections_of
 
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
 NO_FLAG = Flag(0)
 LABELS, FIGURES = "abcdefgh", "12345678"
+
+
+class Kind(IntEnum):
+    """What a token is."""
+
+    WORD, FUNCTION, NUMBER, LETTER, SYMBOL, IMAGE, BLANK = range(7)
 
 
 @dataclass(frozen=True)

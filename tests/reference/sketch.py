@@ -23,12 +23,6 @@ def naive_grams(text: str) -> set[str]:
     return {text[i : i + 3] for i in range(len(text) - 2)} or {text}
 
 
-def naive_jaccard(a: str, b: str) -> float:
-    """Return the Jaccard similarity of the 3-grams."""
-    grams_a, grams_b = naive_grams(a), naive_grams(b)
-    return len(grams_a & grams_b) / len(grams_a | grams_b)
-
-
 def naive_bins(text: str) -> list[int]:
     """Return the values of the bins: those of the first round that reached them, the least one."""
     seeds = []

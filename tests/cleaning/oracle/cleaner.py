@@ -13,24 +13,11 @@ from tests.cleaning.oracle.notation import written
 Rules = Callable[[str], str]
 
 
-def clean(text: str, *, html: bool = True, cut_at: tuple[str, ...] = (), rules: Rules = str) -> str:
+def clean(text: str, *, html: bool = True, rules: Rules = str) -> str:
     """Return what the cleaner makes of a text, but that style rules among tags are left.
 
     rules: drops those that a text without tags begins with; by default they are left as well.
     """
-    cleaned = _cleaned(text, html, rules)
-    while (cut := _cut(cleaned, cut_at)) != cleaned:
-        cleaned = fold_fenced(cut)
-    return cleaned
-
-
-def _cut(text: str, markers: tuple[str, ...]) -> str:
-    text, line = text.rstrip(), text.rstrip().rpartition("\n")[2]
-    is_note = line != text and len(line) <= 100 and line.startswith(markers)
-    return _cut(text[: -len(line)], markers) if is_note else text
-
-
-def _cleaned(text: str, html: bool, rules: Rules) -> str:
     if html:
         again, _ = tokens(unescaped(text))
         if again and again[0].name in BLOCKS - DROPPED and not again[0].closes:
