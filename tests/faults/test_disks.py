@@ -12,7 +12,7 @@ import pytest
 from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
-_LIMIT = 6144  # bytes of a file
+_LIMIT = 2048  # bytes of a file
 _NOT_KEPT = "the index cannot be kept in"
 
 
