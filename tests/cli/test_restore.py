@@ -199,7 +199,7 @@ def test_what_cannot_be_restored_is_refused_with_the_reason(made: Db, name: str)
     assert outcome(made) == before
 
 
-def test_one_that_is_back_already_is_told_with_its_number_and_no_run_is_counted(made: Db) -> None:
+def test_one_that_is_back_already_is_told_so_and_no_run_is_counted(made: Db) -> None:
     row = one(made, LEDGER, reason="exact", run=1)
     command(made, "restore", str(row["_id"]))
     assert "not in its ledger" in str(refused(made, "restore", str(row["_id"])))

@@ -154,8 +154,7 @@ class Sampler:
             counted: Any = {"$in": [f"${own}class", [*BY_THRESHOLD]]}
         else:
             own, order = "", 1
-            classes = "$differences.class"
-            fields = {"d": "$decision", "r": "$reason", "c": classes}
+            fields = {"d": "$decision", "r": "$reason", "c": "$differences.class"}
             counted = True
         likely, alike = f"${own}probability", f"${own}similarity"
         measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
