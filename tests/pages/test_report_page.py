@@ -82,7 +82,7 @@ def survey_with(text: str, name: str | None = None, written: str = "1") -> Surve
         made=WHEN,
         version="1",
         counts=counts,
-        near=Drawn((0,) * 90 + (1,) * 10, [pair], [pair], [], [pair]),
+        near=Drawn((0,) * 90 + (1,) * 10, [pair], [pair]),
         refused=Drawn((1,) * 100),
         groups=[Group(replace(pair, text=text, duplicates=9), [pair])],
         runs=[run],

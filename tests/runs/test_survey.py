@@ -55,6 +55,7 @@ def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind() ->
         (Stratum.MOST_SIMILAR, "", "300"),
         (Stratum.LEAST_SIMILAR, "", "101"),
         (Stratum.MOST_SIMILAR, "", "301"),
+        (Stratum.CLASS, "layout", "0"),
         (Stratum.RICHER, "image", "7"),
         (Stratum.KEPT_APART, "number", "400"),
         (Stratum.CLASS, "inserted", "2"),
