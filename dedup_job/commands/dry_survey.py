@@ -55,8 +55,7 @@ class Drawing:
 
     def __init__(self, nearest: int) -> None:
         self._nearest, self._bins = nearest, [0] * BINS
-        self._extreme, self._left_out = LowestPairs(EXTREME), LowestPairs(EXTREME)
-        self._random = LowestPairs(RANDOM)
+        self._extreme, self._random = LowestPairs(EXTREME), LowestPairs(RANDOM)
 
     def add(self, rank: float, pair: Pair, make: Callable[[], DecidedDocument]) -> None:
         """Take a pair; rank: its place in a random order."""
@@ -64,12 +63,10 @@ class Drawing:
             self._bins[min(int(pair.measure * BINS), BINS - 1)] += 1
             self._extreme.add(self._nearest * pair.measure, make)
         self._random.add(rank, make)
-        if pair.left_out:
-            self._left_out.add(-pair.left_out, make)
 
     def drawn(self) -> Drawn:
         """Return what was drawn so far."""
-        return Drawn(self._bins, [*self._extreme], [*self._random], (), [*self._left_out])
+        return Drawn(self._bins, [*self._extreme], [*self._random])
 
 
 class SurveyCollector:

@@ -8,11 +8,9 @@ from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.bson.edit import type_name_at
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.printing import for_shell
-from dedup_job.text_fields import TextFields
 
 _FORMS = """'{"$oid": "..."}', 17, '"17"'"""
 _MAX_SHOWN = 200  # characters of an _id that a message repeats
@@ -71,10 +69,9 @@ def refusal(document: Document, field: str) -> Message:
     content = document.content
     if isinstance(content, Quarantined) or (isinstance(content, Skipped) and content.detail):
         return Message("{reason}: {detail}", reason=content.reason, detail=content.detail)
-    if content != Skipped(Reason.NOT_TEXT):
-        return Message("field `{field}` is missing now", field=field)
-    found = type_name_at(document.raw, TextFields.of(field).one)
-    return Message("field `{field}` is {kind} now, not text", field=field, kind=found)
+    if content == Skipped(Reason.NOT_TEXT):
+        return Message("field `{field}` is not text now", field=field)
+    return Message("field `{field}` is missing now", field=field)
 
 
 def _brief(text: str) -> str:

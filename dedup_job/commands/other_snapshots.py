@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from bson import json_util
@@ -71,11 +70,6 @@ class OtherSnapshots(SnapshotStore):
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
-        if len(part.segments[-1]) and self.loaded and self._is_saved:
-            packed = KeptIndex(self._settings)
-            with suppress(SnapshotError):
-                self.read(packed)
-                part = packed
         index.add_other(self.name, part)
 
     def save(self, kept: KeptIndex) -> None:
@@ -89,10 +83,6 @@ class OtherSnapshots(SnapshotStore):
             documents = batch.documents
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
             self.relieve(part)
-
-    @property
-    def _is_saved(self) -> bool:
-        return bool(self.loaded[-1]["generation"] == self._generation)
 
     @property
     def _generation(self) -> int:

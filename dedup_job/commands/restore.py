@@ -32,7 +32,6 @@ from dedup_job.mongo.maintenance.ledger_removals import (
 )
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
-from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
@@ -223,30 +222,17 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     if others:
         raise several(written, [record, *others])
     if record.row is None:
-        number = record.kept.run if record.kept else 0
-        if number and is_by_hand(on.target.run(number) or {}):
-            raise UsageError(_back(record, number, on.target.name))
-        raise UsageError(_held(record, on.target.name))
+        target = on.target.name
+        raise UsageError(
+            Message(
+                "_id {id} is in {target} and not in its ledger. `{inspect}` shows it and its "
+                "nearest neighbours.",
+                id=shown(record.key),
+                target=target,
+                inspect=command_line("inspect", "--target", target, unmistakable(record.key)),
+            )
+        )
     return record.key
-
-
-def _back(record: Record, number: int, target: str) -> Message:
-    return Message(
-        "_id {id} is back already, by number {number}; `{undo}` takes that back.",
-        id=shown(record.key),
-        number=number,
-        undo=command_line("undo", number, "--target", target),
-    )
-
-
-def _held(record: Record, target: str) -> Message:
-    return Message(
-        "_id {id} was not dropped: {target} holds it. `{inspect}` shows it and its nearest "
-        "neighbours.",
-        id=shown(record.key),
-        target=target,
-        inspect=command_line("inspect", "--target", target, unmistakable(record.key)),
-    )
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:

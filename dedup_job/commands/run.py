@@ -177,7 +177,7 @@ def _job(
         decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, target, threads
         ),
-        abort_if=AbortConditions(limits, reader.usual_without_text(), source.fields, watch.warn),
+        abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
         snapshots=snapshots,
         others=_others(reader, others, settings, memory, keeps=writer is not None),
         threads=threads,

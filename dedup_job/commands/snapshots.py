@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from platformdirs import user_state_path
 
 from dedup_job.commands.opened import opened
 from dedup_job.errors import LeaseLost, UsageError
-from dedup_job.files import make_private
 from dedup_job.index import KeptIndex
 from dedup_job.index.snapshot import NoSnapshotError, SnapshotError, facts_of
 from dedup_job.job.index_loading import read_index
@@ -55,7 +53,6 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
     with opened(settings, name, progress, as_made=False) as on:
         file = on.snapshots.file
         assert file is not None  # some run wrote to the target
-        _check_folder(file)
         on.progress.stage(Message("taking the lease"))
         with on.target.hold():
             version = on.target.version()
@@ -75,23 +72,11 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
             try:
                 on.snapshots.write(index, version)
             except OSError as e:
-                raise UsageError(_not_written(file, e)) from e
-
-
-def _check_folder(file: Path) -> None:
-    """Refuse a folder that could not be written to, before the work rather than after it."""
-    try:
-        make_private(file.parent)
-        if not os.access(file.parent, os.W_OK):
-            raise PermissionError(13, Message("permission denied"))
-    except OSError as e:
-        raise UsageError(_not_written(file, e)) from e
-
-
-def _not_written(file: Path, e: OSError) -> Message:
-    return Message(
-        "the snapshot {file} cannot be written: {why}. Make room, or name another folder with "
-        "index.folder.",
-        file=file,
-        why=e.strerror or e,
-    )
+                raise UsageError(
+                    Message(
+                        "the snapshot {file} cannot be written: {why}. Make room, or name another "
+                        "folder with index.folder.",
+                        file=file,
+                        why=e.strerror or e,
+                    )
+                ) from e

@@ -16,12 +16,11 @@ from dedup_job.messages import Message
 from dedup_job.mongo.maintenance.records import PairReader
 from dedup_job.mongo.maintenance.run_counts import held_counts
 from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.state.fields import is_by_hand, recorded_run, with_checkpoint
-from dedup_job.mongo.state.pieces import undecided_again
+from dedup_job.mongo.state.fields import is_by_hand, with_checkpoint
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import Status
+from dedup_job.runs.run import Run, Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
@@ -34,8 +33,7 @@ _NO_TEXT = {
     Reason.TOO_LARGE: What.QUARANTINED,
     Reason.UNDECODABLE: What.QUARANTINED,
 }
-_SAID_BY_RUNS = ("refused", "cut_documents", "cut_characters")  # counts that no collection holds
-_OUT_OF_LEDGER = (Status.RESTORED, Status.REQUEUED)
+_SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
 
 
 def survey_target(
@@ -46,18 +44,12 @@ def survey_target(
     """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
     with opened(settings, target, progress) as on:
         progress.stage(Message("counting"))
-        rows = on.target.all_runs()
-        survey = _counted(on, rows)
-        return _with_pairs(survey, on)
+        return _with_pairs(_counted(on, on.target.checked_runs()), on)
 
 
 def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
     state = on.target.state.read() or {}
-    lines = [
-        with_checkpoint(recorded_run(row, on.target.runs.full_name), state)
-        for row in rows
-        if not is_by_hand(row)
-    ]
+    lines = [with_checkpoint(Run.from_row(row), state) for row in rows if not is_by_hand(row)]
     live = [line for line in lines if line.status != Status.UNDONE]
     said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
     last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
@@ -68,8 +60,7 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
         made=datetime.now(UTC),
         version=metadata.version("dedup-job"),
         counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
-        adds_up=_add_up(held, said, on, rows),
-        restored=_documents(rows, Status.RESTORED),
+        restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
         source_gone=not on.target.retry(on.target.source.estimated_document_count),
         threshold=decision.confidence if decision.judges else decision.similarity,
         judged=decision.judges,
@@ -80,24 +71,6 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
     )
 
 
-def _documents(rows: Sequence[Mapping[str, Any]], status: Status) -> int:
-    return sum(row.get("documents", 1) for row in rows if row["status"] == status)
-
-
-def _add_up(counts: Counts, said: Counts, on: Opened, rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether runs, and what people did by hand, account for what the collections hold.
-
-    What a run that was taken back could not delete lies in either of them.
-    """
-    numbers = [row["_id"] for row in rows]
-    kept, ledger = undecided_again(on.target.runs, numbers, on.target.retry)
-    kept -= said.kept + _documents(rows, Status.RESTORED)
-    ledger -= said.scanned - said.kept - sum(_documents(rows, one) for one in _OUT_OF_LEDGER)
-    left = sum(row.get("left", 0) for row in rows if row["status"] == Status.UNDONE)
-    over = (counts.kept + kept, counts.scanned - counts.kept + ledger)
-    return sum(over) == left and (left > 0 or not any(over))
-
-
 def _with_pairs(survey: Survey, on: Opened) -> Survey:
     clean_all = Cleaner(on.settings.cleaning).clean_all
 
@@ -106,8 +79,7 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
 
     on.progress.stage(Message("drawing samples"))
     near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
-    least = on.settings.decision.similarity
-    refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM, least)
+    refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
     found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
     others = [
         *sampler(What.EXACT).sample(OTHERS, _SEED),
@@ -120,7 +92,6 @@ def _with_pairs(survey: Survey, on: Opened) -> Survey:
     ]
     return replace(
         survey,
-        counts=replace(survey.counts, similar=refused.similar),
         near=near.changed(found),
         refused=refused.changed(found),
         others=others,

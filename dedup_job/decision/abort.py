@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,7 +41,6 @@ class AbortConditions:
         self,
         settings: AbortSettings,
         usual: float = 0.0,
-        fields: Callable[[Sequence[Document]], str] = lambda _: "",
         warn: Callable[[str], None] = lambda _: None,
         *,
         window: int = WINDOW,
@@ -49,14 +48,14 @@ class AbortConditions:
     ) -> None:
         """Take the limits.
 
-        usual: share of documents without a text in earlier runs; fields: says in which fields
-        documents hold text; warn: takes the message about a share that is as usual; window,
-        texts_from: documents over which near duplicates and those without a text are counted.
+        usual: share of documents without a text in earlier runs; warn: takes the message about a
+        share that is as usual; window, texts_from: documents over which near duplicates and those
+        without a text are counted.
         """
         self._size, self._texts_from = window, texts_from
         self._settings = settings
         self._window, self._cut = _Window(), _Cut()
-        self._usual, self._fields, self._warn = usual, fields, warn
+        self._usual, self._warn = usual, warn
         self._without: Counter[str] = Counter()  # by reason, of so many documents
         self._read = 0
         self._warned = False
@@ -75,10 +74,9 @@ class AbortConditions:
             self._window = _Window()
 
     def _check_texts(self, documents: Documents, decisions: Decisions) -> None:
-        refusals = decisions.refusals.items()
-        skipped = {row: why for row, why in refusals if isinstance(why, Skipped)}
+        refusals = decisions.refusals.values()
         self._read += len(documents)
-        self._without.update(str(refusal.reason) for refusal in skipped.values())
+        self._without.update(str(why.reason) for why in refusals if isinstance(why, Skipped))
         if self._read < self._texts_from:
             return
         limit, share = self._settings.without_text, self._without.total() / self._read
@@ -97,10 +95,7 @@ class AbortConditions:
                 found,
                 f"{limit:.1%}",
                 "abort_if.without_text",
-                Message(
-                    "{fields} Name another field with --field.",
-                    fields=self._fields([documents[row] for row in skipped]),
-                ),
+                Message("Name another field with --field."),
             )
         if not self._warned:
             self._warned = True

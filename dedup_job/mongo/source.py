@@ -149,18 +149,6 @@ class Source(PendingIds):
             return None if found is None else bytes(found.raw)
         return None
 
-    def fields(self, documents: Sequence[Document]) -> str:
-        """Say which field is read, and in which fields some documents hold text."""
-        decoded = []
-        for page in self.read_by_id([document.key for document in documents[:_SAMPLE]]):
-            for document in page:
-                with suppress(BSONError, ValueError, OverflowError):
-                    decoded.append(bson_edit.decoded(document.raw))
-        read, found = self._settings.field, text_fields(decoded)
-        if self._fields.several:
-            return Message("The fields are {read!r}. {found}", read=read, found=found)
-        return Message("The field is {read!r}. {found}", read=read, found=found)
-
     @cached_property
     def expected(self) -> int | None:
         """About how many documents there are to read, None if that takes too long to count."""

@@ -231,7 +231,7 @@ class Target(TargetReader):
         if last["run"] > found.run:  # written with each batch, the row is not
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
-        decided -= sum(undecided_again(self.runs, [*since], self.retry))
+        decided -= undecided_again(self.runs, [*since], self.retry)
         return found if self._count_decided() == decided else None
 
     def _count_decided(self) -> int:

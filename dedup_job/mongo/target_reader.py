@@ -166,24 +166,15 @@ class TargetReader:
             check_run(row, self.runs.full_name)
         return row
 
-    def all_runs(self) -> list[dict[str, Any]]:
-        """Return the rows of all runs, unchecked, in order."""
-        return self._runs({})
-
     def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
         """Return the rows of the runs after a number, without the long fields, in order.
 
         Raises StateMismatch for a row that lacks fields.
         """
-        only = {"_id": {"$gt": after}} if after else {}
-        rows = self._runs(only, {"profile": 0})
-        return [check_run(row, self.runs.full_name) for row in rows]
-
-    def _runs(
-        self, only: Mapping[str, Any], fields: Mapping[str, int] | None = None
-    ) -> list[dict[str, Any]]:
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
-        return self.retry(lambda: list(runs.find({PIECE: None, **only}, fields).sort("_id", 1)))
+        only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
+        rows = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
+        return [check_run(row, self.runs.full_name) for row in rows]
 
     def run_lines(self) -> list[Run]:
         """Return all runs, in order."""

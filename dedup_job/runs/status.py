@@ -130,7 +130,6 @@ class TargetStatus:
     expected: int | None = None
     lag: int | None = None
     source_is_empty: bool = False
-    query: str | None = None
     tells_changes: bool = True
     by_hand: tuple[int, int, str] | None = None
     last_success: Run | None = None
@@ -251,14 +250,9 @@ class TargetStatus:
             return Message("none: the source is empty, or it is gone")
         if self.lag is None:
             return Message("not known: the source may not be counted")
-        if self.query is None:
-            return Message(
-                "about {lag:,} that no run decided, estimated from the sizes of collections",
-                lag=self.lag,
-            )
         return Message(
-            "about {lag:,} that no run decided, estimated from the sizes of collections, whatever "
-            "--query leaves out included",
+            "about {lag:,} that no run decided, estimated from the sizes of collections; what "
+            "--query leaves out counts, too",
             lag=self.lag,
         )
 

@@ -26,7 +26,6 @@ FIRST = 10
 class Stratum(StrEnum):
     """A group of pairs; a page shows a sample of each."""
 
-    LEFT_OUT = "left_out"  # near duplicates with the largest part left out of the comparison
     LEAST_SIMILAR = "least_similar"  # near duplicates that were dropped
     MOST_SIMILAR = "most_similar"  # kept documents that nearly were duplicates
     CLASS = "class"  # near duplicates with a difference of this class
@@ -42,22 +41,19 @@ class Drawn:
     """Near duplicates or refused pairs that were drawn; `BINS` counts of all by their measure.
 
     extreme: those nearest to the other decision, the nearest first; random: others, in random
-    order; by_class: one for each class of difference; left_out: those with the largest part left
-    out of the comparison. Refused pairs are in `bins` and `extreme` if a threshold may join them.
-    similar: how many similar ones there are of each reason, where the server counted.
+    order; by_class: one for each class of difference. Refused pairs are in `bins` and `extreme` if
+    a threshold may join them.
     """
 
     bins: Sequence[int] = (0,) * BINS
     extreme: Sequence[DecidedDocument] = ()
     random: Sequence[DecidedDocument] = ()
     by_class: Sequence[DecidedDocument] = ()
-    left_out: Sequence[DecidedDocument] = ()
-    similar: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
     def pairs(self) -> list[DecidedDocument]:
         """All that were drawn, some of them several times."""
-        return [*self.extreme, *self.random, *self.by_class, *self.left_out]
+        return [*self.extreme, *self.random, *self.by_class]
 
     @property
     def to_label(self) -> list[DecidedDocument]:
@@ -74,8 +70,8 @@ class Drawn:
             now = ((found.get(one.key), one.decision) for one in part)
             return [one for one, decision in now if one and one.decision == decision]
 
-        parts = map(there, (self.extreme, self.random, self.by_class, self.left_out))
-        return Drawn(self.bins, *parts, similar=self.similar)
+        parts = map(there, (self.extreme, self.random, self.by_class))
+        return Drawn(self.bins, *parts)
 
 
 def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocument]:
@@ -119,10 +115,10 @@ class Group:
 class Survey:
     """What a page says of a target.
 
-    counts: of what target and ledger hold; of a dry run what they would hold more. adds_up: the
-    runs, and what people did by hand, account for all of it. restored: documents that a person put
-    back. threshold: of the similarity, or where the model decides (judged) of the probability.
-    source_gone: nothing could be read from the source. dry_run: nothing was written.
+    counts: of what target and ledger hold; of a dry run what they would hold more. restored:
+    documents that a person put back. threshold: of the similarity, or where the model decides
+    (judged) of the probability. source_gone: nothing could be read from the source. dry_run:
+    nothing was written.
     near, refused: near duplicates, and kept documents that had a candidate; others: exact
     duplicates, and documents without a text. runs: the last ones; runs_left_out: how many there
     are before.
@@ -133,7 +129,6 @@ class Survey:
     made: datetime
     version: str
     counts: Counts
-    adds_up: bool = True
     restored: int = 0
     threshold: float | None = None
     judged: bool = False
@@ -152,8 +147,8 @@ class Survey:
     def first(self) -> list[Layer]:
         """The pairs that tell most, each once, with the stratum that it stands for.
 
-        Those are the one with the largest part left out, the nearest ones to the other decision on
-        both sides, one of each other kind, and more of the nearest.
+        Those are the nearest ones to the other decision on both sides, one of each other kind, and
+        more of the nearest.
         """
         of: dict[Stratum, list[Layer]] = {stratum: [] for stratum in Stratum}
         for layer in self.layers:
@@ -161,7 +156,7 @@ class Survey:
         nearest = _by_turns(of[Stratum.LEAST_SIMILAR], of[Stratum.MOST_SIMILAR])
         kinds = _by_turns(of[Stratum.CLASS], of[Stratum.KEPT_APART], of[Stratum.RICHER])
         chosen, shown = dict[tuple[bytes, bytes], Layer](), set[tuple[Stratum, str]]()
-        for one in [*of[Stratum.LEFT_OUT][:1], *nearest[:4], *kinds, *nearest[4:]]:
+        for one in [*nearest[:4], *kinds, *nearest[4:]]:
             (pair,) = one.pairs
             if pair.keys not in chosen and (one.stratum, one.name) not in shown:
                 chosen[pair.keys] = one
@@ -188,7 +183,6 @@ class Survey:
         exact = [one for one in self.others if one.reason == "exact"]
         without_text = [one for one in self.others if not one.of]
         parts: list[tuple[Stratum, Mapping[str, Sequence[DecidedDocument]]]] = [
-            (Stratum.LEFT_OUT, {"": self.near.left_out}),
             (Stratum.LEAST_SIMILAR, {"": self.near.extreme}),
             (Stratum.MOST_SIMILAR, {"": self.refused.extreme}),
             (Stratum.CLASS, _by(some, lambda one: [each.kind for each in one.pair.differences])),

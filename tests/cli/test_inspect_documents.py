@@ -120,7 +120,7 @@ def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
     ("id_", "decision", "detail"),
     [
         ("5", "skipped: empty", "nothing is left of it after cleaning"),
-        ("6", "skipped: not_text", "field `text` is a number now, not text"),
+        ("6", "skipped: not_text", "field `text` is not text now"),
         ("7", "quarantined: too_large", "text of 1,000,001 characters, limit 1,000,000"),
     ],
 )

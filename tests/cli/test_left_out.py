@@ -38,7 +38,7 @@ def test_the_ledger_says_how_much_of_a_text_was_not_compared(made: Db) -> None:
     assert 0 < shares[3] < shares[5] <= 0.2
 
 
-def test_list_and_the_page_show_those_pairs_first(made: Db, tmp_path: Path) -> None:
+def test_lists_show_those_pairs_first_and_pages_say_how_much(made: Db, tmp_path: Path) -> None:
     target, uri = f"{made.name}.target", uri_of(made)
     table = invoke("list", "--what", "near", "--target", target, DEDUP_URI=uri)
     assert re.findall(r"(\d+)% not compared", table.stdout) == ["16", "10"]
@@ -55,5 +55,4 @@ def test_list_and_the_page_show_those_pairs_first(made: Db, tmp_path: Path) -> N
         DEDUP_URI=uri,
     )
     for page in (file.read_text(), dry.read_text()):
-        assert page.index("the largest part left out") < page.index("Dropped most narrowly")
-        assert re.findall(r"(\d+)% of a text not compared", page)[:2] == ["16", "10"]
+        assert {"16", "10"} <= {*re.findall(r"(\d+)% of a text not compared", page)}

@@ -52,7 +52,6 @@ def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_
         assert done.exit_code in (0, 3), done.output
     dry, run = (file.read_text(encoding="utf-8") for file in files)
     assert "Dry run: nothing was written" in dry
-    assert "It adds up" in run
     for figure in (r"<dd>([^<]*)</dd>", r'"similarities": \{[^}]*\}'):
         assert re.findall(figure, dry) == re.findall(figure, run)
     assert "dedup restore" not in dry.split('id="further"')[0]

@@ -90,7 +90,7 @@ def test_a_run_that_finds_nothing_new_reads_no_more_of_the_snapshot_than_its_hea
     """A byte that changed elsewhere is found by the next run that decides something."""
     watched.run()
     reported = (watched.database["target.runs"].find_one({"_id": 2}) or {})["left_out"]
-    damage(watched)
+    _damage(watched.file)
     before, loads = watched.file.read_bytes(), len(watched.recalled)
     with monkeypatch.context() as patch:
         patch.setattr(snapshot, "read", None)
@@ -208,27 +208,17 @@ def test_after_a_run_that_may_go_on_all_is_read(
     assert_as_in_one_run(watched)
 
 
-def damage(runs: Watched) -> None:
-    """Change a byte of the snapshot."""
-    _damage(runs.file)
-
-
-def remove_a_document(runs: Watched) -> None:
-    """Remove a document of the target."""
-    runs.database.target.delete_one({})
-
-
-def alter_a_fingerprint(runs: Watched) -> None:
-    """Change a fingerprint in the target; the sample of a thousand holds all of so few."""
-    runs.database.target.update_one({}, {"$bit": {"dedup.fingerprint": {"xor": Int64(4)}}})
-
-
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (damage, "it is damaged"),
-        (remove_a_document, ", the target "),
-        (alter_a_fingerprint, "it differs from what the target holds"),
+        (lambda runs: _damage(runs.file), "it is damaged"),
+        (lambda runs: runs.database.target.delete_one({}), ", the target "),
+        (  # the sample of a thousand holds all of so few
+            lambda runs: runs.database.target.update_one(
+                {}, {"$bit": {"dedup.fingerprint": {"xor": Int64(4)}}}
+            ),
+            "it differs from what the target holds",
+        ),
     ],
 )
 def test_a_snapshot_that_is_not_that_of_the_target_is_not_used_and_is_replaced(

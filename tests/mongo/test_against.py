@@ -304,12 +304,6 @@ def ran(database: Db) -> Db:
     return database
 
 
-def test_a_kept_document_names_where_the_one_lies_that_it_is_kept_apart_from(ran):
-    kept, _ = outcome(ran)
-    refused = kept[0]["dedup"]["refused"]
-    assert (refused["of"], refused["against"]) == (2, f"{ran.name}.other")
-
-
 def test_the_report_counts_the_duplicates_of_each_collection(database):
     insert(database, other=["甲文"], source=["甲文"])
     output = command(database, "run", "--source", "source", "--yes", "--against", "other, other")

@@ -15,12 +15,6 @@ from tests.running import refusal
 Db = Database[dict[str, Any]]
 
 
-def test_the_servers_of_the_tests_are_welcome(any_database):
-    hello = any_database.client.admin.command("hello")
-    check_version(hello)
-    check_takes_writes(hello)
-
-
 def test_a_server_that_is_too_old_is_refused_by_its_version():
     with pytest.raises(UsageError, match=r"older than MongoDB 5\.0"):
         check_version({"maxWireVersion": 9})

@@ -12,7 +12,6 @@ from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source_settings import SourceSettings
-from tests.running import run_here
 
 Data = Database[dict[str, Any]]
 
@@ -90,19 +89,3 @@ def test_the_index_spares_reading_the_targets_ids_and_overlooks_nothing(
     assert found.known == 1000 - len(WANTED)
     assert asked.count("target") in read
     assert asked.count("target.ledger") == 50
-
-
-def test_a_kept_document_that_someone_removed_is_decided_again(standalone_database, tmp_path):
-    """An index of the folder still knows it."""
-    index = {"index__folder": str(tmp_path)}
-    database = standalone_database
-    database.source.insert_many(
-        {"_id": number, "text": f"第{number}段正文，{chr(0x4E00 + 37 * number) * 4}"}
-        for number in range(200)
-    )
-    run_here(database, **index)
-    database.target.delete_one({"_id": 77})
-    database.source.insert_one({"_id": 300, "text": "后来的一段完全不同的正文"})
-    report = run_here(database, **index)
-    assert report.checkpoint.counts.scanned == 2
-    assert database.target.find_one({"_id": 77}) is not None

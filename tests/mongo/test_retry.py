@@ -198,20 +198,6 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus):
     assert_as_if_nothing_had_happened(corpus)
 
 
-def test_each_attempt_has_a_limit_that_grows_where_it_was_too_short(database):
-    """A count that takes a second needs three attempts: of 0.4, 0.8 and 1.6 s."""
-    database.source.insert_one({"_id": 1})
-    slow = {"$where": "sleep(1000) || true"}
-    attempts = []
-
-    def count() -> int:
-        attempts.append(time.monotonic())
-        return len(list(database.source.find(slow)))
-
-    assert RetryPolicy(30, attempt=0.4)(count) == 1
-    assert len(attempts) == 3
-
-
 def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(monkeypatch):
     """The driver takes the way to the server off the time that it gives it."""
     limits: list[float] = []

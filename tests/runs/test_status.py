@@ -65,7 +65,6 @@ def test_a_run_that_was_cut_off_has_no_end() -> None:
 def test_what_cannot_be_counted_is_said() -> None:
     assert "may not be counted" in dict(replace(AT_WORK, lag=None).rows())["new documents"]
     assert "or it is gone" in dict(replace(AT_WORK, source_is_empty=True).rows())["new documents"]
-    assert "--query" in dict(replace(AT_WORK, query="{}").rows())["new documents"]
 
 
 @pytest.mark.parametrize("state", RunState)

@@ -13,11 +13,11 @@ from dedup_job.runs.survey import Drawn, Stratum, Survey
 GUARDS = ("number", "negation", "unit", "image")
 
 
-def near(number: int, *kinds: str, left_out: float = 0.0, richer: str = "") -> DecidedDocument:
+def near(number: int, *kinds: str, richer: str = "") -> DecidedDocument:
     """Return a near duplicate."""
     differences = tuple(Difference(kind, "stem", "a", "b") for kind in kinds)
-    more = {"differences": differences, "left_out": left_out, "richer": (richer,) * bool(richer)}
-    pair = Pair(b"of%d" % number, 0, 0.9, (), **more)
+    more = (richer,) * bool(richer)
+    pair = Pair(b"of%d" % number, 0, 0.9, (), differences=differences, richer=more)
     return of(number, DUPLICATE, "near", pair)
 
 
@@ -38,11 +38,10 @@ def many_pairs() -> Survey:
     kinds = ("layout", "replaced", "inserted", "moved")
     random = [near(n, kinds[n % 4], richer="image" if n == 7 else "") for n in range(40)]
     extreme = [near(n, "replaced") for n in range(100, 112)]
-    left_out = [near(n, "layout", left_out=0.5 - n / 1000) for n in range(200, 212)]
     likely = [apart(n, "unlikely") for n in range(300, 312)]
     refused = [*likely[:3], *(apart(n, GUARDS[n % 4]) for n in range(400, 420))]
     both = (
-        Drawn(extreme=extreme, random=random, left_out=left_out),
+        Drawn(extreme=extreme, random=random),
         Drawn(extreme=likely, random=refused),
     )
     when = datetime(2026, 1, 2, tzinfo=UTC)
@@ -52,11 +51,11 @@ def many_pairs() -> Survey:
 def test_the_first_ten_are_the_narrowest_on_both_sides_and_one_of_each_kind() -> None:
     told = [(one.stratum, one.name, one.pairs[0].id) for one in many_pairs().first]
     assert told == [
-        (Stratum.LEFT_OUT, "", "200"),
         (Stratum.LEAST_SIMILAR, "", "100"),
         (Stratum.MOST_SIMILAR, "", "300"),
         (Stratum.LEAST_SIMILAR, "", "101"),
         (Stratum.MOST_SIMILAR, "", "301"),
+        (Stratum.CLASS, "layout", "0"),
         (Stratum.RICHER, "image", "7"),
         (Stratum.KEPT_APART, "number", "400"),
         (Stratum.CLASS, "inserted", "2"),

@@ -50,21 +50,6 @@ _COUNTED = {  # types that begin with an int32 length: what else counts beside t
     0x0E: 4,  # symbol
     0x0F: 0,  # code with scope
 }
-_KINDS = {
-    0x01: "a number",
-    0x02: "text",
-    0x03: "an object",
-    0x04: "an array",
-    0x05: "binary data",
-    0x07: "an ObjectId",
-    0x08: "true or false",
-    0x09: "a date",
-    0x0A: "null",
-    0x0B: "a regular expression",
-    0x10: "a number",
-    0x12: "a number",
-    0x13: "a number",
-}
 STRING, DOCUMENT, ARRAY, BINARY = 0x02, 0x03, 0x04, 0x05
 _WITH_TEXTS = (STRING, DOCUMENT, ARRAY)
 _PARTS = (STRING, 0x01, 0x10, 0x12)  # texts and numbers, see text_fields
@@ -246,15 +231,6 @@ def place(raw: bytes, *path: bytes) -> slice:
 def value(raw: bytes, *path: bytes) -> bytes:
     """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
     return raw[place(raw, *path)]
-
-
-def type_name_at(raw: bytes, path: Sequence[str]) -> str:
-    """Name the type of the value that a path leads to; KeyError where it leads nowhere."""
-    *outer, last = (name.encode() for name in path)
-    element = find(value(raw, *outer), last)
-    if element is None:
-        raise KeyError(last)
-    return _KINDS.get(element.kind, f"of BSON type 0x{element.kind:02x}")
 
 
 def id_place(raw: bytes) -> Element:

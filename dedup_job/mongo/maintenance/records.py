@@ -24,16 +24,9 @@ _PAGE = PageSize()
 
 @dataclass(frozen=True, slots=True)
 class KeptRecord:
-    """A document of the target: its text, and the run that kept it, 0 if not recorded.
-
-    missing_originals: ids of candidates that were gone from the target then; refused: the nearest
-    candidate that it was compared with: of, similarity, class.
-    """
+    """A document of the target: its text, None where that is gone."""
 
     text: str | None
-    run: int
-    missing_originals: tuple[Any, ...] = ()
-    refused: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,19 +128,9 @@ class Records:
 
     def kept(self, key: bytes) -> KeptRecord | None:
         """Return the document of the target, or of the collection that the key names, or None."""
-        if bson_edit.place_of(key):
-            text = self._target.texts([key]).get(key)
-            return None if text is None else KeptRecord(text, 0)
-        for found in look_up(self._target.documents, bson_edit.among([key])):
-            own = object_at(found.raw, "dedup")
-            run, missing, refused = own.get("run"), own.get("void"), own.get("refused")
-            return KeptRecord(
-                self._target.texts([found.key]).get(found.key),
-                run if isinstance(run, int) else 0,
-                tuple(missing) if isinstance(missing, list) else (),
-                refused if isinstance(refused, dict) else None,
-            )
-        return None
+        target, text = self._target, self._target.texts([key]).get(key)
+        own = not bson_edit.place_of(key) and target.held_by(target.documents, [key])
+        return None if text is None and not own else KeptRecord(text)
 
 
 def stored_document(row: RawDocument, source: Source) -> tuple[Document, ...]:

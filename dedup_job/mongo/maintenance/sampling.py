@@ -141,11 +141,10 @@ class Sampler:
         by_key = {row.key: row for row in rows}
         return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
 
-    def draw(self, seed: int, extreme: int, random: int, similar_from: float = 1.0) -> Drawn:
+    def draw(self, seed: int, extreme: int, random: int) -> Drawn:
         """Draw near duplicates or refused pairs in one pass, without texts.
 
-        extreme: how many of those nearest to the other decision; random: how many by the seed;
-        similar_from: the least similarity of those that are counted by reason.
+        extreme: how many of those nearest to the other decision; random: how many by the seed.
         """
         if self._of_target and not self.target.rows.has_runs:
             return Drawn()
@@ -155,8 +154,7 @@ class Sampler:
             counted: Any = {"$in": [f"${own}class", [*BY_THRESHOLD]]}
         else:
             own, order = "", 1
-            classes = "$differences.class"
-            fields = {"d": "$decision", "r": "$reason", "c": classes, "l": "$left_out"}
+            fields = {"d": "$decision", "r": "$reason", "c": "$differences.class"}
             counted = True
         likely, alike = f"${own}probability", f"${own}similarity"
         measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
@@ -165,15 +163,14 @@ class Sampler:
         steps: list[dict[str, Any]] = [
             {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
             {"$project": {**fields, **values, "m": measure}},
-            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random, similar_from)},
+            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random)},
         ]
         (found,) = self._aggregate(steps)
         bins = [0] * BINS
         for row in found["bins"]:
             bins[int(row["_id"])] += int(row["n"])
         pairs = ([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN)
-        similar = {str(one["_id"]): int(one["n"]) for one in found["similar"]}
-        return Drawn(bins, *pairs, similar=similar)
+        return Drawn(bins, *pairs)
 
     @property
     def _of_target(self) -> bool:
@@ -297,23 +294,21 @@ def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
     return bson_edit.id_element(bytes(found.raw)), int(found["n"])
 
 
-_DRAWN = ("extreme", "random", "by_class", "left_out")  # in the order of Drawn
+_DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn
 
 
-def _facets(order: Mapping[str, int], extreme: int, random: int, least: float) -> dict[str, Any]:
+def _facets(order: Mapping[str, int], extreme: int, random: int) -> dict[str, Any]:
     """Return what draws from rows in one pass.
 
     A row has the other document (of), its collection where that is another one (a), decision (d),
     reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m),
-    classes (c), the share left out (l), if any, and its place in a random order (k).
+    classes (c), and its place in a random order (k).
     """
     pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
     place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
     decided = {"$match": {"m": {"$type": "number"}}}
-    similar = {"$match": {"s": {"$gte": least}}}
     return {
         "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
-        "similar": [similar, {"$group": {"_id": "$r", "n": {"$sum": 1}}}],
         "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
         "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
         "by_class": [
@@ -321,12 +316,6 @@ def _facets(order: Mapping[str, int], extreme: int, random: int, least: float) -
             {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
             {"$sort": {"_id": 1}},
             {"$replaceRoot": {"newRoot": "$first.row"}},
-            {"$project": pair},
-        ],
-        "left_out": [
-            {"$match": {"l": {"$gt": 0}}},
-            {"$sort": {"l": -1, "k": 1, "_id": 1}},
-            {"$limit": extreme},
             {"$project": pair},
         ],
     }

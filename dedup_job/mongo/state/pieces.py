@@ -114,14 +114,12 @@ def pieces_of_runs(
     return _read(runs, {"_id": {"$lte": piece_id(after + 1, 0)}}, retry)
 
 
-def undecided_again(
-    runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy
-) -> tuple[int, int]:
+def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
     """Return how many documents and rows some runs took out that were decided, to decide anew."""
-    sizes = {name: {"$sum": {"$size": {"$ifNull": [f"${name}", []]}}} for name in (KEPT, ROWS)}
-    steps = [{"$match": {AGAIN: True, "of": {"$in": [*numbers]}}}, {"$group": {"_id": 1, **sizes}}]
-    found = retry(lambda: list(runs.aggregate(steps)))
-    return (int(found[0][KEPT]), int(found[0][ROWS])) if found else (0, 0)
+    sizes = [{"$size": {"$ifNull": [f"${name}", []]}} for name in (KEPT, ROWS)]
+    group = {"_id": 1, "n": {"$sum": {"$add": sizes}}}
+    steps = [{"$match": {AGAIN: True, "of": {"$in": [*numbers]}}}, {"$group": group}]
+    return sum(int(one["n"]) for one in retry(lambda: list(runs.aggregate(steps))))
 
 
 def purge(runs: AnyCollection, before: int, days: float) -> None:
