@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -48,7 +48,7 @@ class Item:
     none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
     features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
     it is not compared. decided: what a run decided of it, of a text what a run would decide, None
-    where nothing is decided; run: status and start of the run that decided it.
+    where nothing is decided.
     """
 
     name: str
@@ -60,7 +60,6 @@ class Item:
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     decided: DecidedDocument | None = None
-    run: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +204,9 @@ class _Inspector:
         reader = PairReader(target, Cleaner(self._settings.cleaning).clean_all)
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
-        run = (target.run(decided.run) if decided.run else None) or {}
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
-        return replace(
-            item,
-            also=tuple(unmistakable(other.key) for other in others),
-            decided=decided,
-            run={name: run[name] for name in ("status", "started") if name in run},
-        )
+        also = tuple(unmistakable(other.key) for other in others)
+        return replace(item, also=also, decided=decided)
 
     def _of_source(self, record: Record) -> Item:
         """Return what the source holds, or the ledger's copy, cleaned as by a run."""

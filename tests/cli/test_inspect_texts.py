@@ -88,9 +88,6 @@ def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) ->
     text = LONG.replace("释放氧气", "释放氢气")
     output = invoke(*arguments(filled, text), **where).stdout
     assert re.search(r"^text, a run decides +kept$", output, re.M)
-    assert re.search(
-        r'^nearest +_id "long", similarity 0\.\d+, kept apart by unlikely', output, re.M
-    )
     assert "[-氧-]{+氢+}" in output
     output = invoke(*arguments(filled, f"<div> {LONG} </div>"), **where).stdout
     assert re.search(r"^text, a run decides +duplicate: exact$", output, re.M)
@@ -131,10 +128,9 @@ def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> Non
     text = f"第一行\n\n第二\x1b[31m行{LONG}"
     database.source.insert_one({"_id": 1, "text": text})
     run_here(database, index__folder=str(tmp_path))
-    for more in ([], ["--full"]):
-        output = invoke(*arguments(database, text, *more), **environment(database, tmp_path)).stdout
-        assert "第二\\x1b[31m行" in output
-        assert "\x1b" not in output
+    output = invoke(*arguments(database, text), **environment(database, tmp_path)).stdout
+    assert "第二\\x1b[31m行" in output
+    assert "\x1b" not in output
 
 
 @pytest.mark.parametrize("form", ["whole", "text", "classic"])
@@ -255,13 +251,13 @@ def test_what_a_run_skips_is_not_compared(texts: tuple[str, str], skipped: list[
     assert "duplicates" not in output
 
 
-def test_a_long_text_is_cut_off_unless_in_full_and_json_says_what_it_was_searched_by() -> None:
+def test_a_long_text_is_cut_off_and_json_has_all_of_it_and_what_it_was_searched_by() -> None:
     text = f"<p>{QUESTION}</p>" + LONG * 12
     output = invoke("inspect", text).stdout
     assert "characters more" in output
     assert re.search(r"^keywords +.*光合作用", output, re.M)
-    assert QUESTION + LONG * 12 in invoke("inspect", text, "--full").stdout.replace("\n", "")
     (item,) = found(["inspect", text], {})["items"]
+    assert item["text"].replace("\n", "") == QUESTION + LONG * 12
     assert re.search(rf"^fingerprint +{item['fingerprint']}$", output, re.M)
     assert item["why"]["route"] == "words"
     assert item["why"]["tokens"][:3] == ["某校", "共有", "学生"]
