@@ -115,7 +115,6 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
         expected=row.get("expected") if row else None,
         lag=lag,
         source_is_empty=is_empty,
-        query=row["query"] if row else None,
         tells_changes=operation_time(client) is not None,
         by_hand=_by_hand(by_hand, line),
         last_success=success,
