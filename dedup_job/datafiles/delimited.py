@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NoReturn, Protocol
 
@@ -27,11 +26,6 @@ from dedup_job.printing import on_one_line
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*$)")  # how one begins; +1.5 is a number
-FORMULAS = Message(
-    "Some cells begin with =, +, - or @, which a spreadsheet takes for formulas: let it import all "
-    "columns as text."
-)
 _MOST_SHOWN = 200  # characters of the header in a message
 
 
@@ -183,11 +177,6 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
-
-
-def has_formula(cells: Iterable[object]) -> bool:
-    """Tell whether a spreadsheet would take one of some cells for a formula."""
-    return any(isinstance(cell, str) and _FORMULA.match(cell) for cell in cells)
 
 
 def _shown(names: str) -> str:
