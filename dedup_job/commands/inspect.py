@@ -45,10 +45,9 @@ class Item:
 
     name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
     also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
-    none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
-    features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
-    it is not compared. decided: what a run decided of it, of a text what a run would decide, None
-    where nothing is decided.
+    none; why_not: why it is not compared. fingerprint: 64 bits in hex; why: tokens, route and
+    weights, None where it is not compared. decided: what a run decided of it, of a text what a run
+    would decide, None where nothing is decided.
     """
 
     name: str
@@ -56,7 +55,6 @@ class Item:
     text: str | None
     why_not: str = ""
     fingerprint: str = ""
-    short: bool = False
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     decided: DecidedDocument | None = None
@@ -239,8 +237,7 @@ class _Inspector:
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
         prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
-        value, short = f"{int(prints.values[0]):016x}", bool(prints.short[0])
-        return replace(item, text=text, fingerprint=value, short=short, why=why)
+        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, Protocol
+from typing import Any, BinaryIO, NoReturn
 
 from dedup_job.datafiles.formats import (
     BOM,
@@ -33,10 +33,6 @@ _ADVICE = Message(
     "Name the column that holds the text with --field, several with commas; columns are divided by "
     "commas, in .tsv by tabs."
 )
-
-
-class _Records(Protocol):
-    def writerows(self, rows: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +153,7 @@ class DelimitedWriter:
     ) -> None:
         encoding = "utf-8-sig" if bom else "utf-8"
         self._text = io.TextIOWrapper(stream, encoding, _BYTES_AS_THEY_ARE, newline="")
-        self._writer: _Records = csv.writer(
+        self._writer: Any = csv.writer(
             self._text,
             delimiter=_DELIMITERS[suffix],
             lineterminator="\r\n",  # it quotes these

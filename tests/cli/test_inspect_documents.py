@@ -14,7 +14,7 @@ from pymongo.database import Database
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import UsageError
 from dedup_job.report.labels import measured
-from tests.proving import command, refused, stored
+from tests.proving import command, refused
 from tests.running import run_here
 
 Db = Database[dict[str, Any]]
@@ -207,13 +207,6 @@ def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path:
     run_here(database, index__folder=str(tmp_path), decision__judge="none", index__distance=7)
     output = inspected(database, "3", DEDUP_DECISION__CONFIDENCE=DEFAULT)
     assert "not compared (decision.judge = none)" in value(output, "similarity")
-
-
-def test_nothing_is_written(decided: Db) -> None:
-    before = stored(decided)
-    for words in (("1",), ("2", "3"), ("5",), ("--text", TEXT)):
-        inspected(decided, *words)
-    assert stored(decided) == before
 
 
 def test_a_kept_document_says_how_many_duplicates_it_has_and_how_to_list_them(decided: Db) -> None:

@@ -52,13 +52,6 @@ def test_the_last_success_says_how_long_ago_it_was() -> None:
     assert status.seconds_left is None
 
 
-def test_a_run_that_was_cut_off_has_no_end() -> None:
-    status = replace(AT_WORK, state=RunState.KILLED, last_failure=LINE)
-    rows = dict(status.rows())
-    assert "run 3 was cut off, its process is gone: the same command goes on" in rows["state"]
-    assert rows["last failure"] == "run 3, which was cut off"
-
-
 def test_what_cannot_be_counted_is_said() -> None:
     assert "may not be counted" in dict(replace(AT_WORK, lag=None).rows())["new documents"]
     assert "or it is gone" in dict(replace(AT_WORK, source_is_empty=True).rows())["new documents"]
