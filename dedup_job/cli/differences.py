@@ -22,19 +22,16 @@ _MAX_WORDS = 60  # characters of a cell
 _LESS, _MORE = "bold red", "bold green"
 
 
-def side_by_side(
-    pieces: Sequence[Piece], console: Output, names: tuple[str, str], *, whole: bool = False
-) -> Table:
+def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str]) -> Table:
     """Return both texts in two columns, row beside row; of long ones what differs, with context.
 
-    whole: also of long ones all.
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
     """
     widest = console.readable // 2 - 2  # without the gap between them
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )
-    if not whole and sum(len(piece.left) + len(piece.right) for piece in pieces) > _WHOLE:
+    if sum(len(piece.left) + len(piece.right) for piece in pieces) > _WHOLE:
         pieces = [shortened(piece, _CONTEXT, _WHOLE // 4) for piece in pieces]
     for row in _rows(pieces):
         left, right = Text(), Text()

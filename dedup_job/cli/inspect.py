@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from dedup_job.decision.pair import PairView
     from dedup_job.judgment import Weighed
     from dedup_job.runs.decided import DecidedDocument
+    from dedup_job.settings import Settings
 
 _STDIN = "-"
 _MAX_TEXT = 16 << 20  # bytes of a text
@@ -75,10 +76,6 @@ def inspect(
     limit: Annotated[
         int, typer.Option(metavar="N", help="Show the nearest N documents at most.")
     ] = 10,
-    full: Annotated[
-        bool,
-        typer.Option("--full", help="Show whole texts."),
-    ] = False,
     as_values: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     *,
     options: Given,
@@ -113,10 +110,10 @@ def inspect(
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
-        _show(found, console(), full=full)
+        _show(found, console())
 
 
-def _show(found: Inspected, console: Output, *, full: bool) -> None:
+def _show(found: Inspected, console: Output) -> None:
     head = [row for item in found.items for row in _head(item)]
     if found.target:
         made = {"target": found.target, "source": found.source}
@@ -127,12 +124,12 @@ def _show(found: Inspected, console: Output, *, full: bool) -> None:
         console.rows(head)
         console.say()
     if found.pair is None:
-        _show_texts(found, console, full=full)
+        _show_texts(found, console)
         if rows := [row for side in found.sides for row in _searched_by(side)]:
             console.say()
             console.rows(rows)
     else:
-        _show_pair(found, found.pair, console, full=full)
+        _show_pair(found, found.pair, console)
     if found.pair is not None:
         console.say()
         console.say(_verdict(found, found.pair))
@@ -154,11 +151,9 @@ def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
         yield Message("also decided"), whole(localized(told))
     if item.decided is not None:
         yield from _decision(item, item.decided)
-    if item.key:
-        yield Message("run"), _run(item)
-    if item.decided is not None and item.decided.of and item.decided.decision == KEPT:
-        then = Message("nearest then") if item.key else Message("nearest")
-        yield then, whole(localized(_nearest(item.decided)))
+        if item.key:
+            unknown = Message("not recorded in this form of the target")
+            yield Message("run"), f"{item.decided.run}" if item.decided.run else unknown
 
 
 def _decision(item: Item, decided: DecidedDocument) -> Iterator[tuple[str, str | Text]]:
@@ -181,29 +176,7 @@ def _decision(item: Item, decided: DecidedDocument) -> Iterator[tuple[str, str |
         yield Message("has more than it"), joined(more, ", ")
 
 
-def _nearest(decided: DecidedDocument) -> Message:
-    return Message(
-        "_id {id}, similarity {similarity}, kept apart by {what}",
-        id=decided.of,
-        similarity=_cut(decided.pair.similarity),
-        what=Message(decided.reason),
-    )
-
-
-def _run(item: Item) -> str:
-    number = item.decided.run if item.decided else 0
-    if not number:
-        return Message("not recorded in this form of the target")
-    if item.run.get("status") == "restored":
-        return Message("none: put back by hand, as number {number}", number=number)
-    if "started" not in item.run:
-        return f"{number}"
-    begun = item.run["started"]
-    return Message("{run}, begun {begun:%Y-%m-%d %H:%M} UTC", run=number, begun=begun)
-
-
-def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
-    """Show texts that are not compared, and what the ledger says of their differences."""
+def _show_texts(found: Inspected, console: Output) -> None:
     for number, side in enumerate(found.sides):
         if number:
             console.say()
@@ -211,33 +184,25 @@ def _show_texts(found: Inspected, console: Output, *, full: bool) -> None:
             console.say(Message("{name}: {why}", name=side.name, why=side.why_not))
         if side.text is not None:
             of = Message("text of {name}", name=side.name) if side.key else side.name
-            text = _beginning(side.text, full=full)
-            console.say(Message("{name}: {text}", name=of, text=text))
-    decided = found.items[0].decided
-    if decided and decided.pair.differences:
-        rows = ((one.kind, one.place, one.of, one.text) for one in decided.pair.differences)
-        console.say()
-        console.table(pairs.table_of_differences(_DROPPED, rows))
+            console.say(Message("{name}: {text}", name=of, text=_beginning(side.text)))
 
 
-def _beginning(text: str, *, full: bool) -> str:
-    if full:
-        return text
+def _beginning(text: str) -> str:
     begins, more = pairs.visible(text[:_TEXT]), len(text) - _TEXT
     if more <= 0:
         return begins
     return Message("{text} … {more:,} characters more", text=begins, more=more)
 
 
-def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool) -> None:
+def _show_pair(found: Inspected, view: PairView, console: Output) -> None:
     one, other = found.sides
     names = _DROPPED if found.original else _ASKED
     if view.equal:
-        text = _beginning(other.text or "", full=full)
+        text = _beginning(other.text or "")
         console.say(Message("both texts, cleaned: {text}", text=text))
     else:
         pieces = pieces_of(one.text or "", other.text or "")
-        console.table(pairs.side_by_side(pieces, console, names, whole=full))
+        console.table(pairs.side_by_side(pieces, console, names))
     if view.differences:
         console.say()
         rows = ((each.kind, each.place, each.text, each.other) for each in view.differences)
@@ -245,25 +210,15 @@ def _show_pair(found: Inspected, view: PairView, console: Output, *, full: bool)
             rows = ((each.kind, each.place, each.other, each.text) for each in view.differences)
         console.table(pairs.table_of_differences(names, rows))
     console.say()
-    console.rows(_measures(found, view))
+    console.rows(_measures(found.settings, view))
 
 
-def _measures(found: Inspected, view: PairView) -> Iterator[tuple[str, str]]:
-    """Yield what is measured of a pair now, and of a duplicate what was measured then."""
-    yield Message("distance"), _distance(view, found.settings.index.distance)
-    yield Message("similarity"), _similarity(view, found.settings.decision)
-    if view.agreement is not None:
-        told = Message(
-            "{agreement} of 128 bits equal, least {least}",
-            agreement=view.agreement,
-            least=view.least_agreement,
-        )
-        yield Message("sketch"), told
+def _measures(settings: Settings, view: PairView) -> Iterator[tuple[str, str]]:
+    yield Message("distance"), _distance(view, settings.index.distance)
+    yield Message("similarity"), _similarity(view, settings.decision)
     yield Message("found by"), ", ".join(view.channels) or Message("none")
     if view.weighed is not None:
-        yield from _weighed(view.weighed, found.settings.decision)
-    if found.original and (decided := found.items[0].decided):
-        yield Message("then"), _measured_then(decided)
+        yield from _weighed(view.weighed, settings.decision)
 
 
 def _distance(view: PairView, limit: int) -> Message:
@@ -284,20 +239,6 @@ def _similarity(view: PairView, decision: DecisionSettings) -> str:
 
 def _with_least(value: float, least: float) -> Message:
     return Message("{value}, least {least:g}", value=measured(value, least), least=least)
-
-
-def _cut(measure: float | None) -> str:
-    return "-" if measure is None else measured(measure)
-
-
-def _measured_then(decided: DecidedDocument) -> Message:
-    then = decided.pair
-    return Message(
-        "distance {distance}, similarity {similarity}, found by {channels}",
-        distance=then.distance,
-        similarity=_cut(then.similarity),
-        channels=", ".join(then.found_by),
-    )
 
 
 def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
@@ -349,14 +290,6 @@ def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
     console.say(pairs.legend(console))
     console.say()
     console.table(_table_of_near(found, near, console))
-    if found.dropped is not None and any(one.view.refused_by is None for one in near):
-        console.say()
-        console.say(
-            Message(
-                "Where nothing keeps them apart, the one kept later would now be a duplicate: a "
-                "text, the settings or dedup changed since, or there were too many candidates."
-            )
-        )
 
 
 def _found(found: Inspected, near: Sequence[Near]) -> Message:
@@ -368,11 +301,13 @@ def _found(found: Inspected, near: Sequence[Near]) -> Message:
         distance=settings.distance,
     )
     kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
-    counts = {"how": how, "found": found.found, "among": found.among, "kept": kept}
-    if len(near) == found.found:
-        return Message("{how}: {found:,} of {among:,} {kept}.", **counts)
     return Message(
-        "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.", **counts, shown=len(near)
+        "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.",
+        how=how,
+        found=found.found,
+        among=found.among,
+        kept=kept,
+        shown=len(near),
     )
 
 

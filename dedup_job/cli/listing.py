@@ -17,7 +17,6 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.cli.streams import is_read
-from dedup_job.datafiles.delimited import FORMULAS, has_formula
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
@@ -185,7 +184,7 @@ def _jsonl(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
 
 
 def _csv(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
-    first, said = [True], list[Message]()  # the names of the columns come once
+    first = [True]  # the names of the columns come once
 
     def lines(page: list[DecidedDocument]) -> str:
         rows = [one.as_row(texts=texts) for one in page]
@@ -194,11 +193,7 @@ def _csv(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
         if first:
             writer.writerow(rows[0])
             first.clear()
-        cells = [[*map(_cell, row.values())] for row in rows]
-        writer.writerows(cells)
-        if any(map(has_formula, cells)) and FORMULAS not in said:
-            said.append(FORMULAS)
-            typer.echo(localized(FORMULAS), err=True)
+        writer.writerows(map(_cell, row.values()) for row in rows)
         return text.getvalue().removesuffix("\n")
 
     return lines

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -45,10 +45,9 @@ class Item:
 
     name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
     also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
-    none; why_not: why it is not compared. fingerprint: 64 bits in hex; short: the text has too few
-    features, so its fingerprint is a hash of the whole; why: tokens, route and weights, None where
-    it is not compared. decided: what a run decided of it, of a text what a run would decide, None
-    where nothing is decided; run: status and start of the run that decided it.
+    none; why_not: why it is not compared. fingerprint: 64 bits in hex; why: tokens, route and
+    weights, None where it is not compared. decided: what a run decided of it, of a text what a run
+    would decide, None where nothing is decided.
     """
 
     name: str
@@ -56,11 +55,9 @@ class Item:
     text: str | None
     why_not: str = ""
     fingerprint: str = ""
-    short: bool = False
     why: Explanation | None = None
     also: tuple[str, ...] = ()
     decided: DecidedDocument | None = None
-    run: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,14 +202,9 @@ class _Inspector:
         reader = PairReader(target, Cleaner(self._settings.cleaning).clean_all)
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
-        run = (target.run(decided.run) if decided.run else None) or {}
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
-        return replace(
-            item,
-            also=tuple(unmistakable(other.key) for other in others),
-            decided=decided,
-            run={name: run[name] for name in ("status", "started") if name in run},
-        )
+        also = tuple(unmistakable(other.key) for other in others)
+        return replace(item, also=also, decided=decided)
 
     def _of_source(self, record: Record) -> Item:
         """Return what the source holds, or the ledger's copy, cleaned as by a run."""
@@ -245,8 +237,7 @@ class _Inspector:
 
     def _with_fingerprint(self, item: Item, text: str) -> Item:
         prints, why = self._fingerprinter.fingerprint([text]), self._fingerprinter.explain(text)
-        value, short = f"{int(prints.values[0]):016x}", bool(prints.short[0])
-        return replace(item, text=text, fingerprint=value, short=short, why=why)
+        return replace(item, text=text, fingerprint=f"{int(prints.values[0]):016x}", why=why)
 
     @cached_property
     def _fingerprinter(self) -> Fingerprinter:

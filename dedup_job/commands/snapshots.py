@@ -45,7 +45,7 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
     elif behind and found[-1]["run"] is None:
         why_not = Message("it is {batches:,} batches behind the target", batches=behind)
     documents = sum(facts["index"]["ids"]["size"] for facts in found)
-    return IndexFiles(documents, size, behind, why_not)
+    return IndexFiles(documents, size, why_not)
 
 
 def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:

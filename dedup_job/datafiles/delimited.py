@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NoReturn, Protocol
+from typing import Any, BinaryIO, NoReturn
 
 from dedup_job.datafiles.formats import (
     BOM,
@@ -27,11 +26,6 @@ from dedup_job.printing import on_one_line
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _BYTES_AS_THEY_ARE = "surrogateescape"
-_FORMULA = re.compile(r"[=@\t\r]|[+-](?![\d.,]*$)")  # how one begins; +1.5 is a number
-FORMULAS = Message(
-    "Some cells begin with =, +, - or @, which a spreadsheet takes for formulas: let it import all "
-    "columns as text."
-)
 _MOST_SHOWN = 200  # characters of the header in a message
 
 
@@ -39,10 +33,6 @@ _ADVICE = Message(
     "Name the column that holds the text with --field, several with commas; columns are divided by "
     "commas, in .tsv by tabs."
 )
-
-
-class _Records(Protocol):
-    def writerows(self, rows: Any, /) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +153,7 @@ class DelimitedWriter:
     ) -> None:
         encoding = "utf-8-sig" if bom else "utf-8"
         self._text = io.TextIOWrapper(stream, encoding, _BYTES_AS_THEY_ARE, newline="")
-        self._writer: _Records = csv.writer(
+        self._writer: Any = csv.writer(
             self._text,
             delimiter=_DELIMITERS[suffix],
             lineterminator="\r\n",  # it quotes these
@@ -183,11 +173,6 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
-
-
-def has_formula(cells: Iterable[object]) -> bool:
-    """Tell whether a spreadsheet would take one of some cells for a formula."""
-    return any(isinstance(cell, str) and _FORMULA.match(cell) for cell in cells)
 
 
 def _shown(names: str) -> str:

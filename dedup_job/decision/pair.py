@@ -25,8 +25,7 @@ class PairView:
     """A text and an earlier one.
 
     distance: in bits; None where either is short, which has no simhash. similarity: of their
-    canonical forms; required: the least where similarity decides. agreement, least_agreement:
-    equal bits of the sketches, and how many a candidate has at least; None without sketches.
+    canonical forms; required: the least where similarity decides.
     channels: those that find the pair. differences, weighed: what the judge finds, whether or not
     it decides; None of equal texts. refused_by: the first thing that keeps the pair apart
     (channels, sketch, a guard, "unlikely" or similarity); None where the pair are duplicates.
@@ -36,8 +35,6 @@ class PairView:
     distance: int | None
     similarity: float
     required: float
-    agreement: int | None
-    least_agreement: int | None
     channels: tuple[Channel, ...]
     differences: Sequence[Found]
     weighed: Weighed | None
@@ -75,16 +72,16 @@ class PairRecheck:
         details = self._scorer.details(pair)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
-        agreement = least = None
+        few_equal_bits = False
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
-            agreement = int(equal_bits(bits[:1], bits[1:2])[0])
-            least = int(self._scorer.threshold.least_agreement(np.array([len(text)]))[0])
+            least = self._scorer.threshold.least_agreement(np.array([len(text)]))[0]
+            few_equal_bits = bool(equal_bits(bits[:1], bits[1:2])[0] < least)
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
             refused_by = "channels"
-        elif agreement is not None and least is not None and agreement < least:
+        elif few_equal_bits:
             refused_by = "sketch"
         elif not details.joined[0]:
             refused_by = self._scorer.kind(int(details.refused[0]))
@@ -93,8 +90,6 @@ class PairRecheck:
             distance=distance if has_distance else None,
             similarity=float(alike[0]),
             required=float(required[0]),
-            agreement=agreement,
-            least_agreement=least,
             channels=(Channel.TEXT,) if text == other else channels,
             differences=() if text == other else next(judge.each_differences(*pair)),
             weighed=None if text == other else judge.weigh(text, other),

@@ -41,12 +41,6 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         console.say()
         console.say(title)
         console.table(table)
-    if report.profile is not None:
-        stage, share = report.profile.bottleneck
-        console.say()
-        console.say(
-            Message("bottleneck: {stage} ({share:.0%} busy)", stage=label(stage), share=share)
-        )
 
 
 def _heading(report: Run) -> Text:
@@ -139,29 +133,12 @@ def _warnings(report: Run) -> Iterator[Message]:
             "duplicates them is kept.",
             number=counts.missing_originals,
         )
-    if left := {name: count for name, count in report.changed.items() if count}:
-        yield _out_of_date(left)
-
-
-_OUT_OF_DATE = {
-    ("changed",): Message(
-        "Out of date: since they were decided, the source has changed {changed}; "
-        "`--on-change refresh` decides them anew."
-    ),
-    ("deleted",): Message(
-        "Out of date: since they were decided, the source has deleted {deleted}; "
-        "`--on-delete remove` removes them."
-    ),
-    ("changed", "deleted"): Message(
-        "Out of date: since they were decided, the source has changed {changed} and deleted "
-        "{deleted}; `--on-change refresh --on-delete remove` mends it."
-    ),
-}
-
-
-def _out_of_date(left: Mapping[str, int]) -> Message:
-    told = {name: counted(number, "document") for name, number in left.items()}
-    return Message(_OUT_OF_DATE[tuple(sorted(left))].template, **told)
+    if left := sum(report.changed.values()):
+        yield Message(
+            "Out of date: since they were decided, the source has changed or deleted {documents}; "
+            "`--on-change refresh --on-delete remove` mends it.",
+            documents=counted(left, "document"),
+        )
 
 
 def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
@@ -205,16 +182,6 @@ def details(report: Run) -> Iterator[tuple[Message, Message]]:
                 "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
                 "an image, a choice, an answer or an explanation",
                 listed=_listed(counts.richer),
-            ),
-        )
-    if short := counts.short_kept + counts.short_duplicate:
-        yield (
-            Message("few words"),
-            Message(
-                "{short:,} texts without a fingerprint, found by their characters alone; of these "
-                "{dropped:,} dropped",
-                short=short,
-                dropped=counts.short_duplicate,
             ),
         )
     if counts.cut_documents:

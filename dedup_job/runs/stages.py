@@ -86,19 +86,6 @@ class Profile:
         available = self.seconds * self.threads_of(stage)
         return min(self.work[stage].seconds / available, 1.0) if available > 0 else 0.0
 
-    @property
-    def bottleneck(self) -> tuple[str, float]:
-        """The slowest stage, and how busy it was; cleaning and fingerprinting count as one."""
-        preparing = self.busy(Stage.CLEAN) + self.busy(Stage.FINGERPRINT)
-        shares = {
-            Message(str(Stage.READ)): self.busy(Stage.READ),
-            Message("clean and fingerprint"): min(preparing, 1.0),
-            Message(str(Stage.DECIDE)): self.busy(Stage.DECIDE),
-            Message(str(Stage.WRITE)): self.busy(Stage.WRITE),
-        }
-        name = max(shares, key=lambda stage: shares[stage])
-        return name, shares[name]
-
     def as_rows(self) -> list[dict[str, Any]]:
         """Return the profile as values that JSON can hold."""
         return [

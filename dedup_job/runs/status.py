@@ -83,11 +83,10 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class IndexFiles:
-    """Files of a target's index; behind: batches since; why_not: "" if the next run uses them."""
+    """Files of a target's index; why_not: "" if the next run uses them."""
 
     documents: int
     bytes: int
-    behind: int
     why_not: str
 
     def sentence(self) -> Message:
@@ -98,10 +97,6 @@ class IndexFiles:
                 "{documents}, {size:,.1f} MB; not used by the next run: {why}",
                 **about,
                 why=self.why_not,
-            )
-        if self.behind:
-            return Message(
-                "{documents}, {size:,.1f} MB; the next run reads what came since", **about
             )
         return Message("{documents}, {size:,.1f} MB; used by the next run", **about)
 
@@ -154,7 +149,8 @@ class TargetStatus:
         yield Message("state"), self.sentence()
         yield Message("source"), on_one_line(self.source)
         if self.holder:
-            yield Message("process"), _process(self.holder)
+            values = {"holder": str(self.holder), "alive": _ALIVE[self.holder.alive]}
+            yield Message("lease"), Message("{holder}; {alive}", **values)
         if self.line:
             yield Message("run {number}", number=self.line.number), self._progress(self.line)
         if self.by_hand:
@@ -265,21 +261,6 @@ class TargetStatus:
             return Message("run {run}, at a time not known", run=line.number)
         ago, when = _span((self.now - line.finished).total_seconds()), _when(line.finished)
         return Message("run {run}, {when}, {ago} ago", run=line.number, when=when, ago=ago)
-
-
-def _process(holder: Holder) -> Message:
-    alive = _ALIVE[holder.alive]
-    pid, host = holder.pid, on_one_line(holder.host)
-    if holder.since is None or holder.expires is None:
-        return Message("{pid} on {host}, {alive}", pid=pid, host=host, alive=alive)
-    return Message(
-        "{pid} on {host}, {alive}; holds the lease since {since}, until {expires} unless renewed",
-        pid=pid,
-        host=host,
-        alive=alive,
-        since=_when(holder.since),
-        expires=_when(holder.expires),
-    )
 
 
 def _span(seconds: float) -> Message:

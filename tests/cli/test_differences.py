@@ -166,8 +166,3 @@ def test_one_line_shows_each_change_with_a_little_around_it() -> None:
     assert line.startswith("…")
     assert line.endswith("…")
     assert cell_len(line) <= 100
-
-
-def test_equal_texts_on_one_line_begin_as_they_do() -> None:
-    assert marked_line(pieces_of("甲乙", "甲乙"), plain(), 80).plain == "甲乙"
-    assert marked_line([], plain(), 80).plain == ""

@@ -14,7 +14,7 @@ from pymongo.database import Database
 from dedup_job.decision import DecisionSettings
 from dedup_job.errors import UsageError
 from dedup_job.report.labels import measured
-from tests.proving import command, refused, stored
+from tests.proving import command, refused
 from tests.running import run_here
 
 Db = Database[dict[str, Any]]
@@ -69,16 +69,13 @@ def test_a_near_duplicate_is_shown_beside_the_kept_text_with_all_that_was_measur
     row = decided["target.ledger"].find_one({"_id": 3}) or {}
     assert value(output, "decision") == "duplicate: near"
     assert value(output, "of") == "1"
-    assert re.fullmatch(r"1, begun \d{4}-\d\d-\d\d \d\d:\d\d UTC", value(output, "run"))
+    assert value(output, "run") == "1"
     assert re.search(r"^kept +the source's text, cleaned *$", output, re.M)
     assert "{+（3分）+}" in output
     assert "[-。-]" in output
     assert value(output, "distance").startswith(f"{row['distance']} of 64 bits")
     assert value(output, "similarity") == measured(row["similarity"])
-    by = ", ".join(row["found_by"])
-    assert value(output, "found by") == by
-    then = f"distance {row['distance']}, similarity {measured(row['similarity'])}, found by {by}"
-    assert value(output, "then") == then
+    assert value(output, "found by") == ", ".join(row["found_by"])
     assert value(output, "probability") == f"{measured(row['probability'])}, least {CONFIDENCE}"
     assert row["differences"]
     for one in row["differences"]:
@@ -99,11 +96,7 @@ def test_the_source_is_cleaned_as_by_a_run_and_an_equal_text_shown_once(decided:
 def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: Db) -> None:
     output = inspected(decided, "4")
     assert value(output, "decision") == "kept"
-    refused = decided.target.find_one({"_id": 4})["dedup"]["refused"]
-    alike = measured(refused["similarity"])
-    told = f"_id 1, similarity {alike}, kept apart by {refused['class']}"
-    assert value(output, "nearest then") == told
-    kind = refused["class"]
+    kind = decided.target.find_one({"_id": 4})["dedup"]["refused"]["class"]
     (line,) = [line for line in output.splitlines() if re.search(rf" {kind} +1 ", line)]
     assert re.search(rf"0\.\d{{3}} +\S+ +before .*minhash.* {kind} +1 ", line)
     assert "[-1998-]{+2007+}" in output  # 1 was kept before 4, seen from either
@@ -113,7 +106,7 @@ def test_a_kept_document_is_shown_with_what_keeps_its_neighbours_apart(decided: 
 
 def test_a_kept_document_without_neighbours_says_so(decided: Db) -> None:
     others = decided.target.count_documents({}) - 1
-    assert f"0 of {others:,} other kept documents." in inspected(decided, "8")
+    assert f"0 of {others:,} other kept documents, 0 shown." in inspected(decided, "8")
 
 
 @pytest.mark.parametrize(
@@ -178,8 +171,6 @@ def test_where_one_of_the_two_is_gone_the_other_is_shown(decided: Db) -> None:
     output = inspected(decided, "3")
     assert "3: the source no longer holds it" in output
     assert f"text of 1: {DOCUMENTS[0]['text']}" in output
-    for one in decided["target.ledger"].find_one({"_id": 3})["differences"]:
-        assert re.search(rf"^{one['class']} +{one['in']} ", output, re.M)
     decided.target.delete_one({"_id": 1})
     output = inspected(decided, "2")
     assert "1: the target no longer holds it" in output
@@ -216,13 +207,6 @@ def test_without_a_comparison_the_distance_alone_is_told(database: Db, tmp_path:
     run_here(database, index__folder=str(tmp_path), decision__judge="none", index__distance=7)
     output = inspected(database, "3", DEDUP_DECISION__CONFIDENCE=DEFAULT)
     assert "not compared (decision.judge = none)" in value(output, "similarity")
-
-
-def test_nothing_is_written(decided: Db) -> None:
-    before = stored(decided)
-    for words in (("1",), ("2", "3"), ("5",), ("--text", TEXT)):
-        inspected(decided, *words)
-    assert stored(decided) == before
 
 
 def test_a_kept_document_says_how_many_duplicates_it_has_and_how_to_list_them(decided: Db) -> None:

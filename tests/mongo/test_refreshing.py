@@ -158,7 +158,7 @@ def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
     run_here(database)
     change(database)
     said = " ".join(command(database, "run", "--source", "source", "--yes").split())
-    told = "since they were decided, the source has changed 2 documents and deleted 1 document;"
+    told = "since they were decided, the source has changed or deleted 3 documents;"
     assert f"{told} `--on-change refresh --on-delete remove` mends it." in said
 
 

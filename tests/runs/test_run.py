@@ -70,13 +70,6 @@ def test_a_checkpoint_comes_back_from_the_database_as_it_was(last_id):
     assert Checkpoint.from_dict(stored) == checkpoint
 
 
-def test_an_advanced_checkpoint_is_the_same_run_further_on():
-    counts = COUNTS + Counts(kept=1)
-    advanced = CHECKPOINT.advanced(counts, 5.5, "later")
-    assert advanced == replace(CHECKPOINT, counts=counts, seconds=5.5, last_id="later")
-    assert CHECKPOINT.counts == COUNTS
-
-
 @pytest.mark.parametrize("report", [REPORT, replace(REPORT, finished=None)])
 def test_a_run_as_json_survives_json(report):
     values = report.as_json()
