@@ -1,7 +1,7 @@
 """Compiled code: functions over batches, without the interpreter's lock. See src/.
 
 Arrays have exactly the type that is named here, one dimension (a pool of chunks two) and no gaps:
-TypeError for others, ValueError where what they say of each other does not hold.
+TypeError for others. That they fit each other is up to the caller.
 """
 
 from collections.abc import Mapping, Sequence
@@ -162,7 +162,7 @@ def equal_find(
 ) -> _Ints: ...
 def find(
     near: HammingIndex | None,
-    pool: _Numbers | None,
+    pool: _Numbers,
     sharing: BandIndex | None,
     fingerprints: _Words,
     kept_bits: _Words,

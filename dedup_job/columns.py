@@ -89,11 +89,6 @@ class Documents(Sequence[Document]):
         """Return the number of documents."""
         return len(self.text_at)
 
-    @property
-    def bytes(self) -> int:
-        """Bytes of all documents."""
-        return int(self.raw.lengths.sum())
-
     @overload
     def __getitem__(self, row: int) -> Document: ...
     @overload

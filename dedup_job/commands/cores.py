@@ -11,7 +11,6 @@ import psutil
 
 from dedup_job.documents import Channel
 from dedup_job.errors import UsageError
-from dedup_job.index.layout import layout_of, room_for
 from dedup_job.messages import Message
 from dedup_job.settings import Settings
 
@@ -24,7 +23,7 @@ _LEAST, _MOST = 2, 16  # one alone leaves a core idle; more would wait for the o
 PROCESS = 500e6  # bytes without the index: dictionary, native code, batches under way
 _LEAST_GROWING = 100e6  # bytes of the part of the index that grows
 _PACKING = 1.1  # times as much memory as it takes while it is packed
-_ID_AND_EQUAL = 13 + 17  # bytes a document: an ObjectId; what finds equal texts
+_EACH = 13 + 17 + 31.6  # bytes a document: an ObjectId, what finds equal texts, near ones
 _KEYS = {Channel.MINHASH: 130, Channel.SENTENCES: 7, Channel.FORM: 7}
 
 
@@ -72,11 +71,8 @@ def needed_memory(settings: Settings, documents: int) -> float:
     """Return the bytes that a process with an index of n documents takes, with ObjectIds."""
     index = settings.index
     channels = {*index.candidate_generators, *[Channel.FORM] * settings.decision.judges}
-    room = room_for(documents)
-    # the most: a new layout is half full
-    near = layout_of(index.distance, room).bytes_each(room // 2)
     keys = sum(_KEYS.get(channel, 0) for channel in channels)
-    return PROCESS + documents * (_ID_AND_EQUAL + near + keys)
+    return PROCESS + documents * (_EACH + keys)
 
 
 def index_memory(settings: Settings, documents: int = 0) -> float:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
-_FEW = 20_000  # documents from which on a copy of the dictionary on large pages pays
 _PACKAGES = ("dedup-job", "jieba", "numpy", "pymongo", "xxhash")
 
 
@@ -119,8 +118,6 @@ def run_job(
         if watch.agree and writer and retry(lambda: writer.is_new):
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
-        most = [n for n in (source.undecided, request.limit) if n is not None]
-        models.few = bool(most) and min(most) <= _FEW and not request.follow
         _ = models.fingerprinter
         used = versions(client)
         job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)

@@ -33,12 +33,11 @@ class Models:
         self._channels = (*index.candidate_generators, *(Channel.FORM,) * decision.judges)
         self._form = self._read if decision.compares else None
         self.sketcher = Sketcher(self._channels, self._form)
-        self.few = False  # whether only some thousand texts are to come
 
     @cached_property
     def lexicon(self) -> Lexicon:
         """The dictionary."""
-        return load_lexicon(self._notify, few=self.few)
+        return load_lexicon(self._notify)
 
     @cached_property
     def judge(self) -> Judge | None:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.fingerprint.trie import LAST, PLANE, build_trie
 from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.growable_array import on_large_pages
 
 HAN_FIRST, HAN_LAST = 0x4E00, 0x9FD5  # jieba's own bounds
 ASCII = 128
@@ -52,11 +51,6 @@ class Lexicon(NamedTuple):
     start: NDArray[np.float64]
     transition: NDArray[np.float64]
     constants: NDArray[np.float64]
-
-    def on_large_pages(self) -> Lexicon:
-        """Return it with its largest tables copied, which pays for many texts."""
-        names = ("entries", "nodes")
-        return self._replace(**{name: on_large_pages(getattr(self, name)) for name in names})
 
     def compiled(self) -> _core.Lexicon:
         """Return it as compiled code takes it; ValueError where it would be led out of an array."""

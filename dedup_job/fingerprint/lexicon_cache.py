@@ -28,18 +28,17 @@ _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 
 
-def load_lexicon(notify: Callable[[str], None], *, few: bool = False) -> Lexicon:
+def load_lexicon(notify: Callable[[str], None]) -> Lexicon:
     """Return the lexicon, from the cache or built (some seconds).
 
-    `notify` takes a message before slow work; few: only some thousand texts are to come.
+    `notify` takes a message before slow work.
     """
 
     def build() -> Lexicon:
         notify(Message("building the dictionary's tables, once (under a minute)"))
         return _build()
 
-    lexicon = kept_arrays(cache_file("lexicon", _digest()), _checked, build)
-    return lexicon if few else lexicon.on_large_pages()
+    return kept_arrays(cache_file("lexicon", _digest()), _checked, build)
 
 
 def _digest() -> str:

@@ -16,8 +16,6 @@ from typing import NamedTuple
 
 BITS = 64
 PER_CHUNK = 10  # fingerprints in a cache line
-_CHUNK_BYTES = 64
-_FINGERPRINT_BYTES = 9  # itself, and whether it is searched for
 _BLOCKS = 2
 LEAST_SIZE = 47 << 10  # doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk
 _PER_BUCKET = 5.8  # fingerprints at least, in a full index, for each bucket of all blocks
@@ -52,14 +50,6 @@ class Layout(NamedTuple):
     def buckets(self) -> int:
         """Buckets of all blocks; each has a chunk at least."""
         return sum(1 << b.bits for b in self.blocks)
-
-    def bytes_each(self, size: int) -> float:
-        """Return the memory that each of `size` random fingerprints takes, without ids.
-
-        In a bucket the last chunk is half full.
-        """
-        chunks = len(self.blocks) * size / PER_CHUNK + 0.45 * self.buckets
-        return _FINGERPRINT_BYTES + _CHUNK_BYTES * max(chunks, self.buckets) / size
 
 
 def room_for(size: int) -> int:

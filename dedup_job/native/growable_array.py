@@ -79,15 +79,11 @@ class GrowableArray(Generic[T]):
         self._array = flat.reshape(rows, self._width) if self._width else flat
 
 
-def on_large_pages(array: NDArray[T]) -> NDArray[T]:
-    """Return a copy of a flat array for random access, on large pages where the system has them."""
-    copied: NDArray[T] = zeros_on_large_pages(array.size, array.dtype)
-    copied[:] = array
-    return copied
-
-
 def zeros_on_large_pages(size: int, dtype: DTypeLike) -> NDArray[Any]:
-    """Return a flat array of zeros on such pages; those never touched take no memory."""
+    """Return a flat array of zeros, on large pages where the system has them.
+
+    Those never touched take no memory.
+    """
     room = max(size * np.dtype(dtype).itemsize, 1)
     if room >= _LARGE_PAGE // 2:  # of a whole number, the system begins at one
         room = -(-room // _LARGE_PAGE) * _LARGE_PAGE

@@ -1,13 +1,12 @@
 // What all rooms need at the border to Python: arrays in and out, the interpreter's lock.
 //
 // A function takes arrays of exactly the type it names, of one dimension and without gaps (nanobind
-// raises TypeError for others), and checks here, once, that what they say of each other holds. Behind
-// the border nothing is checked but in builds with assertions.
+// raises TypeError for others). What comes of documents or out of files is checked here, once; that
+// arrays of our own code fit each other is not checked.
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -79,9 +78,7 @@ struct Strings {
     ColumnView<std::int64_t> starts, lengths;
 
     Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
-        : data(view(data_)), starts(starts_), lengths(lengths_) {
-        if (starts.size() != lengths.size()) refuse("there are not as many lengths as starts");
-    }
+        : data(view(data_)), starts(starts_), lengths(lengths_) {}
     std::size_t size() const { return starts.size(); }
     std::span<const std::uint8_t> operator[](std::size_t i) const {
         const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
@@ -122,13 +119,6 @@ inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_
             refuse("text " + std::to_string(i - 1) + " has more than 2**31 - 2 characters");
     }
     return {view(points), ends};
-}
-
-// One text at the border.
-inline Points text_of(const In<std::uint32_t>& points) {
-    if (points.size() >= std::numeric_limits<std::int32_t>::max())
-        refuse("the text has more than 2**31 - 2 characters");
-    return view(points);
 }
 
 // Runs a block without the interpreter's lock.

@@ -1,8 +1,6 @@
 // Entry points of the decision room.
 #include "core/bind.hpp"
 
-#include <algorithm>
-
 #include "decision/rounds.hpp"
 
 using namespace nanobind::literals;
@@ -18,26 +16,6 @@ Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, I
                                bool by_distance, InOut<std::uint8_t> state, InOut<std::int64_t> chosen,
                                InOut<std::int64_t> totals, InOut<std::int64_t> replaced, InOut<std::int64_t> by, InOut<bool> voids) {
     const std::size_t n = visibility.size(), count = numbers.size();
-    const auto is_row = [n](std::int64_t row) { return 0 <= row && row < static_cast<std::int64_t>(n); };
-    const auto all_of = [](const auto& array, auto holds) {
-        const auto values = view(array);
-        return std::all_of(values.begin(), values.end(), holds);
-    };
-    if (offsets.size() != n + 1 || twins.size() != n || alike.size() != n || state.size() != n || chosen.size() != n ||
-        totals.size() != n || replaced.size() != n || by.size() != n || (places.size() && places.size() != n) || beats.size() != places.size())
-        refuse("an array is not of the " + std::to_string(n) + " texts");
-    if (columns.size() != count || distances.size() != count || agreements.size() != count ||
-        verdicts.size() != count || cost.size() != count || voids.size() != count ||
-        pair_beats.size() != (places.size() ? count : 0))
-        refuse("an array is not of the " + std::to_string(count) + " pairs");
-    if (view(offsets).front() < 0 || view(offsets).back() > static_cast<std::int64_t>(count) ||
-        !std::is_sorted(view(offsets).begin(), view(offsets).end()))
-        refuse("offsets do not ascend within the pairs");
-    if (held < 0) refuse("held is below 0");
-    if (!all_of(rows, is_row) || !all_of(alike, is_row)) refuse("a row is not of the batch");
-    if (!all_of(numbers, [&](std::int64_t number) { return (0 <= number && number < held) || is_row(number - held); }))
-        refuse("a candidate is neither held nor of the batch");
-    if (most < 0) refuse("most is below 0");
     const std::span<const Verdict> said{reinterpret_cast<const Verdict*>(verdicts.data()), count};
     const Outcome outcome{{reinterpret_cast<State*>(state.data()), n},
                           view(chosen),

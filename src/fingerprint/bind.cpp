@@ -20,10 +20,7 @@ public:
     BatchFingerprinter(const LexiconArrays& lexicon, std::int64_t top_k, std::int64_t min_features, int weighting,
                        std::int64_t ngram)
         : lexicon_(lexicon.value),
-          options_{top_k, min_features, static_cast<Weighting>(weighting), ngram} {
-        if (top_k < 0 || min_features < 0 || ngram < 0 || ngram > 1 << 16) refuse("an option is out of range");
-        if (weighting < 0 || weighting > 1) refuse("no such weighting: " + std::to_string(weighting));
-    }
+          options_{top_k, min_features, static_cast<Weighting>(weighting), ngram} {}
 
     std::tuple<Out<std::uint64_t>, Out<std::uint8_t>> fingerprint(In<std::uint32_t> points, In<std::int64_t> offsets) const {
         const TextColumn texts = texts_of(points, offsets);
@@ -45,7 +42,7 @@ public:
     // first; the points that the features' places refer to.
     nb::tuple explain(In<std::uint32_t> points) const {
         Fingerprinter one(lexicon_, options_);
-        const auto route = one.fingerprint(text_of(points)).route;
+        const auto route = one.fingerprint(view(points)).route;
         const FeatureChooser& features = one.features();
         std::vector<std::int64_t> tokens, starts, ends;
         std::vector<double> weights;
@@ -69,13 +66,6 @@ private:
 
 nb::tuple build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, In<double> probabilities) {
     const TextColumn words = texts_of(points, offsets);
-    if (probabilities.size() != words.size()) refuse("there are not as many probabilities as words");
-    for (std::size_t i = 0; i < words.size(); i++) {
-        if (words[i].empty()) refuse("word " + std::to_string(i) + " is empty");
-        for (const std::uint32_t point : words[i]) {
-            if (point >= Trie::NO_CHARACTER) refuse("word " + std::to_string(i) + " is not of the basic plane");
-        }
-    }
     TrieBuilder builder;
     {
         Unlocked unlocked;
@@ -105,8 +95,6 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> poin
 Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::uint16_t> folded,
                                  In<std::uint8_t> kinds) {
     const TextColumn texts = texts_of(points, offsets);
-    if (folded.size() != PLANE || kinds.size() != PLANE) refuse("a table of characters has not 65536 entries");
-    if (std::ranges::max(view(kinds)) > static_cast<std::uint8_t>(Kind::end)) refuse("kinds holds what is no kind");
     const std::span<const Kind> kind{reinterpret_cast<const Kind*>(kinds.data()), PLANE};
     std::vector<std::uint32_t> keys(texts.size());
     {

@@ -59,13 +59,6 @@ public:
     GrowingColumn(std::span<Bucket> buckets, std::span<std::uint64_t> slots, int number_bits)
         : buckets_(buckets), slots_(slots), number_bits_(number_bits) {}
 
-    // Whether so many buckets leave room in an entry for what tells the keys of one apart.
-    static bool is_form(std::size_t buckets, int number_bits) {
-        constexpr int entry_bits = Bucket::TAG_BITS + 32;
-        return buckets > 0 && number_bits >= 0 && number_bits <= 32 &&
-               (buckets << (entry_bits - number_bits)) >> KEY_BITS > 0;
-    }
-
     // How many texts found their bucket full.
     std::size_t spilled() const { return spilled_; }
 

@@ -1,7 +1,7 @@
 // Entry points of the index room.
 //
-// The sizes of arrays are checked at each call. Their contents are what was inserted here, or the file of such an
-// index, whose checksum was compared.
+// What comes out of a file is checked as it is loaded. Calls give arrays that were filled here or by our own code, see
+// _core.pyi.
 #include "core/bind.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -9,7 +9,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <variant>
 
@@ -54,44 +53,14 @@ inline std::span<Chunk> chunks(const Chunks& array) {
     return {reinterpret_cast<Chunk*>(array.data()), array.shape(0)};
 }
 
-inline CandidateView view(const CandidateArrays& arrays, std::size_t texts, bool is_measured) {
+inline CandidateView view(const CandidateArrays& arrays) {
     const auto& [offsets, numbers, columns, distances, agreements, values] = arrays;
-    const CandidateView seen{view(offsets),   view(numbers),    view(columns),
-                             view(distances), view(agreements), view(values)};
-    expect("offsets", offsets.size(), texts + 1);
-    if (seen.offsets.front() != 0 || seen.offsets.back() != static_cast<std::int64_t>(numbers.size()) ||
-        !std::is_sorted(seen.offsets.begin(), seen.offsets.end()))
-        refuse("offsets do not ascend to the number of candidates");
-    expect("columns", columns.size(), numbers.size());
-    if (!is_measured) return seen;
-    expect("distances", distances.size(), numbers.size());
-    expect("agreements", agreements.size(), numbers.size());
-    expect("values", values.size(), numbers.size());
-    return seen;
+    return {view(offsets), view(numbers), view(columns), view(distances), view(agreements), view(values)};
 }
 
 inline CandidateOut give(Candidates&& found) {
     return {give(std::move(found.offsets)),   give(std::move(found.numbers)),    give(std::move(found.columns)),
             give(std::move(found.distances)), give(std::move(found.agreements)), give(std::move(found.values))};
-}
-
-// Equal bits of two sketches are counted in a byte.
-inline void check_sketches(std::size_t words) {
-    constexpr std::size_t most = 3;
-    if (words > most) refuse("sketches have more than 192 bits");
-}
-
-// Beside BY_SIMHASH.
-inline void check_columns(std::size_t columns) {
-    if (columns >= MOST_COLUMNS) refuse("beside fingerprints there are up to 31 columns");
-}
-
-inline std::span<const std::uint32_t> keys_of(const Rows<const std::uint32_t>& keys, std::size_t columns) {
-    expect("a row of keys", keys.shape(1), columns);
-    std::uint32_t all = 0;
-    for (const std::uint32_t key : view(keys)) all |= key;
-    if (all >> KEY_BITS) refuse("a key is not below 2**" + std::to_string(KEY_BITS));
-    return view(keys);
 }
 
 class Hamming {
@@ -100,14 +69,8 @@ public:
     Hamming(const std::vector<std::tuple<int, int, int>>& blocks, int distance) : index_(layout_of(blocks, distance)) {}
 
     void insert(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, std::size_t stop) {
-        const std::size_t blocks = index_.layout().blocks.size();
-        if (stop < index_.size() || stop > MOST || stop > fingerprints.size() || stop > searchable.size())
-            refuse("there are not as many fingerprints as are to be inserted");
-        const auto room = chunks(pool);
-        if (room.size() < index_.layout().buckets + blocks * (stop / Chunk::ENTRIES + 1) || room.size() > MOST)
-            refuse("the pool has not as much room as is needed");
         Unlocked unlocked;
-        index_.insert(room, view(fingerprints), flags(searchable), stop);
+        index_.insert(chunks(pool), view(fingerprints), flags(searchable), stop);
     }
 
     void load(Chunks pool, In<std::uint64_t> fingerprints, In<bool> searchable, Rows<const std::uint32_t> repeats) {
@@ -118,12 +81,6 @@ public:
         if (index_.size() > 0 || repeats.shape(1) != 2) refuse("it holds something, or these are no pairs");
         if (chunks(pool).size() < index_.layout().buckets) refuse("the pool has fewer chunks than buckets");
         index_.adopt(pool.shape(0), size, view(repeats));
-    }
-
-    std::span<const Chunk> held_in(const Chunks& pool, const In<std::uint64_t>& fingerprints) const {
-        if (pool.shape(0) < index_.used() || fingerprints.size() < index_.size())
-            refuse("these are not the arrays that were filled");
-        return chunks(pool);
     }
 
     Out<std::uint32_t> repeats() const { return give(index_.repeats().pairs()); }
@@ -173,23 +130,15 @@ private:
 class Growing {
 public:
     Growing(Rows<std::uint32_t> buckets, InOut<std::uint64_t> slots, int number_bits)
-        : buckets_(buckets), slots_(slots), column_(checked(buckets, slots, number_bits)) {}
+        : buckets_(buckets),
+          slots_(slots),
+          column_({reinterpret_cast<Bucket*>(buckets.data()), buckets.shape(0)}, view(slots), number_bits) {}
 
     GrowingColumn& column() { return column_; }
     const GrowingColumn& column() const { return column_; }
     std::size_t nbytes() const { return buckets_.nbytes() + slots_.nbytes(); }
 
 private:
-    static GrowingColumn checked(const Rows<std::uint32_t>& buckets, const InOut<std::uint64_t>& slots,
-                                 int number_bits) {
-        if (buckets.shape(1) * sizeof(std::uint32_t) != sizeof(Bucket)) refuse("a bucket has 64 words");
-        if (reinterpret_cast<std::uintptr_t>(buckets.data()) % alignof(Bucket))
-            refuse("buckets do not begin at a cache line");
-        if (slots.size() == 0) refuse("there are no slots");
-        if (!GrowingColumn::is_form(buckets.shape(0), number_bits)) refuse("too few buckets for numbers of so many bits");
-        return {{reinterpret_cast<Bucket*>(buckets.data()), buckets.shape(0)}, view(slots), number_bits};
-    }
-
     Rows<std::uint32_t> buckets_;
     InOut<std::uint64_t> slots_;
     GrowingColumn column_;
@@ -200,18 +149,14 @@ class Bands {
 public:
     using Columns = std::vector<std::variant<Packed, Growing>>;
 
-    Bands(Columns columns, std::size_t size) : columns_(std::move(columns)), index_(checked(columns_, size)) {}
+    Bands(Columns columns, std::size_t size) : columns_(std::move(columns)), index_(index_of(columns_, size)) {}
 
     const BandIndex& index() const { return index_; }
 
     void insert(Rows<const std::uint32_t> keys, In<std::uint32_t> stored, std::size_t most_equal,
                 InOut<std::int64_t> dropped) {
-        const auto rows = keys_of(keys, index_.columns());
-        expect("stored", stored.size(), keys.shape(0));
-        expect("dropped", dropped.size(), index_.columns());
-        if (stored.size() > index_.room()) refuse("there is not as much room as is needed");
         Unlocked unlocked;
-        index_.insert(rows, view(stored), most_equal, view(dropped));
+        index_.insert(view(keys), view(stored), most_equal, view(dropped));
     }
 
     // The columns as they are now.
@@ -224,9 +169,7 @@ public:
     }
 
 private:
-    static BandIndex checked(const Columns& columns, std::size_t size) {
-        if (columns.empty() || columns.size() > MOST_COLUMNS) refuse("an index has 1 to 32 columns");
-        if (size > MOST) refuse("there are more texts than it can number");
+    static BandIndex index_of(const Columns& columns, std::size_t size) {
         std::vector<BandIndex::Column> held;
         for (const auto& one : columns)
             held.push_back(std::visit([](const auto& each) { return BandIndex::Column(each.column()); }, one));
@@ -248,15 +191,7 @@ void pack_column(const std::vector<const Bands*>& sources, std::size_t column, i
                  InOut<std::uint32_t> starts, InOut<std::uint64_t> words) {
     const PackedForm form = form_of(address_bits, number_bits);
     std::vector<const BandIndex*> indexes;
-    std::size_t size = 0;
-    for (const Bands* source : sources) {
-        if (!source) refuse("a source is none");
-        if (column >= source->index().columns()) refuse("there is no such column");
-        indexes.push_back(&source->index());
-        size += source->index().size();
-    }
-    if (size > MOST || size >> form.number_bits) refuse("numbers have more bits than was said");
-    expect("starts", starts.size(), form.addresses() + 1);
+    for (const Bands* source : sources) indexes.push_back(&source->index());
     bool is_packed;
     {
         Unlocked unlocked;
@@ -269,8 +204,6 @@ template <class Key>
 std::int64_t count_meetings(Rows<const Key> keys, std::size_t every) {
     const std::size_t n = keys.shape(0), columns = keys.shape(1);
     const auto held = view(keys);
-    if (every < 1) refuse("every is below 1");
-    if (n > std::size_t{1} << 30) refuse("there are more than 2**30 rows");
     Unlocked unlocked;
     FormerRows rows(n);
     std::vector<std::int32_t> former(n);
@@ -281,23 +214,13 @@ std::int64_t count_meetings(Rows<const Key> keys, std::size_t every) {
     return count;
 }
 
-void check_table(const InOut<std::uint32_t>& table, const In<std::uint64_t>& digests, std::size_t size) {
-    if (!std::has_single_bit(table.size()) || size >= table.size() || size > digests.size() || size > MOST)
-        refuse("a table of another size than its texts take");
-}
-
 void equal_insert(InOut<std::uint32_t> table, In<std::uint64_t> digests, std::size_t start, std::size_t stop) {
-    check_table(table, digests, stop);
-    if (start > stop) refuse("start is behind stop");
     Unlocked unlocked;
     EqualTable(view(table), view(digests)).insert(start, stop);
 }
 
 Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> digests, In<std::uint64_t> fingerprints,
                              In<std::uint64_t> values, In<std::uint64_t> sought) {
-    check_table(table, digests, digests.size());
-    if (fingerprints.size() < digests.size()) refuse("there are fewer fingerprints than digests");
-    expect("digests", sought.size(), values.size());
     std::vector<std::int64_t> found(values.size());
     {
         Unlocked unlocked;
@@ -308,7 +231,7 @@ Out<std::int64_t> equal_find(InOut<std::uint32_t> table, In<std::uint64_t> diges
 
 // What n texts find in one segment. bits: of the kept ones by number; a text has as many words, or none where they
 // are not compared.
-std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* near, std::optional<Chunks> pool,
+std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* near, Chunks pool,
                                                                const Bands* sharing, In<std::uint64_t> fingerprints,
                                                                Rows<const std::uint64_t> kept_bits,
                                                                In<std::uint64_t> values, In<bool> is_short,
@@ -316,38 +239,17 @@ std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* ne
                                                                Rows<const std::uint64_t> bits, In<std::int64_t> least,
                                                                std::size_t most_same) {
     const std::size_t n = values.size(), words = bits.shape(1);
-    expect("is_short", is_short.size(), n);
-    expect("bits", bits.shape(0), n);
-    expect("least", least.size(), n);
-    check_sketches(words);
-    if (sharing) check_columns(sharing->index().columns());
-    std::size_t held = 0;
-    if (near) held = near->index().size();
-    if (sharing) held = std::max(held, sharing->index().size());
-    if (fingerprints.size() < held) refuse("there are fewer fingerprints than kept texts");
-    if (words > 0 && held > 0 && (kept_bits.shape(0) < held || kept_bits.shape(1) != words))
-        refuse("kept texts have no such sketches");
-    std::span<const Chunk> room;
-    if (near) {
-        if (!pool) refuse("there is no pool");
-        room = near->held_in(*pool, fingerprints);
-    }
-    std::span<const std::uint32_t> asked;
-    if (sharing && keys) {
-        asked = keys_of(*keys, sharing->index().columns());
-        expect("keys", keys->shape(0), n);
-    }
     Candidates one = Candidates::none(n), other = Candidates::none(n), all;
     std::vector<std::int64_t> twins(n);
     {
         Unlocked unlocked;
         if (near) {
             one = {};
-            near->index().search(room, view(fingerprints), view(values), flags(is_short), most_same, one);
+            near->index().search(chunks(pool), view(fingerprints), view(values), flags(is_short), most_same, one);
         }
         if (sharing && keys) {
             other = {};
-            sharing->index().search(asked, other);
+            sharing->index().search(view(*keys), other);
         }
         const Measures earlier{view(fingerprints), view(kept_bits), words}, own{view(values), view(bits), words};
         for (std::size_t row = 0; row < n; row++) {
@@ -359,18 +261,11 @@ std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> find(const Hamming* ne
     return {give(std::move(all)), give(std::move(other)), give(std::move(twins))};
 }
 
-std::vector<CandidateView> views(const std::vector<CandidateArrays>& parts, std::size_t texts) {
-    if (parts.empty()) refuse("there are no parts");
-    std::vector<CandidateView> seen;
-    for (const CandidateArrays& part : parts) seen.push_back(view(part, texts, true));
-    return seen;
-}
-
 std::tuple<CandidateOut, CandidateOut, Out<std::int64_t>> limit(const std::vector<CandidateArrays>& parts,
                                                                 In<std::int64_t> least, std::int64_t most_equal,
                                                                 std::int64_t most_same) {
-    const auto seen = views(parts, least.size());
-    if (most_equal < 0 || most_same < 0) refuse("a limit is below 0");
+    std::vector<CandidateView> seen;
+    for (const CandidateArrays& part : parts) seen.push_back(view(part));
     Found found;
     {
         Unlocked unlocked;
@@ -385,26 +280,10 @@ std::tuple<CandidateOut, BatchVisibility, Out<bool>> look_up_in_batch(
     In<std::int64_t> least, std::tuple<std::size_t, std::int64_t, std::int64_t> limits, std::int64_t count,
     int distance) {
     const std::size_t n = values.size();
-    expect("twins", twins.size(), n);
-    expect("is_short", is_short.size(), n);
-    expect("bits", bits.shape(0), n);
-    expect("least", least.size(), n);
-    if (n > std::size_t{1} << 30) refuse("there are more than 2**30 texts");
     const auto [columns, equal, same] = limits;
-    check_sketches(bits.shape(1));
-    check_columns(columns);
-    if (equal < 0 || same < 0) refuse("a limit is below 0");
-    if (count < 0 || count > MOST) refuse("there are more texts than an index can number");
-    if (distance > 64) refuse("distance is above 64");
-    for (const std::int64_t twin : view(twins)) {
-        if (twin < 0 || twin > MOST) refuse("twins are counts");
-    }
     std::span<const std::uint32_t> rows;
-    if (keys && columns > 0) {
-        rows = keys_of(*keys, columns);
-        expect("keys", keys->shape(0), n);
-    }
-    const CandidateView before = view(found, n, true), shared = view(held, n, false);
+    if (keys && columns > 0) rows = view(*keys);
+    const CandidateView before = view(found), shared = view(held);
     std::optional<LookUp> made;
     std::unique_ptr<bool[]> alone(new bool[n]);
     {
@@ -459,25 +338,15 @@ void bind_index(nb::module_& m) {
           "values"_a.noconvert(), "sought"_a.noconvert(),
           "Return the number of the first text with each value and digest, or -1; int64 (n,).");
     nb::class_<BatchVisibility>(m, "BatchVisibility", "By what later texts of a batch find those that are kept.")
+        .def("keep", &BatchVisibility::keep, "row"_a)
         .def(
-            "keep",
-            [](BatchVisibility& one, std::size_t row) {
-                if (row >= one.size()) refuse("there is no such row");
-                one.keep(row);
-            },
-            "row"_a)
-        .def(
-            "store_columns",
-            [](BatchVisibility& one, In<bool> kept) {
-                expect("kept", kept.size(), one.size());
-                one.store_columns(flags(kept));
-            },
+            "store_columns", [](BatchVisibility& one, In<bool> kept) { one.store_columns(flags(kept)); },
             "kept"_a.noconvert())
         .def("count_unseen", &BatchVisibility::count_unseen)
         .def_prop_ro("most_same", [](const BatchVisibility& one) { return one.limits().same; })
         .def_prop_ro("stored", [](BatchVisibility& one) { return shown(one.stored()); })
         .def_prop_ro("visible", [](BatchVisibility& one) { return shown(one.visible()); });
-    m.def("find", &find, "near"_a.none(), "pool"_a.noconvert().none(), "sharing"_a.none(), "fingerprints"_a.noconvert(),
+    m.def("find", &find, "near"_a.none(), "pool"_a.noconvert(), "sharing"_a.none(), "fingerprints"_a.noconvert(),
           "kept_bits"_a.noconvert(), "values"_a.noconvert(), "is_short"_a.noconvert(), "keys"_a.noconvert().none(),
           "bits"_a.noconvert(), "least"_a.noconvert(), "most_same"_a,
           "Look n texts up in all channels; return candidates, whatever shares a key, and how many have the same "

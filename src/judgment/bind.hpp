@@ -9,10 +9,6 @@
 
 namespace dedup::judgment {
 
-inline void expect(bool holds, const char* what) {
-    if (!holds) refuse(what);
-}
-
 class TableArrays {
 public:
     using Text = In<std::uint32_t>;
@@ -83,7 +79,6 @@ public:
     // Scores of rows of features, and their probabilities.
     std::tuple<Out<double>, Out<double>> evaluate(In<double> features) const {
         constexpr std::size_t width = std::size(FEATURES);
-        expect(features.size() % width == 0, "the features are no rows of all of them");
         const auto rows = view(features);
         std::vector<double> scores(rows.size() / width), probabilities(scores.size());
         {
@@ -98,7 +93,6 @@ public:
 
     // What each feature adds to the score of one row.
     Out<double> weigh(In<double> features) const {
-        expect(features.size() == std::size(FEATURES), "the features are no row of all of them");
         std::vector<double> weights(std::size(FEATURES));
         model.weigh(view(features), weights);
         return give(std::move(weights));

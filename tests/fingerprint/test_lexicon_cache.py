@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import itertools
 import os
 import subprocess
 import sys
@@ -94,43 +92,6 @@ def test_a_damaged_file_is_detected_and_built_anew(folder, builds, damage, caplo
         assert same(load()[0], built)
         assert len(builds) == 2
     assert "damaged" in caplog.text
-
-
-@pytest.mark.usefixtures("folder", "builds")
-def test_a_signal_at_any_call_of_the_loading_ends_it(monkeypatch):
-    """In a finalizer, such as that of numpy's archives, its exception would be lost."""
-    load()
-    gc.collect()  # what other tests left is not finalized here
-    gc.disable()
-    dropped = []
-    monkeypatch.setattr(sys, "unraisablehook", dropped.append)
-
-    def loaded(calls):
-        """Load, and let so many calls begin; tell whether the next one was interrupted."""
-
-        def count(_, event, __):
-            nonlocal calls
-            calls -= event == "call"
-            if calls < 0:
-                sys.setprofile(None)
-                raise KeyboardInterrupt
-
-        try:
-            sys.setprofile(count)
-            load()
-        except KeyboardInterrupt:
-            return True
-        finally:
-            sys.setprofile(None)
-        assert calls >= 0, "a signal was lost"
-        return False
-
-    try:
-        calls = next(calls for calls in itertools.count() if not loaded(calls))
-    finally:
-        gc.enable()
-    assert calls > 50
-    assert not dropped
 
 
 @pytest.mark.parametrize("umask", [0, 0o022, 0o077, 0o777])

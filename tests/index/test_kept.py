@@ -163,16 +163,6 @@ def test_while_one_thread_loads_what_was_promised_others_wait_for_it():
         assert first.result() == second.result() == [b"7"]
 
 
-def near_each_other(n, seed=2):
-    """Make documents of which many lie within a few bits, some with equal fingerprints."""
-    rng = np.random.default_rng(seed)
-    rows = []
-    for i in range(n):
-        flipped = rng.choice(64, rng.integers(0, 9), replace=False).tolist()
-        rows.append((i, A ^ sum(1 << bit for bit in flipped), i, bool(rng.random() < 0.1)))
-    return rows
-
-
 def sketches(keys, bits, channels=(Channel.MINHASH, Channel.SENTENCES)):
     return Sketches(np.array(keys, dtype=np.uint32), np.array(bits, dtype=np.uint64), channels)
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
-from dedup_job.index.layout import BITS, Block, Layout, layout_of, room_for
+from dedup_job.index.layout import BITS, layout_of
 from tests.index.test_segment import DISTANCES, spreads
 
 SIZES = [1, 1000, 10**5, 10**7, 10**9, 4 * 10**9]
@@ -26,22 +25,3 @@ def test_however_the_differing_bits_fall_some_block_has_few_enough(distance):
             for spread in spreads(distance, rooms)
         )
         assert layout.probes <= 8192
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_a_fingerprint_takes_32_bytes_at_most(distance):
-    """Half full is the most: there the former layout ended."""
-    for size in SIZES[2:]:
-        room = room_for(size)
-        assert room / 2 < size <= room
-        half, full = (layout_of(distance, room).bytes_each(n) for n in (room // 2, room))
-        assert 15 < full <= half < 32
-
-
-@pytest.mark.parametrize("fill", [6, 9, 12, 33, 400])
-def test_random_fingerprints_take_the_memory_that_a_layout_says(fill):
-    size = fill * 2**13
-    addresses = np.random.default_rng(fill).integers(0, 2**13, size)
-    chunks = np.maximum(1, -(-np.bincount(addresses, minlength=2**13) // 10)).sum()
-    layout = Layout((Block(0, 13, 0),))
-    assert layout.bytes_each(size) == pytest.approx(9 + 64 * chunks / size, rel=0.03)

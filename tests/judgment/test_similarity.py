@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import pack
 from tests.reference.similarity import naive_jaccard
-from tests.strings import CHARACTERS, NEARLY_WHITE, WHITE
 
 ALPHABET = [*"ab水火 \u3000\t\u2028\x00\U0010ffff\U00020bb7\ud800\udc00"]
 TEXTS = st.lists(
@@ -23,7 +22,6 @@ TEXTS = st.lists(
     min_size=1,
     max_size=5,
 )
-EVERY_KIND = "".join(CHARACTERS.values()) + "".join(WHITE) + "".join(NEARLY_WHITE)
 
 
 def rows(numbers):
