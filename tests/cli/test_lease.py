@@ -107,6 +107,6 @@ def test_a_target_that_was_never_written_is_refused_and_others_are_named(
     target = ("--target", f"{database.name}.tarjet")
     error = refusal(*command.split(), *target, DEDUP_URI=uri_of(database))
     assert isinstance(error, UsageError)
-    assert f"no dedup run ever wrote to the target {database.name}.tarjet." in str(error)
+    assert f"no run of dedup ever wrote to {database.name}.tarjet." in str(error)
     assert f"Targets in {database.name}: target." in str(error)
     assert "tarjet.state" not in database.list_collection_names()

@@ -45,7 +45,7 @@ def test_a_target_without_runs_is_refused(database: Db) -> None:
     for words in (("review", "--no-browser"), ("review", "--export", "-")):
         error = refused(database, *words)
         assert error.code == 2
-        assert "no dedup run ever wrote to" in str(error)
+        assert "no run of dedup ever wrote to" in str(error)
 
 
 def test_a_target_without_any_pair_has_nothing_to_review(database: Db) -> None:

@@ -80,7 +80,7 @@ def _never_written(client: Client, name: Namespace) -> Message:
     found = client[name.database].list_collection_names(authorizedCollections=True)
     targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
     return Message(
-        "no dedup run ever wrote to the target {target}. Targets in {database}: {names}.",
+        "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
         target=name,
         database=name.database,
         names=", ".join(targets[:5]) or Message("none"),
