@@ -8,14 +8,6 @@ from pydantic import ValidationError
 from dedup_job.cleaning import CleaningSettings
 
 
-def test_the_defaults_clean_markup_and_style_rules_and_cut_nothing():
-    """Defaults are part of what two runs must agree on."""
-    assert CleaningSettings().model_dump() == {
-        "html": "auto",
-        "cut_at": (),
-    }
-
-
 def test_an_empty_marker_is_refused():
     """It occurs at the start of every text."""
     with pytest.raises(ValidationError, match="must not be empty"):
