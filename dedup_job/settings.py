@@ -295,13 +295,13 @@ def _from_file(file: Path | None) -> dict[str, Any]:
 
     try:
         values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
+        check_passwords(values, str(file))
     except UsageError as e:
         is_name = len(file.parts) == 1 and isinstance(e.__cause__, OSError)
         raise ConfigurationError([_with_presets(e.message) if is_name else e.message]) from e
-    except tomllib.TOMLDecodeError as e:
+    except (tomllib.TOMLDecodeError, RecursionError) as e:
         wrong = Message("{file} is not valid TOML: {why}", file=file, why=str(e))
         raise ConfigurationError([wrong]) from e
-    check_passwords(values, str(file))
     return values
 
 
@@ -345,7 +345,7 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
             field = _part(section).model_fields.get(key)
             is_list = field is not None and get_origin(field.annotation) is tuple
             found[name] = json.loads(value) if is_list else value
-        except ValueError:
+        except (ValueError, RecursionError):
             problems.append(placed(here, _no_json(name)))
     if _URI in os.environ:  # where it is empty, too, which is refused
         found["connection.uri"] = os.environ[_URI]
