@@ -21,6 +21,7 @@ from dedup_job.messages import Message
 @pytest.mark.parametrize(
     "error",
     [
+        DedupError("unexpected"),
         UsageError("--source is missing"),
         ConfigurationError(["one", "two"]),
         RunAborted("found", "limit", "abort_if.without_text", "example"),
@@ -42,7 +43,3 @@ def test_an_error_of_another_process_knows_what_its_words_were_made_from():
     assert there == error.message
     assert there.template == error.message.template
     assert there.values["found"].values == {"number": 5000}
-
-
-def test_an_error_has_a_type_of_its_own():
-    assert type(pickle.loads(pickle.dumps(DedupError("unexpected")))) is DedupError

@@ -35,6 +35,7 @@ def test_separators_are_those_of_the_language(separator, chinese):
     said = joined(["a", "b", "c"], separator)
     assert str(said) == separator.join("abc")
     assert in_language(said, "zh") == chinese.join("abc")
+    assert in_language(joined([]), "zh") == ""
 
 
 def test_a_text_within_a_sentence_stays_as_it_is():
@@ -45,10 +46,6 @@ def test_a_text_within_a_sentence_stays_as_it_is():
 def test_what_is_joined_comes_whole_from_another_process():
     said = pickle.loads(pickle.dumps(joined(["a", "b"], ", ")))
     assert (str(said), in_language(said, "zh")) == ("a, b", "a，b")
-
-
-def test_nothing_joined_is_nothing():
-    assert in_language(joined([]), "zh") == ""
 
 
 def test_every_sentence_is_translated_and_keeps_its_fields() -> None:

@@ -24,8 +24,10 @@ def plain(*arguments: str) -> tuple[int, str]:
     return ended.returncode, (ended.stdout + ended.stderr).decode()
 
 
-def test_the_version_is_printed_where_it_is_asked_for() -> None:
+def test_the_version_and_the_options_are_printed_where_they_are_asked_for() -> None:
     assert plain("--version") == (0, f"dedup {__version__}\n")
+    code, told = plain("run", "--help")
+    assert (code, "--dry-run" in told) == (0, True)
 
 
 @pytest.mark.parametrize(
@@ -43,12 +45,6 @@ def test_the_version_is_printed_where_it_is_asked_for() -> None:
 def test_a_bad_argument_ends_with_2_and_never_with_0(arguments: str, said: str) -> None:
     code, told = plain(*arguments.split())
     assert (code, said in told) == (2, True), told
-
-
-def test_the_help_of_a_command_names_its_options() -> None:
-    code, told = plain("run", "--help")
-    assert code == 0
-    assert "--dry-run" in told
 
 
 def test_a_run_and_what_looks_at_its_target(

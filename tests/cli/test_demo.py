@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from dedup_job.demo import Kind, due, make_corpus, score
-from tests.running import invoke
+from tests.running import invoke, refusal
 
 
 def test_no_innocent_is_dropped_and_most_copies_are_found(tmp_path: Path) -> None:
@@ -17,6 +19,12 @@ def test_no_innocent_is_dropped_and_most_copies_are_found(tmp_path: Path) -> Non
     for planted, should, found in rows:
         share = int(found.replace(",", "")) / int(planted.replace(",", ""))
         assert share >= (0.9 if should == "duplicate" else 1)
+
+
+def test_no_server_lies_among_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "mine").touch()
+    monkeypatch.chdir(tmp_path)
+    assert "holds files that are no server's" in str(refusal("demo", "--embedded", ""))
 
 
 def test_a_document_that_is_lost_or_doubled_or_decided_otherwise_is_not_as_due() -> None:
