@@ -140,7 +140,7 @@ def test_ids_of_changed_documents_are_kept_where_that_is_allowed(server, databas
     invoke("run", *NAMES, DEDUP_URI=uri)
     database.source.update_one({}, {"$set": {"text": "换了一篇"}})
     told = invoke("run", *NAMES, DEDUP_URI=uri).output
-    assert "the source has changed or deleted 1 document" in told
+    assert "the source has changed or deleted 1 document" in " ".join(told.split())
     kept = database["target.changed"].count_documents({"what": "changed"})
     assert kept == (1 if action is None else 0)
     assert ("no right to find, insert and remove" in caplog.text) is (action is not None)
