@@ -31,6 +31,7 @@ from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from dedup_job.job.concurrency import BackgroundWriter
+from dedup_job.messages import chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
 from dedup_job.runs.progress import Moment, Progress
@@ -165,10 +166,11 @@ def refusal(*arguments: str, stdin: str | bytes | None = None, **environment: st
     return result.exception
 
 
-def _invoke(
-    arguments: tuple[str, ...], stdin: str | bytes | None, environment: dict[str, str]
-) -> Result:
-    return CliRunner().invoke(app, arguments, input=stdin, env={"COLUMNS": "200", **environment})
+def _invoke(words: tuple[str, ...], stdin: str | bytes | None, more: dict[str, str]) -> Result:
+    chosen_language.cache_clear()  # each command has a language of its own
+    result = CliRunner().invoke(app, words, input=stdin, env={"COLUMNS": "200", **more})
+    chosen_language.cache_clear()
+    return result
 
 
 def outcome(

@@ -23,7 +23,7 @@ def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
     target = ["--target", f"{database.name}.target", "--html", str(file)]
     done = invoke("report", *target, DEDUP_URI=uri_of(database), DEDUP_LANG="zh")
     assert done.exit_code == 0
-    assert f"{file}: 0." in done.stdout
+    assert f"{file}：0." in done.stdout
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
     assert 'data-language="zh"' in page
