@@ -31,7 +31,7 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
     Message("Look:"): {
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
-        "report": ("report.report", "Write a page of what was kept and dropped, with samples."),
+        "report": ("report.report", "Write a page of kept and dropped documents, with samples."),
         "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
         "status": ("status.status", "Show how a target stands: run at work, last run, index."),
     },

@@ -30,7 +30,7 @@ def report(
     *,
     options: Given,
 ) -> None:
-    """Write a page of what was kept and dropped, with samples.
+    """Write a page of kept and dropped documents, with samples.
 
     The page shows counts, similarities, pairs side by side, the largest groups, and the runs. It
     holds texts of the collection: treat it as you treat the collection. Nothing is written to the

@@ -46,8 +46,8 @@ class Item:
     name: the `_id` as shown, or what a text is called; key: stands for the `_id`, b"" of a text;
     also: other readings of the id that exist, unmistakable. text: cleaned, None where there is
     none; why_not: why it is not compared. fingerprint: 64 bits in hex; why: tokens, route and
-    weights, None where it is not compared. decided: what a run decided of it, of a text what a run
-    would decide, None where nothing is decided.
+    weights, None where it is not compared. decided: the decision of a run, or for a text the one
+    that a run would take; None if there is none.
     """
 
     name: str
@@ -115,8 +115,9 @@ def inspect(
 ) -> Inspected:
     """Look at one or two documents of a target, or texts, as a run does; write nothing.
 
-    ids: as a person writes them. Two items are compared; of one text with a target, what a run
-    would decide. limit: of candidates the nearest so many. UsageError where no run decided an id.
+    ids: as a person writes them. Two items are compared; one text with a target is decided as the
+    next one of a run. limit: the number of nearest candidates. Raises UsageError for an id that is
+    not decided.
     """
     expect_settings(settings)
     for words in (ids, texts):
@@ -187,7 +188,7 @@ class _Inspector:
         return Records(self._on.target)
 
     def _original(self, key: bytes) -> Item:
-        """Return what a duplicate was dropped for, also if a better copy took its place since."""
+        """Return the original of a duplicate, even if a better copy has replaced it since."""
         kept = self._records.kept(key)
         if kept is None and not bson_edit.place_of(key):
             record = self._records.of(key)

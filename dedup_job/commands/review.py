@@ -88,7 +88,7 @@ def open_review(
 ) -> Iterator[Review]:
     """Draw the sample; yield what shows it and takes answers.
 
-    UsageError where there is no run or no pair; StateMismatch where labels would not last.
+    Raises UsageError without a run or a pair, StateMismatch if labels would not last.
     """
     with opened(settings, wanted.target, progress) as on:
         check_target_lasts(on.target.documents)

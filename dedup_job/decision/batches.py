@@ -74,7 +74,7 @@ def choose(
     """Decide n texts in their order; what is kept is not added to the index.
 
     least: int64 (n,), as many bits of its sketch a candidate has equal; decisions: of n texts,
-    filled but for `of`, `clusters`, `cut` and what is there by row.
+    filled except for `of`, `cut` and the mappings by row.
     """
     hashed, found = kept.equal(fingerprints), kept.look_up(fingerprints, least)
     twins = np.where(kept.is_forgotten(hashed), -1, hashed)

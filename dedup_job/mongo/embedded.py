@@ -83,14 +83,15 @@ def embedded_server(
 def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Path]:
     """Return the command of a server, and make its folder. Raises UsageError."""
     mongod = find_mongod()
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / "WiredTiger").exists():
-        raise UsageError(
-            Message(
-                "the folder {folder} holds files that are no server's. Name an empty or a new one.",
-                folder=folder.resolve(),
-            )
-        )
     try:
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / "WiredTiger").exists():
+            raise UsageError(
+                Message(
+                    "the folder {folder} holds files that are no server's. Name an empty or a new "
+                    "one.",
+                    folder=folder.resolve(),
+                )
+            )
         make_private(folder)
     except OSError as e:
         said = Message("the folder {folder} cannot be made: {why}", folder=folder, why=e.strerror)
