@@ -27,14 +27,14 @@ from dedup_job.native.code_points import pack, points_of
 class Flag(IntFlag):
     """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
 
-    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
+    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED, ASKS = (1 << i for i in range(6))
 
 
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
-    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING, SIGN = (1 << i for i in range(5, 10))
-    LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(10, 14))
+    ENGLISH_FUNCTION, FORMULA, NOT_NEGATING, SIGN, LOOK, FRACTION = (1 << i for i in range(6, 12))
+    UNDERLINE, ENVIRONMENT, FUNCTION = (1 << i for i in range(12, 15))
 
 
 class Phrase(IntFlag):
@@ -42,6 +42,7 @@ class Phrase(IntFlag):
 
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
     NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
+    ASK = 1 << 15
 
 
 _WORDS = {
@@ -51,6 +52,7 @@ _WORDS = {
     Meaning.NOT_NEGATING: "not negating",
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
+    Flag.ASKS: "interrogatives",
 }
 _COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
 

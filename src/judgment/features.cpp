@@ -25,7 +25,17 @@ void finish(std::span<double> features, double total) {
 
 double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
 
-std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
+// A question asks for something, whatever stands before it; what is full of notation is an exercise. An article is long,
+// a message is not.
+TextKind kind_of(const Form& a, const Form& b) {
+    const auto is_question = [](const Form& form) {
+        const std::size_t most = form.layout.is_long ? 3 : 0;  // choices: an article may have a list or two
+        const bool is_exercise = 10 * form.summary->notation > 3 * form.stem.size();
+        return form.choices.size() > most || form.answer.size() || form.explanation.size() || form.layout.asks || is_exercise;
+    };
+    if (is_question(a) || is_question(b)) return TextKind::question;
+    return a.layout.is_long || b.layout.is_long ? TextKind::article : TextKind::message;
+}
 
 // The percentage of a text that is not compared word by word: its notes, its explanation, an answer that the other lacks.
 double left_out(const Form& form, const Form& other) {
@@ -93,6 +103,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.differences.clear();
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     stop_ = stop;
+    to.kind = kind_ == TextKind::any ? kind_of(one, other) : kind_;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
@@ -105,7 +116,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
         std::swap(to.differences.left, to.differences.right);
         for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
     }
-    return !is_stopped(to);
+    return !(to.guards & stop);
 }
 
 void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Comparison& to) {
@@ -125,6 +136,7 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     const double both = std::min({all.both + written_otherwise, all.left, all.right});
     f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
     finish(f, total);
+    measure_own(a, b, to);
     f["moved"_f] = to.differences.moved_clauses / total;
     f["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
 }
@@ -200,6 +212,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
+        if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
         if (is_stopped(to)) return 0;
     }
     if (negations) to.guards |= "negation"_g;
@@ -219,13 +232,17 @@ const Comparer::Shared& Comparer::shared(const Form& a, const Form& b) {
         weight = to;
     };
     for (const Token& token : x) {
-        if (has_content(token)) raise(weights_[key_of(token.key)].value.left, token.weight, found.left);
+        if (!has_content(token)) continue;
+        Weights& word = weights_[key_of(token.key)].value;
+        raise(word.left, token.weight, found.left);
+        word.left_count++;
     }
     for (const Token& token : y) {
         if (!has_content(token)) continue;
         Weights& word = weights_[key_of(token.key)].value;
         const double before = word.both();
         raise(word.right, token.weight, found.right);
+        word.right_count++;
         found.both += word.both() - before;
     }
     return shared_.emplace(found);

@@ -24,12 +24,13 @@ enum Phrase : std::uint16_t {
     UNIT = 1 << 6, NUMBERED = 1 << 7, HEADING = 1 << 8, PAPER = 1 << 9, NUMERAL = 1 << 10, LIGHT = 1 << 11,
     PART = 1 << 12,  // a part of the task begins with it
     JOINT = 1 << 13, HANGER = 1 << 14,  // no question begins with it: never, or behind a number in brackets
+    ASK = 1 << 15,  // a sentence that asks for something holds it
     KEY = ANSWER | EXPLANATION | LINE,
 };
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
-    FUNCTION = 1 << 5, ENGLISH_FUNCTION = 1 << 6, FORMULA = 1 << 7, NOT_NEGATING = 1 << 8, SIGN = 1 << 9,
+    FUNCTION = 1 << 14, ENGLISH_FUNCTION = 1 << 6, FORMULA = 1 << 7, NOT_NEGATING = 1 << 8, SIGN = 1 << 9,
     LOOK = 1 << 10, FRACTION = 1 << 11, UNDERLINE = 1 << 12, ENVIRONMENT = 1 << 13,
 };
 
