@@ -90,7 +90,8 @@ class Verdicts(NamedTuple):
 class Weighed:
     """Why a pair is judged so: its probability, the guards that hold, and what each feature adds.
 
-    kind: of text, one of KINDS; weights: by name of the feature, in log odds before calibration, for (above 0) or against.
+    kind: of text, one of KINDS; weights: by name of the feature, in log odds before calibration,
+    for (above 0) or against.
     """
 
     kind: str
@@ -185,11 +186,11 @@ class Judge:
         right: Judged,
         right_rows: NDArray[np.int64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.uint8]]:
-        """Return what models learn from: features of c pairs, float64 (c, f), guards, equals, kinds.
+        """Return what models learn from: features, guards, equals and kinds of c pairs.
 
-        guards: uint32 (c,), a bit for each of GUARDS, whether or not this model heeds it; equals:
-        bool (c,), nothing differs, so they are the same whatever the model says; kinds: uint8 (c,),
-        places in KINDS.
+        features: float64 (c, f); guards: uint32 (c,), a bit for each of GUARDS, whether or not this
+        model heeds it; equals: bool (c,), nothing differs, so they are the same whatever the
+        model says; kinds: uint8 (c,), places in KINDS.
         """
         pairs = self._pairs(left, left_rows, right, right_rows)
         features, guards, equal, kinds = self._core.features(*pairs)

@@ -57,7 +57,9 @@ class Labels(NamedTuple):
 
     def where(self, rows: NDArray[np.bool_]) -> Labels:
         """Return some of them."""
-        return Labels(*(column[rows] for column in self))
+        features, guards, equals, kinds, same, groups = self
+        known = features[rows], guards[rows], equals[rows], kinds[rows]
+        return Labels(*known, same[rows], groups[rows])
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
         """Tell which are kept apart by a guard that is not switched off, bool (n,)."""

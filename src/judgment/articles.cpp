@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t LONGEST_TITLE = 60;    // characters
 constexpr double LEAST_CHANGE = 5;           // weight: less is a light word
 
-bool is_name(const Token& token) { return token.flags & LATIN || token.kind == Kind::number; }
-
 // Whether a number stands in a clause with two words, Chinese ones in a Chinese text: what stands alone is a date, a
 // counter or an address of the page.
 bool is_in_sentence(std::span<const Token> tokens, std::size_t number, bool han) {
@@ -33,7 +31,7 @@ double weight_of_side(const Form& form, const Alignment& found, Range Difference
     return weight;
 }
 
-// What a title says and the other one does not.
+// What a title says and the other one does not. In a Chinese text, words in Latin letters are identifiers.
 struct OwnTitle {
     Buffer text;
     double weight = 0;
@@ -41,8 +39,8 @@ struct OwnTitle {
     bool compound = false;  // part of an identifier is of it: google-chrome, chrome
     bool asks = false;      // the title does
 
-    OwnTitle(const Form& form, std::span<const Token> title, std::span<const Token> other) {
-        const auto is_latin = [&](std::size_t i) { return i < title.size() && title[i].flags & LATIN; };
+    OwnTitle(const Form& form, std::span<const Token> title, std::span<const Token> other, bool han) {
+        const auto is_latin = [&](std::size_t i) { return han && i < title.size() && title[i].flags & LATIN; };
         for (std::size_t i = 0; i < title.size(); i++) {
             const Token& token = title[i];
             asks |= (token.flags & ASKS) != 0;
@@ -51,7 +49,7 @@ struct OwnTitle {
                 continue;
             append(text, form.text(token));
             weight += token.weight;
-            named |= is_name(token);
+            named |= is_latin(i) || token.kind == Kind::number;
             compound |= is_latin(i) && (is_latin(i - 1) || is_latin(i + 1));
         }
     }
@@ -59,17 +57,19 @@ struct OwnTitle {
 
 }  // namespace
 
-Comparer::Own Comparer::own(const Form& form, double Weights::* here, double Weights::* there) const {
+Comparer::Own Comparer::own(const Form& form, double Weights::* here, double Weights::* there) {
     Own found;
     const auto tokens = asked(form);
     for (std::size_t i = 0; i < tokens.size(); i++) {
         const Token& token = tokens[i];
         if (!has_content(token) || token.kind == Kind::image) continue;
-        const Weights word = weights_.find(key_of(token.key));
+        Weights& word = weights_[key_of(token.key)].value;
         if (word.*there >= 0) continue;
-        const double count = here == &Weights::left ? word.left_count : word.right_count;
-        found.weight += token.weight / count;
-        found.named = std::max(found.named, token.weight * std::log1p(count));
+        if (word.count) {
+            found.weight += word.*here;
+            found.named = std::max(found.named, word.*here * std::log1p(word.count));
+            word.count = 0;
+        }
         found.has_number |= token.kind == Kind::number && is_in_sentence(tokens, i, form.summary->han > 0);
     }
     return found;
@@ -85,11 +85,11 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
     put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
     put("named_least"_f, "named_most"_f, x.named, y.named);
     f["held"_f] = all.both / std::max(std::min(all.left, all.right), 1.0);
+    if (to.kind != TextKind::article) return;
     const auto& found = to.differences;
     put("clauses_least"_f, "clauses_most"_f,
         1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
         1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
-    if (to.kind != TextKind::article) return;
     // In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
     to.guards &= "answer"_g | "choice_negation"_g | "choice_opposite"_g | "provision"_g;
     if (x.has_number && y.has_number) to.guards |= "number"_g;
@@ -100,14 +100,15 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
 // A question is no name, nor is the same in other words.
 void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
     if (std::min(a.layout.lines, b.layout.lines) < 2) return;
+    const bool han = a.summary->han > 0 && b.summary->han > 0;
     for (const std::size_t line : {0, 1}) {
         const auto x = a.of(a.layout.first[line]), y = b.of(b.layout.first[line]);
         if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return;
-        const OwnTitle left(a, x, y), right(b, y, x);
+        const OwnTitle left(a, x, y, han), right(b, y, x, han);
         if (line == 0) to.features["title_most"_f] = std::max(left.weight, right.weight);
         if (left.text.empty() && right.text.empty()) continue;
         if (line == 0 && (left.compound || right.compound)) to.guards |= "title"_g;
-        const auto [shorter, longer] = std::minmax(left.text.size(), right.text.size());
+        const auto [shorter, longer] = std::minmax({left.text.size(), right.text.size()});
         if (!shorter || (left.asks && right.asks)) return;
         Work work;
         const std::size_t common = differ_.common(left.text, right.text, work);

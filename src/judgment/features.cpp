@@ -197,7 +197,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
             f["contained"_f] += c.contained;
         }
-        if (!one.clauses || c.in_tail || c.limits) negations += c.negation;  // a clause more denies nothing
+        const bool adds = one.clauses && !c.limits && (to.kind == TextKind::message || !c.in_tail);
+        if (!adds) negations += c.negation;  // a clause more denies nothing, but the last one of a question may
         more_blanks |= c.blanks > 0;
         fewer_blanks |= c.blanks < 0;
         const bool other = c.unlike && !c.contained;
@@ -235,14 +236,14 @@ const Comparer::Shared& Comparer::shared(const Form& a, const Form& b) {
         if (!has_content(token)) continue;
         Weights& word = weights_[key_of(token.key)].value;
         raise(word.left, token.weight, found.left);
-        word.left_count++;
+        word.count++;
     }
     for (const Token& token : y) {
         if (!has_content(token)) continue;
         Weights& word = weights_[key_of(token.key)].value;
         const double before = word.both();
         raise(word.right, token.weight, found.right);
-        word.right_count++;
+        word.count++;
         found.both += word.both() - before;
     }
     return shared_.emplace(found);

@@ -25,12 +25,11 @@ constexpr FeatureName FEATURES[] = {
     {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
-    {"numbers", 1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
+    {"numbers", 1}, {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
+    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
     {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
     {"choices_weight", 1}, {"choices_length", 0}, {"choices_apart", -1}, {"choices_letters_min", -1},
     {"choices_letters_max", -1}, {"choices_alike", 0},
-    {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
-    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1},
 };
 
 constexpr std::string_view GUARDS[] = {
@@ -81,7 +80,7 @@ private:
     // The weight of a word in each text; less than 0 where it is not.
     struct Weights {
         double left = -1, right = -1;
-        std::uint32_t left_count = 0, right_count = 0;
+        std::uint32_t count = 0;  // in both
         double both() const { return std::max(std::min(left, right), 0.0); }
     };
     // The words of one text that the other lacks: their weight, each word once; the greatest weight of one, by how often
@@ -113,7 +112,7 @@ private:
     std::pair<double, double> count_letters(const Letters& a, const Letters& b);
     void pair_choices(const Summary& a, const Summary& b, Work& work);
     const Shared& shared(const Form& a, const Form& b);
-    Own own(const Form& form, double Weights::* here, double Weights::* there) const;
+    Own own(const Form& form, double Weights::* here, double Weights::* there);
     void measure_own(const Form& a, const Form& b, Comparison& to);
     void compare_titles(const Form& a, const Form& b, Comparison& to);
     bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
