@@ -1,11 +1,12 @@
-"""Scores what joins pairs of texts on the labelled pairs beside this file.
+"""Scores what joins pairs of texts on the labelled pairs beside this file: questions and articles.
 
     python -m benchmarks.pairs.score --tool dedup
     python -m benchmarks.pairs.score --decisions FILE
 
-FILE has a line for each pair, in the order of pairs.jsonl.gz: a number; a pair is joined from
---at on, 1 where nothing is said. --tool: this tool with its settings as they are, by similarity, or
-by SimHash alone, or by the plain recipe of 30 keywords; or a package, which has to be installed.
+FILE has a line for each pair, in the order of pairs.jsonl.gz, then articles.jsonl.gz: a number; a
+pair is joined from --at on, 1 where nothing is said. --tool: this tool with its settings as they
+are, by similarity, or by SimHash alone, or by the plain recipe of 30 keywords; or a package, which
+has to be installed.
 More settings, and tables by other files: scripts/bench/evaluate.py.
 """
 
@@ -26,7 +27,7 @@ from scripts.bench.engines import Engine
 from scripts.bench.evaluate import Labelled, joined
 from scripts.bench.packages import Keeps, installed_peers
 
-PAIRS = Path(__file__).with_name("pairs.jsonl.gz")
+PARTS = {part: Path(__file__).with_name(f"{part}.jsonl.gz") for part in ("pairs", "articles")}
 SETTINGS = {
     "dedup": {},
     "similarity": {"decision.judge": "similarity"},
@@ -39,12 +40,16 @@ SETTINGS = {
     },
 }
 PEERS = dict(installed_peers())
+_WHOLE = {"pairs": "of banks", "articles": "of articles"}
 
 
 def read_pairs() -> list[dict[str, str]]:
-    """Return all pairs: bank, source, label (S, D, U), why, licence, a, b."""
-    with gzip.open(PAIRS, "rt", encoding="utf-8") as lines:
-        return [json.loads(line) for line in lines]
+    """Return all pairs: part, bank, source, label (S, D, U), why, licence, a, b."""
+    pairs = []
+    for part, file in PARTS.items():
+        with gzip.open(file, "rt", encoding="utf-8") as lines:
+            pairs += [{"part": part} | json.loads(line) for line in lines]
+    return pairs
 
 
 def table(pairs: list[dict[str, str]], joined: Iterable[bool]) -> Iterator[str]:
@@ -52,7 +57,8 @@ def table(pairs: list[dict[str, str]], joined: Iterable[bool]) -> Iterator[str]:
     counts: Counter[tuple[str, str, bool]] = Counter()
     for pair, is_joined in zip(pairs, joined, strict=True):
         written = pair["bank"].startswith("written")
-        for bank in (pair["bank"], "all written" if written else "all of banks"):
+        everything = "all written" if written else f"all {_WHOLE[pair['part']]}"
+        for bank in (pair["bank"], everything):
             counts[bank, pair["label"], is_joined] += 1
     yield f"{'bank':<20} {'same: joined':>26} {'different: joined':>28}"
     for bank in sorted({bank for bank, _, _ in counts}, key=lambda b: (b.startswith("all"), b)):

@@ -19,7 +19,7 @@ from dedup_job.judgment.guards import why_of
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
-from dedup_job.report.labels import measured
+from dedup_job.report.labels import label, measured
 from dedup_job.report.output import Output, figures, new_table, whole
 from dedup_job.report.pieces import pieces_of
 from dedup_job.runs.decided import KEPT
@@ -246,6 +246,7 @@ def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str
     said = _with_least(weighed.probability, decision.confidence)
     off = Message("{said} (the judge is off)", said=said)
     yield Message("probability"), said if decision.judges else off
+    yield Message("judged as"), label(weighed.kind)
     for guard in weighed.guards:
         yield Message("guard {name}", name=guard), Message(why_of(guard))
     sides = (

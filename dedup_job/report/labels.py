@@ -34,8 +34,14 @@ LABELS: Final[Mapping[str, Message]] = {
     "exchanged": Message("exchanged words"),
     "choice_negation": Message("negation in a choice"),
     "choice_opposite": Message("opposite in a choice"),
+    "title": Message("title"),
+    "provision": Message("words of a statute"),
     "similarity": Message("similarity below the threshold"),
     "unlikely": Message("the model finds it unlikely"),
+    # kinds of text
+    "question": Message("question"),
+    "article": Message("article"),
+    "message": Message("message"),
     # reasons of a decision
     "exact": Message("equal text"),
     "near": Message("harmless differences"),

@@ -85,11 +85,12 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
     put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
     put("named_least"_f, "named_most"_f, x.named, y.named);
     f["held"_f] = all.both / std::max(std::min(all.left, all.right), 1.0);
-    if (to.kind != TextKind::article) return;
+    if (to.kind == TextKind::question) return;
     const auto& found = to.differences;
     put("clauses_least"_f, "clauses_most"_f,
         1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
         1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
+    if (to.kind != TextKind::article) return;
     // In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
     to.guards &= "answer"_g | "choice_negation"_g | "choice_opposite"_g | "provision"_g;
     if (x.has_number && y.has_number) to.guards |= "number"_g;

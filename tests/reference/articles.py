@@ -47,7 +47,7 @@ def own_features(
     shares = (sum(w for w, _ in own) / max(of, 1.0) for own, of in ((x, left), (y, right)))
     named = (max((w * math.log1p(n) for w, n in own), default=0.0) for own in (x, y))
     figures = {"own": sorted(shares), "named": sorted(named)}
-    figures["clauses"] = sorted(kept) if kind == ARTICLE else [0.0, 0.0]
+    figures["clauses"] = sorted(kept) if kind != QUESTION else [0.0, 0.0]
     return {
         **{
             f"{name}_{k}": v
