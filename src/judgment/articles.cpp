@@ -57,20 +57,20 @@ struct OwnTitle {
 
 }  // namespace
 
-Comparer::Own Comparer::own(const Form& form, double Weights::* here, double Weights::* there) {
+Comparer::Own Comparer::own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there,
+                            bool numbers) {
     Own found;
     const auto tokens = asked(form);
     for (std::size_t i = 0; i < tokens.size(); i++) {
         const Token& token = tokens[i];
-        if (!has_content(token) || token.kind == Kind::image) continue;
-        Weights& word = weights_[key_of(token.key)].value;
-        if (word.*there >= 0) continue;
+        if (!words_[first + i] || words_[first + i]->*there >= 0 || token.kind == Kind::image) continue;
+        Weights& word = *words_[first + i];
         if (word.count) {
             found.weight += word.*here;
             found.named = std::max(found.named, word.*here * std::log1p(word.count));
             word.count = 0;
         }
-        found.has_number |= token.kind == Kind::number && is_in_sentence(tokens, i, form.summary->han > 0);
+        found.has_number |= numbers && token.kind == Kind::number && is_in_sentence(tokens, i, form.summary->han > 0);
     }
     return found;
 }
@@ -81,7 +81,9 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
         std::tie(f[least], f[most]) = std::minmax(x, y);
     };
     const Shared all = shared(a, b);
-    const Own x = own(a, &Weights::left, &Weights::right), y = own(b, &Weights::right, &Weights::left);
+    const bool numbers = to.kind == TextKind::article;
+    const Own x = own(a, 0, &Weights::left, &Weights::right, numbers);
+    const Own y = own(b, asked(a).size(), &Weights::right, &Weights::left, numbers);
     put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
     put("named_least"_f, "named_most"_f, x.named, y.named);
     f["held"_f] = all.both / std::max(std::min(all.left, all.right), 1.0);
@@ -91,10 +93,8 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
         1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
         1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
     if (to.kind != TextKind::article) return;
-    // In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
-    to.guards &= "answer"_g | "choice_negation"_g | "choice_opposite"_g | "provision"_g;
+    to.guards &= OF_ARTICLES;
     if (x.has_number && y.has_number) to.guards |= "number"_g;
-    compare_titles(a, b, to);
 }
 
 // The first lines name what two articles are about; where these are equal, as NAME of a manual is, the second ones may.

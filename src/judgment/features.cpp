@@ -102,8 +102,9 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.guards = 0;
     to.differences.clear();
     to.left_out = std::max(left_out(a, b), left_out(b, a));
-    stop_ = stop;
     to.kind = kind_ == TextKind::any ? kind_of(one, other) : kind_;
+    stop_ = to.kind == TextKind::article ? stop & OF_ARTICLES : stop;
+    if (to.kind == TextKind::article) compare_titles(one, other, to);
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
@@ -232,15 +233,19 @@ const Comparer::Shared& Comparer::shared(const Form& a, const Form& b) {
         sum += to - std::max(weight, 0.0);
         weight = to;
     };
+    words_.assign(x.size() + y.size(), nullptr);
+    auto place = words_.begin();
     for (const Token& token : x) {
+        Weights*& held = *place++;
         if (!has_content(token)) continue;
-        Weights& word = weights_[key_of(token.key)].value;
+        Weights& word = *(held = &weights_[key_of(token.key)].value);  // which stays there: the table has room for all
         raise(word.left, token.weight, found.left);
         word.count++;
     }
     for (const Token& token : y) {
+        Weights*& held = *place++;
         if (!has_content(token)) continue;
-        Weights& word = weights_[key_of(token.key)].value;
+        Weights& word = *(held = &weights_[key_of(token.key)].value);
         const double before = word.both();
         raise(word.right, token.weight, found.right);
         word.count++;

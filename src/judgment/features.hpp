@@ -55,6 +55,9 @@ using Features = std::array<double, std::size(FEATURES)>;
 enum class TextKind : std::uint8_t { question, article, message, any };
 constexpr std::string_view TEXT_KINDS[] = {"question", "article", "message"};
 
+// In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
+constexpr std::uint32_t OF_ARTICLES = "answer"_g | "choice_negation"_g | "choice_opposite"_g | "title"_g | "provision"_g;
+
 struct Comparison {
     TextKind kind;
     Features features;
@@ -99,7 +102,7 @@ private:
         std::vector<Range> added;  // differences that only this side has words of
         std::vector<std::uint8_t> taken;  // choices
     };
-    bool is_stopped(const Comparison& to) const { return to.kind != TextKind::article && to.guards & stop_; }
+    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_stems(const Form& a, const Form& b, Comparison& to);
     double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
@@ -112,7 +115,7 @@ private:
     std::pair<double, double> count_letters(const Letters& a, const Letters& b);
     void pair_choices(const Summary& a, const Summary& b, Work& work);
     const Shared& shared(const Form& a, const Form& b);
-    Own own(const Form& form, double Weights::* here, double Weights::* there);
+    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
     void measure_own(const Form& a, const Form& b, Comparison& to);
     void compare_titles(const Form& a, const Form& b, Comparison& to);
     bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
@@ -126,6 +129,7 @@ private:
     std::vector<double> ratios_;  // of choices
     HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
+    std::vector<Weights*> words_;     // of each token of both, null where it has no content
     std::optional<Shared> shared_;
     std::uint32_t stop_ = 0;
 };
