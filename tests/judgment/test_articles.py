@@ -1,0 +1,98 @@
+"""Kinds of text are told, and articles are kept apart by what names their subject."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from dedup_job.decision.settings import TextKind
+from dedup_job.judgment.model import KINDS
+from tests.judgment.forms import check_pairs, compared
+from tests.judgment.test_guards import guards_of
+
+BODY = "全县做好防汛，成立三个小组。\n各乡镇设值班电话，每天报告水位。\n仓库备好沙袋，汛后清点。"
+ENGLISH = "Keep sand bags ready.\nReport the water level each day.\nCount the bags afterwards."
+STATUTE = "养犬规定\n第一条 犬只应当登记。\n第二条 出门应当系绳，由成年人牵领。\n第三条 违者罚款。"
+POST = "【暴雨预警】今晚到明天有大到暴雨，请大家减少外出，注意安全，低洼地带的居民及时转移。"
+RECIPE = (
+    "# 番茄炒蛋\n## 配料\n- 番茄两个\n- 鸡蛋三个\n## 步骤\n- 鸡蛋炒熟盛出\n- 番茄炒软，倒回鸡蛋"
+)
+KIND = [
+    ("下列属于哺乳动物的是", "question"),
+    ("Which of these is a mammal?", "question"),
+    ("____是鲁迅的短篇小说集", "question"),
+    ("计算3×5+2", "question"),
+    (f"防汛办法\n{BODY}", "article"),
+    (f"Floods\n{ENGLISH}", "article"),
+    (RECIPE, "article"),
+    (f"{BODY}\n读完上文后，小组有几个？", "question"),
+    (POST, "message"),
+    ("Heavy rain tonight. Stay at home and keep away from the river.", "message"),
+]
+SAME = [
+    (f"防汛办法\n{BODY}", f"防汛办法（试行）\n{BODY}"),
+    (f"防汛办法\n{BODY}", f"防汛办法\n{BODY}\n发布：2021-04-05\n浏览 17 次"),
+    (f"防汛怎么做？\n{BODY}", f"如何防汛？\n{BODY}"),
+    (f"防汛办法\n{BODY}\n2021-04-05\n1204", f"防汛办法\n{BODY}\n2021-04-06\n733"),
+    (STATUTE, STATUTE.replace("养犬规定\n", "养犬规定\n（经修订）\n")),
+    (STATUTE, STATUTE.replace("第一条 ", "第一条　").replace("。", "；")),
+]
+APART = [
+    ("title", f"青山县防汛办法\n{BODY}", f"海丰市防汛办法\n{BODY}"),
+    ("title", f"sort\n{BODY}", f"uniq\n{BODY}"),
+    ("title", f"名称\nsvn - 版本管理\n{BODY}", f"名称\nsvnadmin - 仓库管理\n{BODY}"),
+    ("title", f"chrome\n{BODY}", f"google-chrome\n{BODY}"),
+    ("title", f"Flood rules of Ashford\n{ENGLISH}", f"Flood rules of Barton\n{ENGLISH}"),
+    ("number", f"防汛办法\n{BODY}\n拨款25万元。", f"防汛办法\n{BODY}\n拨款37万元。"),
+    ("provision", STATUTE, STATUTE.replace("成年人", "监护人")),
+    ("provision", STATUTE, f"{STATUTE}\n第四条 本规定自公布之日起施行。"),
+]
+
+
+def kinds_of(a: str, b: str) -> list[str]:
+    return [KINDS[code] for _, _, _, kinds in compared([(a, b)]) for code in kinds]
+
+
+@pytest.mark.parametrize(("text", "kind"), KIND)
+def test_what_two_texts_are_is_told_from_them(text: str, kind: str) -> None:
+    assert kinds_of(text, text) == [kind] * 2
+
+
+def test_a_pair_with_a_question_is_one_and_a_kind_can_be_set() -> None:
+    article, question = f"防汛办法\n{BODY}", f"防汛办法\n{BODY}\n小组有几个？"
+    assert kinds_of(article, POST) == ["article"] * 2
+    assert kinds_of(article, question) == ["question"] * 2
+    assert [*KINDS, "told"] == sorted(TextKind, key=[*KINDS, "told"].index)
+
+
+@pytest.mark.parametrize(("a", "b"), SAME)
+def test_what_does_not_name_the_subject_keeps_no_article_apart(a: str, b: str) -> None:
+    assert guards_of(a, b) == guards_of(b, a) == []
+
+
+@pytest.mark.parametrize(("guard", "a", "b"), APART)
+def test_another_subject_keeps_articles_apart(guard: str, a: str, b: str) -> None:
+    assert guards_of(a, b) == guards_of(b, a) == [guard]
+
+
+def test_altered_articles_are_compared_as_the_reference_compares_them() -> None:
+    rng, texts = random.Random(58), [a for _, a, _ in APART] + [b for _, b in SAME] + [RECIPE]
+    pairs = []
+    for text in texts * 6:
+        lines = rng.choice(texts).split("\n")
+        own = text.split("\n")
+        at = rng.randrange(len(own))
+        pairs.append(
+            (text, "\n".join([*own[:at], rng.choice(lines), *own[at + rng.randrange(2) :]]))
+        )
+    check_pairs(pairs)
+
+
+def test_without_words_a_text_is_of_some_kind() -> None:
+    assert [kinds_of(text, text)[0] for text in ("", "\n\n\n\n", "？", "12")] == [
+        "message",
+        "message",
+        "question",
+        "question",
+    ]
