@@ -36,6 +36,7 @@ enum Meaning : std::uint32_t {
 struct FormTables {
     static constexpr std::uint32_t MATHEMATICAL = 0x1D400, MATHEMATICAL_END = 0x1D800;
     static constexpr std::uint32_t FOLDED = PLANE + MATHEMATICAL_END - MATHEMATICAL;  // characters of the table
+    static constexpr std::uint32_t JOINED = U'+';                          // with the character before it
 
     struct Word {
         std::uint32_t flags = 0;
@@ -53,7 +54,7 @@ struct FormTables {
 
     const Lexicon* lexicon = nullptr;
     TextColumn folded;                       // what the characters of the table become
-    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, 0 of others
+    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
     std::span<const Class> classes;          // PLANE
     std::span<const std::uint8_t> proper;    // by node, whether it names a person or the like
     std::span<const float> weights;          // by node, 0 for none

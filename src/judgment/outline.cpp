@@ -80,13 +80,29 @@ void OutlineReader::fold(Points text) {
         to.push_back(0);
         to[size++] = point;
     };
-    for (const std::uint32_t point : text) {
+    const auto is_word = [&](std::uint32_t one, std::uint32_t other) {
+        return tables_.lexicon->holds(std::array{one, other});
+    };
+    for (const std::uint32_t& point : text) {
         if (!script && point < PLANE && tables_.single[point]) {
             to[size++] = tables_.single[point];
             continue;
         }
         const std::size_t place = tables_.folded_place(point);
-        const std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
+        std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
+        Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
+        if (now == FormTables::JOINED) {
+            const std::array both{size ? to[size - 1] : 0, folded[0]};
+            if (const std::uint32_t whole = tables_.word(both).number) {
+                to[size - 1] = whole;
+                continue;
+            }
+            const std::uint32_t next = &point < &text.back() ? (&point)[1] : U' ';
+            const bool written = point == U'著' && (is_word(size ? to[size - 1] : U' ', point) ||
+                                                    is_word(point, next < PLANE ? tables_.single[next] : next));
+            if (written) folded = Points(&point, 1);  // 名著, 著作, but 随着
+            now = script;
+        }
         if (now != script) {
             if (script) put(U'}');
             if (now) {
@@ -95,7 +111,7 @@ void OutlineReader::fold(Points text) {
             }
             script = now;
         }
-        for (const std::uint32_t one : place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1)) put(one);
+        for (const std::uint32_t one : folded) put(one);
     }
     if (script) put(U'}');
     to.resize(size);

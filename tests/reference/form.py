@@ -60,13 +60,27 @@ def _utf32(text: str) -> bytes:
 def fold(text: str) -> str:
     """Return characters as they are compared; superscripts and subscripts as ^{...} and _{...}."""
     out, script = "", ""
-    for character in text:
+    for i, character in enumerate(text):
         plain, raised = tables.folds().get(character, (character, ""))
+        if raised == tables.JOINED:
+            raised = script
+            if whole := tables.words().get(out[-1:] + plain, (0, 0))[1]:
+                out = out[:-1] + chr(whole)
+                continue
+            behind = tables.folds().get(at(text, i + 1), (at(text, i + 1), ""))[0]
+            before = at(out, len(out) - 1)
+            if character == "著" and (is_word(f"{before}著") or is_word(f"著{behind}")):
+                plain = character
         if raised != script:
             out += ("}" if script else "") + (f"{raised}{{" if raised else "")
             script = raised
         out += plain
     return out + ("}" if script else "")
+
+
+def is_word(text: str) -> bool:
+    jieba.dt.check_initialized()
+    return jieba.dt.FREQ.get(text, 0) > 0
 
 
 def at(text: str, i: int) -> str:
@@ -358,9 +372,8 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
     n = phrase(text, i, kinds)[0]
     if not n or not is_han(at(text, i)):
         return n > 0 and not is_plain(at(text, i + n))
-    jieba.dt.check_initialized()
     longer = (text[i : i + size] for size in range(n + 1, n + 4) if i + size <= len(text))
-    return not any(jieba.dt.FREQ.get(word, 0) for word in longer)
+    return not any(map(is_word, longer))
 
 
 def opening(text: str, i: int) -> int:
