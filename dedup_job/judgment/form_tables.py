@@ -58,7 +58,7 @@ _COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONM
 class Class(IntEnum):
     """What a character is, once it is folded."""
 
-    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED = range(7)
+    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED, MARK = range(8)
 
 
 WORDS = "form_words.txt"
@@ -68,7 +68,7 @@ HAN_FIRST, HAN_END = 0x3400, 0xA000
 _ALIKE = {
     **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abezhikmnoptyx", strict=True)),
     **dict(zip("АВЕКМНОРСТХасеорху", "abekmhopctxaceopxy", strict=True)),
-    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・●", "·"), **dict.fromkeys("△∆Δ", "δ"),
+    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・", "·"), **dict.fromkeys("△∆Δ", "δ"),
     **dict.fromkeys("∣￨", "|"), **dict.fromkeys("′‘’", "'"), **dict.fromkeys("⁄∕", "/"),
     **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "…": "…", "⩽": "≤", "⩾": "≥",
     "≦": "≤", "≧": "≥", "▁": "_", **{chr(ord("❶") + i): f"({i + 1})" for i in range(10)},
@@ -80,6 +80,7 @@ _ALIKE = {
     **dict.fromkeys("\n\r\x0b\x0c\x85\u2028\u2029", "\n"),
     **dict.fromkeys("\ufdd0\ufdd1\ufdd2", " "),  # no characters: marks of the form
 }  # fmt: skip
+_MARKS = ("So", "Sc", "Co")  # symbols, currencies, signs of a font's own
 _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀∃∴∵≈≡~|%°·/*^_'!∑∫∏∂∅↑↓←δ⟨⟩"
 
 
@@ -87,7 +88,7 @@ _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀�
 def folds() -> dict[str, tuple[str, str]]:
     """Return what a character becomes, and RAISED or LOWERED for superscripts and subscripts.
 
-    JOINED: it depends on what stands beside it, as an accent does, or 著 in 名著.
+    JOINED: what stands beside it decides, or is decided by it: an accent, 著 in 名著, “髮”.
     """
     import opencc
 
@@ -101,7 +102,7 @@ def folds() -> dict[str, tuple[str, str]]:
         script = {"<super>": RAISED, "<sub>": LOWERED}.get(form.partition(" ")[0], "")
         if character in _ALIKE:
             script = ""
-        if plain in _marks() or character == "著":
+        if plain in _marks() or plain in ('"', "'") or character == "著":
             script = JOINED
         if plain != character or script:
             found[character] = plain, script
@@ -150,7 +151,7 @@ def class_of(character: str) -> Class:
     """Return what a folded character is; beyond the basic plane, Han characters are letters."""
     point = ord(character)
     if point >= PLANE:
-        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.OTHER
+        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.MARK
     if character in " \n":
         return Class.SPACE
     if HAN_FIRST <= point < HAN_END:
@@ -161,8 +162,11 @@ def class_of(character: str) -> Class:
         return Class.DIGIT
     if character in _SIGNS or unicodedata.category(character) == "Sm":
         return Class.SIGN
-    is_mark = unicodedata.category(character) in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10
-    return Class.LETTER if character.isalpha() or is_mark else Class.OTHER
+    kind = unicodedata.category(character)
+    if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
+        return Class.LETTER
+    drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, what is not readable
+    return Class.MARK if character in "@&" or (kind in _MARKS and not drawn) else Class.OTHER
 
 
 def _entries(section: str) -> list[str]:

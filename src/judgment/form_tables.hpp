@@ -15,8 +15,8 @@
 
 namespace dedup::judgment {
 
-// What a folded character is. letter: of any script but Han; circled: ① and its like.
-enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circled };
+// What a folded character is. letter: of any script but Han; circled: ① and its like; mark: ♀ or £.
+enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circled, mark };
 
 // What a phrase is looked for, as bits.
 enum Phrase : std::uint16_t {
@@ -131,7 +131,7 @@ struct FormTables {
 
     Class class_of(std::uint32_t point) const {
         if (point < PLANE) return classes[point];
-        return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::other;
+        return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::mark;
     }
 
     bool is_plain(std::uint32_t point) const {

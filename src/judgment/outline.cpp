@@ -70,18 +70,35 @@ void append_image_key(const Reader& address, Buffer& to) {
 
 }  // namespace
 
+// What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
+// quotation marks name is as it is written: “髮” is not “發”.
+std::uint32_t OutlineReader::join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
+    const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
+    const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
+    if (point == U'著') {
+        const auto is_word = [&](std::array<std::uint32_t, 2> both) { return tables_.lexicon->holds(both); };
+        const bool of_word = is_word({last, point}) || is_word({point, next < PLANE ? tables_.single[next] : next});
+        return of_word ? point : folded;
+    }
+    if (folded == U'"' || folded == U'\'') {
+        const bool written = tables_.class_of(named) == Class::han || (U'A' <= named && named <= U'Z');
+        if (written && before.size() > 1 && before[before.size() - 2] == folded) before.back() = named;
+        return folded;
+    }
+    const std::uint32_t whole = tables_.word(std::array{last, folded}).number;
+    if (whole) before.back() = whole;
+    return whole ? 0 : folded;
+}
+
 // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
 void OutlineReader::fold(Points text) {
     Buffer& to = text_.points;
     to.resize(text.size());  // there is always room for as many as are left
     std::size_t size = 0;
-    std::uint32_t script = 0;
+    std::uint32_t script = 0, joined = 0;
     const auto put = [&](std::uint32_t point) {
         to.push_back(0);
         to[size++] = point;
-    };
-    const auto is_word = [&](std::uint32_t one, std::uint32_t other) {
-        return tables_.lexicon->holds(std::array{one, other});
     };
     for (const std::uint32_t& point : text) {
         if (!script && point < PLANE && tables_.single[point]) {
@@ -92,15 +109,8 @@ void OutlineReader::fold(Points text) {
         std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
         Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
         if (now == FormTables::JOINED) {
-            const std::array both{size ? to[size - 1] : 0, folded[0]};
-            if (const std::uint32_t whole = tables_.word(both).number) {
-                to[size - 1] = whole;
-                continue;
-            }
-            const std::uint32_t next = &point < &text.back() ? (&point)[1] : U' ';
-            const bool written = point == U'著' && (is_word(size ? to[size - 1] : U' ', point) ||
-                                                    is_word(point, next < PLANE ? tables_.single[next] : next));
-            if (written) folded = Points(&point, 1);  // 名著, 著作, but 随着
+            joined = join(text, &point - text.data(), std::span(to).first(size));
+            folded = Points(&joined, joined != 0);
             now = script;
         }
         if (now != script) {

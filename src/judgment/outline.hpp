@@ -11,6 +11,7 @@ public:
     void read(Points text);
 
 private:
+    std::uint32_t join(Points text, std::size_t i, std::span<std::uint32_t> before) const;
     void fold(Points text);
     Range add(Points points);
     Range write(const Searched& part);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import pairwise
 
@@ -37,6 +37,7 @@ class Token:
     clause: int
     flags: Flag
     key: int  # what it is compared by
+    signs: str = ""  # before it, which are no tokens
 
 
 @dataclass
@@ -64,9 +65,14 @@ def fold(text: str) -> str:
         plain, raised = tables.folds().get(character, (character, ""))
         if raised == tables.JOINED:
             raised = script
-            if whole := tables.words().get(out[-1:] + plain, (0, 0))[1]:
+            whole = tables.words().get(out[-1:] + plain, (0, 0))[1]
+            if whole and plain not in ("'", '"'):
                 out = out[:-1] + chr(whole)
                 continue
+            named = at(text, i - 1) if i else " "
+            written = is_han(named) or "A" <= named <= "Z"
+            if plain in ("'", '"') and out[-2:-1] == plain and written:
+                out = out[:-1] + named
             behind = tables.folds().get(at(text, i + 1), (at(text, i + 1), ""))[0]
             before = at(out, len(out) - 1)
             if character == "著" and (is_word(f"{before}著") or is_word(f"著{behind}")):
@@ -595,7 +601,9 @@ class Flattener:
                     c = "-"
                 elif c == "~" and latex:
                     c = " "
-                if c not in "$`":
+                dollar = c == "$" and text.count("$") == 1
+                dollar = dollar and (is_digit(at(text, i - 1)) or is_digit(at(text, i + 1)))
+                if c not in "$`" or dollar:
                     self.put(c)
                 i += 1
         return "".join(self.out)
@@ -830,7 +838,7 @@ class Tokenizer:
         flattener = Flattener(text)
         self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
         self.tokens: list[Token] = []
-        self.clause, self.fresh, self.emphasised = 0, False, False
+        self.clause, self.fresh, self.emphasised, self.signs = 0, False, False, ""
 
     def put(
         self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
@@ -846,18 +854,24 @@ class Tokenizer:
             weight = WEIGHTS.get(kind, 0.0)
         weight = float(np.float32(weight))
         key = synonym or xxhash.xxh3_64_intdigest(_utf32(text))
-        self.tokens.append(Token(text, kind, weight, self.clause, flags, key))
+        self.tokens.append(Token(text, kind, weight, self.clause, flags, key, self.signs))
+        self.signs = ""
         self.fresh = True
 
     def run(self) -> list[Token]:
         """Return the tokens."""
         text, keep, i = self.text, kept_brackets(self.text), 0
+        quote, quoted = 0, None
         while i < len(text):
             c, kind, end = text[i], class_of(text[i]), i + 1
             if c == IMAGE:
                 self.put(next(self.images, ""), Kind.IMAGE)
             elif c in (OPEN, CLOSE):
                 self.emphasised = c == OPEN
+            elif c == '"':
+                if quoted == len(self.tokens):
+                    self.signs += text[quote:i]
+                quoted, quote = len(self.tokens) if quoted is None else None, end
             elif blank := blank_end(text, i):
                 self.put("＿", Kind.BLANK)
                 end = blank
@@ -879,15 +893,19 @@ class Tokenizer:
                     end += 1
                 for word in jieba.cut(text[i:end]):
                     self.put_han(word)
-            elif c in "()[]":
-                if i in keep:
-                    self.put(c, Kind.SYMBOL, 1.0)
+            elif c in "()[]" and i in keep:
+                self.put(c, Kind.SYMBOL, 1.0)
             elif kind == Class.SIGN and is_operator(text, i):
                 self.put(c, Kind.SYMBOL)
+            elif is_mark(text, i):
+                self.signs += c
             if c in CLAUSE_ENDS and self.fresh and end == i + 1 and not within(text, i):
                 self.clause += 1
                 self.fresh = False
             i = end
+        if self.tokens and self.signs:
+            last = self.tokens[-1]
+            self.tokens[-1] = replace(last, signs=f"{last.signs} {self.signs}")
         return self.tokens
 
     def put_latin(self, text: str) -> None:
@@ -1009,14 +1027,25 @@ def is_operator(text: str, i: int) -> bool:
     if c == "_":
         return before != "_" and after != "_" and is_side(before) and is_side(after)
     if c == "!":
-        return is_digit(before) and not is_letter(after)
+        goes = after in "=(" or is_letter(after)
+        return not is_letter(before) if goes else is_digit(before)
     if c == "'":
-        return is_letter(before) and not is_letter(after) and not is_letter(at(text, i - 2))
+        k, end = len(text[:i].rstrip("'")) - 1, len(text) - len(text[i:].lstrip("'"))
+        alone = is_letter(at(text, k)) and not is_letter(at(text, k - 1))
+        return alone and not is_letter(at(text, end))
     if c == "/":
         return is_side(before) and is_side(after)
     if c in "·*~&":
         return is_side(before) and is_side(after)
     return True
+
+
+def is_mark(text: str, i: int) -> bool:
+    """Tell whether what is no token is a sign: ♀ and £, * of **kwargs, [ and : of a[:3]."""
+    c, before = text[i], at(text, i - 1)
+    if c == ":":
+        return before == "[" or at(text, i + 1) == "]"
+    return c in "&*·" or class_of(c) == Class.MARK or (c == "[" and is_plain(before))
 
 
 def is_side(c: str) -> bool:
