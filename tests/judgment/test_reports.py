@@ -14,7 +14,30 @@ def decomposed(text: str) -> tuple[str, str]:
     return text, unicodedata.normalize("NFD", text)
 
 
+LONG = "市植物园新引进的珙桐昨日完成移栽。移栽之前已经改良了土壤，并搭设了遮阴网。" * 2
+ARTICLE = "The old mill at the river was opened again last week after years of careful repair. " * 2
+CHOICES = "\nA. 铁\nB. 氧气\nC. 硫\nD. 水"
 SAME = {
+    "dates and counters of a page": [
+        (LONG, f"2023/5/6 08:15:30\n{LONG}"),
+        (f"2023年5月6日\n{LONG}", f"2024年1月2日\n{LONG}"),
+        (f"2023-05-06\n{ARTICLE}", ARTICLE),
+        (f"{LONG}\n阅读次数：35", f"{LONG}\n阅读次数：7801"),
+        (f"更新日期：2023-05-06 点击量：8\n{LONG}", f"更新日期：2023-05-09 点击量：1000\n{LONG}"),
+        (f"{LONG}\n上一条：春天的花\n下一条：秋天的果", LONG),
+        (f"Last updated: 6 May 2023\n{ARTICLE}", f"Last updated: 7 June 2024\n{ARTICLE}"),
+        (f"{ARTICLE}\nViews: 12", f"{ARTICLE}\nViews: 9,876"),
+        (f"{ARTICLE}\nPrevious post: Spring\nNext post: Autumn", ARTICLE),
+        (f"{ARTICLE}\nDisclaimer: views are those of the author alone", ARTICLE),
+    ],
+    "labels of the type": [
+        (f"下列属于气体的是{CHOICES}", f"{label}下列属于气体的是{CHOICES}")
+        for label in (
+            *("（多选）", "『判断题』", "《多项选择题》", "判断题 ", "不定项选择题\n", "【单选】"),
+            *("二、多选题（每题2分，共20分）\n3、", "三．单选题（共5题）\n", "考点：物质 "),
+            *("T12、", "题型：单选 ", "难度：中等 ", "(Single choice) ", "Multiple choice: ", "[T/F]"),
+        )
+    ],
     "decomposed text": [
         *map(decomposed, ("拼音lǜ sè怎么写", "Où est l'élève", "ガラスのコップ", "한국어 질문")),
         *map(decomposed, ("Trường học tiếng Việt ở đâu", "Die Größe der Tür", "Ё и Й в слове")),
@@ -68,6 +91,15 @@ DIFFERENT = {
         ("若角\uf061大于\uf062，则", "若角\uf062大于\uf061，则"),
         ("求y'''的值", "求y''的值"),
         ("Find the zeros of f''", "Find the zeros of f'"),
+    ],
+    "a date, a label or a note that is asked about": [
+        ("2023-05-06\n这一天是星期几", "2023-05-07\n这一天是星期几"),
+        ("T1和T2信号有什么区别", "T2信号有什么区别"),
+        (f"难度：易 下列属于金属的是{CHOICES}", f"难度：易 下列属于气体的是{CHOICES}"),
+        (f"题型：单选\n下列属于金属的是{CHOICES}", f"题型：单选\n下列属于气体的是{CHOICES}"),
+        ("（共3人）参加比赛需要几张票", "（共5人）参加比赛需要几张票"),
+        ("Multiple choice tests measure what?", "Short answer tests measure what?"),
+        ("判断题的特点是什么", "填空题的特点是什么"),
     ],
     "a sign that is asked about": [
         ("表达式a | b的结果是", "表达式a || b的结果是"),

@@ -263,6 +263,12 @@ def split_notes(text: str) -> tuple[str, str, str, str]:
         task = begin + find_part(text[begin:end], source=is_line)
         piece = text[begin:task]
         line = re.match("[^\n。?!]*" if is_line else "[^\n]*", piece)[0]
+        behind = piece[len(line) :]
+        stem, choices = find_choices(behind)
+        listing = bool(choices) and letters(stem) == 0
+        asks = is_line and letters(body) == 0 and (behind[:1] == "?" or listing)
+        if asks:
+            line = re.match("[ \n]*[^ ]*", piece)[0]
         rest = piece[len(line) + 1 :]
         more = bool(not is_line and find_choices(piece)[1])
         if not is_line and not more and not answer and out + letters(piece) > letters(body):
@@ -270,7 +276,7 @@ def split_notes(text: str) -> tuple[str, str, str, str]:
             more = not listed
         if more:
             body += text[start:end]
-        elif is_line and letters(line) > 60:
+        elif is_line and (letters(line) > 60 or (asks and line == piece)):
             body += "\n" + text[begin:end]
         elif is_line:
             notes += line + "\n"
@@ -355,13 +361,30 @@ def strip_opening(text: str) -> str:
 
 def opening_end(text: str) -> int:
     """Return the place behind the numbers, headings and names of papers that a text begins with."""
-    i = 0
+    i = date_line(text)
     while (j := opening(text, i)) > i:
         bracket = at(text, skip(text, i)) == "("
         if goes_on(text, j, Phrase.JOINT | Phrase.HANGER if bracket else Phrase.JOINT):
             break
         i = j
     return i
+
+
+def date_line(text: str) -> int:
+    """Return the place behind a first line that is a date above an article, or 0."""
+    found = re.match(r"(?=[^\n]{,24}\n)[0-9]{4}[-/.年][0-9][-0-9/.:年月日时分 ]*\n", text)
+    return found.end() if found and letters(text[found.end() :]) >= 60 else 0
+
+
+def type_opening(text: str, i: int) -> int:
+    """Return the place behind (单选) or 《单选题》, or the number of 一、单选题; or 0."""
+    n = phrase(text, i, Phrase.NUMERAL)[0]
+    if n and at(text, i + n) in "、." and phrase(text, i + n + 1, Phrase.HEADING)[0]:
+        return i + n + 1
+    first = skip(text, i + 1)
+    named = phrase(text, first, Phrase.HEADING)[0]
+    end = skip(text, first + named)
+    return end + 1 if named and at(text, i) in '("《' and at(text, end) in ')"》' else 0
 
 
 def goes_on(text: str, i: int, kinds: Phrase) -> bool:
@@ -385,6 +408,8 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
 def opening(text: str, i: int) -> int:
     """Return the place behind 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3; or 0."""
     i = skip(text, i)
+    if end := type_opening(text, i):
+        return end
     if at(text, i) in "([":
         return bracketed_opening(text, i)
     if end := paper_opening(text, i):
@@ -395,8 +420,9 @@ def opening(text: str, i: int) -> int:
     if at(text, i) == "第":
         i = skip(text, i + 1)
     n, kinds = phrase(text, i, Phrase.NUMBERED | Phrase.HEADING)
+    named = i + n
     if kinds:
-        i = skip(text, i + n)
+        i = skip(text, named)
         i = skip(text, i + 1) if at(text, i) == "." else i
     n = digits(text, i)
     end, j = skip(text, i + n), i + n
@@ -408,9 +434,12 @@ def opening(text: str, i: int) -> int:
         return j if class_of(at(text, j)) == Class.SPACE else 0
     if n > 4 or (n == 0 and not kinds & Phrase.HEADING):
         return 0
+    apart = class_of(at(text, named)) == Class.SPACE or at(text, named) == "("
+    if n == 0 and apart and is_han(at(text, named - 1)):
+        return named
     if at(text, end) == "题" or (at(text, end) in ".、:)" and not is_digit(at(text, end + 1))):
         return end + 1
-    return i + n if kinds & Phrase.NUMBERED else 0
+    return i + n if kinds & Phrase.NUMBERED and at(text, named - 1) != "t" else 0
 
 
 def paper_opening(text: str, i: int) -> int:
@@ -435,7 +464,11 @@ def bracketed_opening(text: str, i: int) -> int:
         return 0
     if text[i] == "[":
         return close + 1 if text[close] == "]" and at(text, close + 1) not in "{(" else 0
-    inner = text[skip(text, i + 1) : close].rstrip(SPACES)
+    first = skip(text, i + 1)
+    named = phrase(text, first, Phrase.POINTS)[0]
+    if named and digits(text, skip(text, first + named)) and text[close - 1] in "题分":
+        return close + 1
+    inner = text[first:close].rstrip(SPACES)
     n = digits(inner, 0)
     if n == 4 and inner[:2] in ("19", "20"):
         return close + 1
