@@ -35,7 +35,7 @@ SAME = {
         for label in (
             *("（多选）", "『判断题』", "《多项选择题》", "判断题 ", "不定项选择题\n", "【单选】"),
             *("二、多选题（每题2分，共20分）\n3、", "三．单选题（共5题）\n", "考点：物质 "),
-            *("T12、", "题型：单选 ", "难度：中等 ", "(Single choice) ", "Multiple choice: ", "[T/F]"),
+            *("T12、", "题型：单选 ", "难度：中等 ", "(Single choice) ", "Multiple choice: "),
         )
     ],
     "decomposed text": [
