@@ -33,12 +33,54 @@ bool is_passing(Points name) {
     return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, begins_with);
 }
 
+constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
+                                         U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"};
+
+// Whether a part of an address says how large a picture is: 300x200, 720w, thumb.
+bool is_size(const Reader& part) {
+    static constexpr std::u32string_view UNITS[] = {U"w", U"h", U"px"},
+                                         WORDS[] = {U"thumb", U"thumbs", U"thumbnail", U"preview", U"scaled"};
+    const std::size_t n = part.digits(0), m = part.at(n) == U'x' ? part.digits(n + 1) : 0;
+    if (n < 2) return is_one_of(part.text, WORDS);
+    return is_one_of(part.text.subspan(n), UNITS) || (m > 1 && n + m > 4 && n + 1 + m == part.size());
+}
+
+// Where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; 0 if there is none.
+std::size_t file_end(const Reader& part) {
+    for (const auto type : FILES) {
+        const auto found = std::ranges::search(part.text, type);
+        const std::size_t end = found.end() - part.text.begin(), n = part.digits(end + 1);
+        const bool ends = end == part.size() || part.is_in(end, U"!@") || (n > 1 && part.at(end + 1 + n) == U'x');
+        if (!found.empty() && end > type.size() + 1 && part.at(end - type.size() - 1) == U'.' && ends) return end;
+    }
+    return 0;
+}
+
+// Appends an address without sizes: 1.png of 1_720w.png, 1-300x200.png, max/60/1.png and 1.png/220px-1.png.
+void append_sizeless(const Reader& address, Buffer& to) {
+    bool wanted = false;  // a number is a size
+    for (std::size_t i = 0, end; i < address.size(); i = end + 1) {
+        end = std::find(address.text.begin() + i, address.text.end(), U'/') - address.text.begin();
+        const Reader part = address.part(i, end);
+        std::size_t stop = file_end(part);
+        if (stop || end == address.size()) {  // the file
+            const std::size_t dot = stop ? find_last(part.text.first(stop), U'.') - 1 : part.size();
+            std::size_t mark = dot;
+            while (mark > 1 && !part.is_in(mark - 1, U"_-")) mark--;
+            const bool sized = mark > 1 && (is_size(part.part(mark, dot)) || (begins(part.text, U"v2-") && mark > 3));
+            stop = stop ? stop : part.size();
+            append(to, part.text.first(sized ? mark - 1 : dot));
+            return append(to, part.text.subspan(dot, stop - dot));
+        }
+        if (!is_size(part) && !(wanted && part.digits(0) == part.size())) append(to, address.text.subspan(i, end + 1 - i));
+        wanted = std::ranges::equal(part.text, std::u32string_view(U"max"));
+    }
+}
+
 // Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and
 // the parameters that name it. Of a picture's file few do. All that follows the path does if nothing else names it.
 void append_image_key(const Reader& address, Buffer& to) {
-    static constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
-                                                    U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"},
-                                         NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
+    static constexpr std::u32string_view NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
                                                     U"page", U"index", U"top_left_x", U"top_left_y"};
     static constexpr std::u32string_view NAMELESS = U"image";
     const Points all = address.text;
@@ -48,8 +90,11 @@ void append_image_key(const Reader& address, Buffer& to) {
     const auto has_digit = [&](Points text) {
         return std::ranges::any_of(text, [&](std::uint32_t c) { return address.tables.class_of(c) == Class::digit; });
     };
-    const Points whole = begins(all, U"data:") ? all : cut(all, U"?#");
-    const Points behind = all.subspan(whole.size());
+    Buffer sizeless;
+    const bool is_data = begins(all, U"data:");
+    const Points written = is_data ? all : cut(all, U"?#"), behind = all.subspan(written.size());
+    if (!is_data) append_sizeless({address.tables, written}, sizeless);
+    const Points whole = is_data ? all : Points(sizeless);
     const auto host = std::ranges::search(whole, std::u32string_view(U"//"));
     const Points path = host.empty() ? whole : whole.subspan(host.end() - whole.begin());
     const Points name = whole.subspan(find_last(whole, U'/'));

@@ -30,6 +30,20 @@ SAME = {
         (f"{ARTICLE}\nPrevious post: Spring\nNext post: Autumn", ARTICLE),
         (f"{ARTICLE}\nDisclaimer: views are those of the author alone", ARTICLE),
     ],
+    "one picture under several names": [
+        (f"How is glass blown? ![]({a})", f"How is glass blown? ![]({b})")
+        for a, b in (
+            ("https://pic1.z.cn/v2-0f36a_b.png", "https://pic2.z.cn/v2-0f36a_1440w.png"),
+            ("//a.cn/u/cup.jpg!w300", "//a.cn/u/cup.jpg"),
+            ("//a.cn/u/cup.jpg@!list", "//a.cn/u/cup.jpg@50p"),
+            ("//a.org/w/thumb/c/c1/Cup.png/640px-Cup.png", "//a.org/w/c/c1/Cup.png"),
+            ("//a.org/w/cup-1024x768.jpg", "//a.org/w/cup-150x150.jpg"),
+            ("//a.org/w/cup-scaled.jpg", "//a.org/w/cup.jpg"),
+            ("//a.cn/i/cup.jpg_400x400.jpg", "//a.cn/i/cup.jpg"),
+            ("//a.org/max/800/cup.png", "//a.org/max/1600/cup.png"),
+            ("//a.org/thumbs/cup.png", "//a.org/cup.png"),
+        )
+    ],
     "labels of the type": [
         (f"下列属于气体的是{CHOICES}", f"{label}下列属于气体的是{CHOICES}")
         for label in (
@@ -91,6 +105,17 @@ DIFFERENT = {
         ("若角\uf061大于\uf062，则", "若角\uf062大于\uf061，则"),
         ("求y'''的值", "求y''的值"),
         ("Find the zeros of f''", "Find the zeros of f'"),
+    ],
+    "another picture": [
+        (f"看图回答问题 ![]({a})", f"看图回答问题 ![]({b})")
+        for a, b in (
+            ("//a.cn/rect_10x5.png", "//a.cn/rect_20x5.png"),
+            ("//a.cn/fig_a.png", "//a.cn/fig_b.png"),
+            ("//a.cn/p/60/1.png", "//a.cn/p/1003/1.png"),
+            ("//a.cn/v2-0f3_b.png", "//a.cn/v2-0f4_b.png"),
+            ("//img.png.cn/a.jpg", "//img.png.cn/b.jpg"),
+            ("//a.cn/scan.jpg-1.png", "//a.cn/scan.jpg-2.png"),
+        )
     ],
     "a date, a label or a note that is asked about": [
         ("2023-05-06\n这一天是星期几", "2023-05-07\n这一天是星期几"),

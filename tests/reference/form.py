@@ -737,7 +737,8 @@ class Flattener:
         return end + 1
 
 
-_FILE = re.compile(r".*\.(png|jpe?g|gif|bmp|webp|svg|wmf|tiff|mp3|wav|m4a|mp4)", re.DOTALL)
+_FILES = ["png", "jpg", "jpeg", "gif", "bmp", "webp", "svg", "wmf", "tiff", "mp3", "wav"]
+_FILES += ["m4a", "mp4"]
 _NAMING = {"id", "fileid", "imgid", "picid", "file", "filename", "key", "page", "index"}
 _NAMING |= {"top_left_x", "top_left_y"}
 _PASSING = {
@@ -792,6 +793,43 @@ _PASSING = {
 _PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
 
 
+def is_size(part: str) -> bool:
+    """Tell whether it says how large a picture is: 300x200, 720w, thumb."""
+    if both := re.fullmatch("([0-9]{2,})x([0-9]{2,})", part):
+        return len(both[1]) + len(both[2]) > 4
+    return bool(re.fullmatch("[0-9]{2,}(w|h|px)|thumbs?|thumbnail|preview|scaled", part))
+
+
+def without_size(address: str) -> str:
+    """Return an address without sizes: 1_720w.png, 1-300x200.png, max/60/1.png, 1.png/220px-1."""
+    parts, out, wanted = address.split("/"), "", False
+    for k, part in enumerate(parts):
+        end = file_end(part)
+        if end or k == len(parts) - 1:
+            dot = part.rfind(".", 0, end) if end else len(part)
+            mark = max(part.rfind(c, 0, dot) for c in "_-")
+            zhihu = part.startswith("v2-") and mark > 2
+            sized = mark > 0 and (is_size(part[mark + 1 : dot]) or zhihu)
+            return out + part[: mark if sized else dot] + part[dot : end or len(part)]
+        if not is_size(part) and not (wanted and all(map(is_digit, part))):
+            out += f"{part}/"
+        wanted = part == "max"
+    return out
+
+
+def file_end(part: str) -> int:
+    """Return where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; or 0."""
+    for kind in _FILES:
+        start = part.find(kind)
+        end = start + len(kind)
+        n = digits(part, end + 1)
+        sized = n > 1 and at(part, end + 1 + n) == "x"
+        is_end = end == len(part) or at(part, end) in "!@" or sized
+        if start > 1 and part[start - 1] == "." and is_end:
+            return end
+    return 0
+
+
 def image_key(address: str) -> str:
     """Return the file's name where it is one by itself, else the address without protocol.
 
@@ -799,11 +837,12 @@ def image_key(address: str) -> str:
     """
     whole = address if address.startswith("data:") else re.split("[?#]", address)[0]
     behind = address[len(whole) :]
+    whole = whole if whole.startswith("data:") else without_size(whole)
     before, protocol, path = whole.partition("//")
     path = path if protocol else before
     name = whole.rpartition("/")[2]
     own = len(name.rpartition(".")[0] or name) >= 8 and any(map(is_digit, name))
-    is_file = bool(_FILE.fullmatch(name))
+    is_file = "." in name and name.rpartition(".")[2] in _FILES
     kept = ""
     for part in re.findall("[?&][^&]*", behind.split("#")[0]):
         given = part[1:].split("=")[0]
