@@ -182,7 +182,7 @@ void OutlineReader::read(Points text) {
     const bool enough = rest.letters(4) >= 4;
     if (!enough) notes.resize(taken);
     const Searched body = strip_opening(splitter_.split(enough ? rest : whole, finder_, notes));
-    const auto choices = finder_.find(body);
+    const auto choices = finder_.find(body, true);
     const Searched stem = body.part(0, finder_.stem);
     bool han = false;
     for (std::size_t i = 0; i < body.size() && !han; i++) han = body.is(i, Class::han);

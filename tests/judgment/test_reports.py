@@ -44,6 +44,19 @@ SAME = {
             ("//a.org/thumbs/cup.png", "//a.org/cup.png"),
         )
     ],
+    "choices without letters": [
+        (question + mark.join(["", *choices]), question + mark.join(["", *choices[::-1]]))
+        for question, *choices in (
+            ("下列城市中，属于省会的是", "苏州", "南京", "青岛"),
+            ("Which of these is a mammal?", "salmon", "dolphin", "ostrich"),
+            ("水的沸点由____决定（　　）", "大气压强", "水的质量", "火的大小", "锅的颜色"),
+        )
+        for mark in ("\n", "\n- ", "\n• ", "|")
+    ]
+    + [
+        ("省会是\n甲．苏州\n乙．南京\n丙．青岛", "省会是\n甲．南京\n乙．青岛\n丙．苏州"),
+        ("Name a bird?\n① salmon\n② robin\n③ bear", "Name a bird?\n① bear\n② salmon\n③ robin"),
+    ],
     "labels of the type": [
         (f"下列属于气体的是{CHOICES}", f"{label}下列属于气体的是{CHOICES}")
         for label in (
@@ -116,6 +129,11 @@ DIFFERENT = {
             ("//img.png.cn/a.jpg", "//img.png.cn/b.jpg"),
             ("//a.cn/scan.jpg-1.png", "//a.cn/scan.jpg-2.png"),
         )
+    ],
+    "the order of what is no choice": [
+        ("做这道菜的顺序：\n切菜\n炒菜\n装盘", "做这道菜的顺序：\n炒菜\n切菜\n装盘"),
+        ("已知两点的坐标，若|AB|大于|CD|则", "已知两点的坐标，若|CD|大于|AB|则"),
+        ("When did he rule?\n1066\n1087\n1100", "When did he rule?\n1087\n1066\n1100"),
     ],
     "a date, a label or a note that is asked about": [
         ("2023-05-06\n这一天是星期几", "2023-05-07\n这一天是星期几"),

@@ -495,8 +495,11 @@ class Label:
     bare: bool = False
 
 
-def find_choices(text: str) -> tuple[str, list[str]]:
-    """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines."""
+def find_choices(text: str, unmarked: bool = False) -> tuple[str, list[str]]:
+    """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines.
+
+    unmarked: or on lines behind one that asks, or between | in a text of one line.
+    """
     best = longest_run(find_labels(text))
     if len(best) < 3 and any(label.bare for label in best):
         best = []
@@ -505,6 +508,8 @@ def find_choices(text: str) -> tuple[str, list[str]]:
         ends = [label.start for label in best[1:]] + [len(text)]
         if len(best) < 4 or any(end - x.end > 40 for x, end in zip(best, ends, strict=True)):
             best = []
+    if not best and unmarked:
+        best = longest_run(find_lines(text))
     if not best:
         return text, []
     edges = [*best, Label(0, len(text), 0)]
@@ -574,6 +579,32 @@ def find_figures(text: str) -> list[Label]:
         while i < len(text) and text[i] != "\n":
             i += 1
     return labels
+
+
+def find_lines(text: str) -> list[Label]:
+    """Return the last lines, behind one that asks, or the parts of a single line behind |."""
+    single = "\n" not in text
+    labels: list[Label] = []
+    end = len(text)
+    while end > 0 and len(labels) <= len(LABELS):
+        i = text.rfind("|" if single else "\n", 0, end) + 1
+        last = i + len(text[i:end].rstrip(" ,;。:"))
+        asks = at(text, last - 1) in "?是_)" or (single and i == 0 and letters(text[:last]) >= 4)
+        if asks and len(labels) >= (2 if single else 3):
+            ordered = enumerate(reversed(labels))
+            return [Label(k, label.start, label.end) for k, label in ordered]
+        begin = skip(text, i)
+        if at(text, begin) in "-*·●" or class_of(at(text, begin)) == Class.CIRCLED:
+            begin = skip(text, begin + 1)
+        if at(text, begin) in "甲乙丙丁戊" and at(text, begin + 1) in "、.":
+            begin = skip(text, begin + 2)
+        first = at(text, begin)
+        is_word = is_han(first) or (not is_digit(first) and letters(text[begin:last]) >= 4)
+        if not begin < last <= begin + 20 or not is_word or at(text, begin + 1) in "、:":
+            return []
+        labels.append(Label(0, i - (single and i > 0), begin))
+        end = max(i, 1) - 1
+    return []
 
 
 # Formulas
@@ -1147,7 +1178,7 @@ def parts_of(text: str) -> Parts:
         text, notes = rest, notes + more
     body, answer, explanation, lines = split_notes(text)
     body = strip_opening(body)
-    stem, choices = find_choices(body)
+    stem, choices = find_choices(body, unmarked=True)
     return Parts(stem, choices, answer, explanation, notes + lines, any(map(is_han, body)))
 
 
