@@ -79,6 +79,7 @@ _ALIKE = {
     "餽": "馈", "痺": "痹", "簷": "檐", "著": "着",
     **dict.fromkeys("\n\r\x0b\x0c\x85\u2028\u2029", "\n"),
     **dict.fromkeys("\ufdd0\ufdd1\ufdd2", " "),  # no characters: marks of the form
+    **{chr(0xFDD6 + k): chr(ord("A") + k) for k in range(26)},  # ... capitals that stay
 }  # fmt: skip
 _MARKS = ("So", "Sc", "Co")  # symbols, currencies, signs of a font's own
 _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀∃∴∵≈≡~|%°·/*^_'!∑∫∏∂∅↑↓←δ⟨⟩"

@@ -172,8 +172,64 @@ void OutlineReader::fold(Points text) {
     to.resize(size);
 }
 
+// The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
+// XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
+Points OutlineReader::keep_capitals(Points text) {
+    constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
+    const Reader all{tables_, text};
+    const auto is_large = [&](std::size_t i) { return all.at(i) - U'A' < 26; };
+    const auto is_letter = [&](std::size_t i) { return (all.at(i) | 32) - U'a' < 26; };
+    const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
+    const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A)
+        const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
+        if (end == i + 1) return !column && (text[i] > U'H' || !all.is_in(end, U".．、:：)）") || is_letter(i - 2));
+        if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
+        return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
+    };
+    std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
+    runs_.clear();
+    for (std::size_t i = 0, end;; i = end) {
+        while (i < text.size() && (text[i] | 32) - U'a' >= 26) i++;
+        if (i == text.size()) break;
+        for (end = i + 1; is_letter(end);) end++;
+        std::uint32_t own_small = 0, own_large = 0;
+        for (std::size_t k = i; k < end; k++) (is_large(k) ? own_large : own_small) |= bit(text[k]);
+        const bool symbol = is_symbol(i, end);
+        if (own_large && (symbol || end > i + 1)) runs_.push_back(range_of(i, end));
+        if (!symbol) continue;
+        (end > i + 1 ? longer_small : small) |= own_small;
+        (end > i + 1 ? longer_large : large) |= own_large;
+    }
+    if (runs_.empty()) return text;
+    const auto is_han = [&](std::uint32_t c) { return tables_.class_of(c) == Class::han; };
+    const std::uint32_t alone = small & large, words = bit(U'a') | bit(U'i');
+    const bool prose = alone & words && std::ranges::none_of(text, is_han);
+    const std::uint32_t both = (longer_small & longer_large) | (prose ? alone & ~words : alone);
+    cased_.clear();
+    for (const auto [i, end] : runs_) {
+        const bool symbol = both && is_symbol(i, end), single = end == i + 1, behind = all.is(i - 1, Class::digit);
+        const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
+        const auto stands = [&](std::size_t k, std::u32string_view word) {
+            return k < text.size() && begins(text.subspan(k), word);
+        };
+        const bool named = stands(end, U"这个单词") || stands(end, U"这个词") || stands(end, U"一词");
+        const bool word = named || stands(i - 2, U"单词") || (stands(i - 5, U"word ") && !is_letter(i - 6));
+        const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
+        const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
+                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN"))));
+        const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
+        for (std::size_t k = i; k < end; k++) {
+            const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
+            if (!kept || !is_large(k)) continue;
+            if (cased_.empty()) cased_.assign(text.begin(), text.end());
+            cased_[k] += CAPITALS;
+        }
+    }
+    return cased_.empty() ? text : Points(cased_);
+}
+
 void OutlineReader::read(Points text) {
-    fold(text);
+    fold(keep_capitals(text));
     Buffer& notes = notes_.points;
     notes.clear();
     const Searched whole = take_brackets(text_.reader(tables_), rest_, notes);

@@ -44,6 +44,14 @@ SAME = {
             ("//a.org/thumbs/cup.png", "//a.org/cup.png"),
         )
     ],
+    "letter case of prose, labels and names": [
+        ("What is the CAPITAL of France?", "what is the capital of france?"),
+        ("Python的列表怎么排序", "python的列表怎么排序"),
+        ("A dog saw a cat. Who ran?", "a dog saw a cat. who ran?"),
+        ("属于气体的是（A）铁 （B）氧气 （C）硫", "属于气体的是(a)铁 (b)氧气 (c)硫"),
+        ("一个充电宝的容量是5AH", "一个充电宝的容量是5Ah"),
+        ("若A=3，求B", "若a=3，求b"),
+    ],
     "choices without letters": [
         (question + mark.join(["", *choices]), question + mark.join(["", *choices[::-1]]))
         for question, *choices in (
@@ -118,6 +126,19 @@ DIFFERENT = {
         ("若角\uf061大于\uf062，则", "若角\uf062大于\uf061，则"),
         ("求y'''的值", "求y''的值"),
         ("Find the zeros of f''", "Find the zeros of f'"),
+    ],
+    "letter case that means something": [
+        ("红果R对黄果r为显性，Rr与RR杂交，后代是", "红果R对黄果r为显性，Rr与rr杂交，后代是"),
+        ("A cross of Tt and TT gives what?", "A cross of Tt and tt gives what?"),
+        ("色盲女性XbXb与男性XBY结婚", "色盲女性XbXb与男性XbY结婚"),
+        ("n=1, N=2, what is printed by print(n)?", "n=1, N=2, what is printed by print(N)?"),
+        ("激光器的功率是3mW，它能", "激光器的功率是3MW，它能"),
+        ("What can a 3 mV signal do? 8mV", "What can a 3 MV signal do? 8MV"),
+        ("带宽50Mb每秒，下载要多久", "带宽50MB每秒，下载要多久"),
+        ("What does \\w match?", "What does \\W match?"),
+        ("What does grep -v do?", "What does grep -V do?"),
+        ("march这个单词怎么读", "March这个单词怎么读"),
+        ("What does the word Turkey mean?", "What does the word turkey mean?"),
     ],
     "another picture": [
         (f"看图回答问题 ![]({a})", f"看图回答问题 ![]({b})")

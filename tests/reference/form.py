@@ -89,6 +89,46 @@ def is_word(text: str) -> bool:
     return jieba.dt.FREQ.get(text, 0) > 0
 
 
+def is_symbol(text: str, i: int, end: int) -> bool:
+    """Tell whether letters are a symbol: x, Dd or XBXb, no label as A. and (A)."""
+    run = text[i:end]
+    if len(run) == 1 and at(text, i - 1) in "|{" and run in "clr":
+        return False  # a column of a table
+    if len(run) == 1:
+        label = run <= "H" and at(text, end) in ".．、:：)）"
+        return not label or bool(re.match("[A-Za-z]", at(text, i - 2)))
+    if len(run) == 2:
+        return run[0].lower() == run[1].lower()
+    return len(run) <= 6 and run[1:] != run[1:].lower()
+
+
+def keep_capitals(text: str) -> str:
+    """Return the text with what folds to a capital in place of those that stay."""
+    runs = [m.span() for m in re.finditer("[A-Za-z]+", text)]
+    han = any(map(is_han, text))
+    symbols = [text[i:end] for i, end in runs if is_symbol(text, i, end)]
+    alone = {run for run in symbols if len(run) == 1 and (han or run.lower() not in "ai")}
+    both = {c for c in alone if c.swapcase() in alone}
+    longer = {c for run in symbols for c in run if len(run) > 1}
+    both |= {c for c in longer if c.swapcase() in longer}
+    out = list(text)
+    for i, end in runs:
+        run, before = text[i:end], text[:i]
+        if len(run) == 1 and not is_symbol(text, i, end):
+            continue
+        word = re.match("这个单词|这个词|一词", text[end:])
+        word = word or re.search("单词$|(?<![A-Za-z])word $", before)
+        option = re.search(r"\\$|[A-Za-z]{2} -$", before) and len(run) == 1
+        figure = is_digit(at(text, i - 1)) and i > 0
+        first = word or option or (figure and re.match("[KMGT]b$|M[VJN]", run))
+        for k, c in enumerate(run):
+            kept = c in both and is_symbol(text, i, end)
+            kept = kept or (k == 0 and first) or (k == 1 and figure and re.match("m[WHP]", run))
+            if kept and c.isupper():
+                out[i + k] = chr(ord(c) - ord("A") + 0xFDD6)
+    return "".join(out)
+
+
 def at(text: str, i: int) -> str:
     return text[i] if 0 <= i < len(text) else " "
 
@@ -1172,7 +1212,7 @@ class Parts:
 
 def parts_of(text: str) -> Parts:
     """Return the parts of a text."""
-    text, notes = take_brackets(fold(text))
+    text, notes = take_brackets(fold(keep_capitals(text)))
     rest, more = take_sentences(text)
     if letters(rest) >= 4:
         text, notes = rest, notes + more
