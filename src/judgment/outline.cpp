@@ -192,9 +192,17 @@ Points OutlineReader::keep_capitals(Points text) {
         while (i < text.size() && (text[i] | 32) - U'a' >= 26) i++;
         if (i == text.size()) break;
         for (end = i + 1; is_letter(end);) end++;
+        if (end > i + 6) {
+            if (is_large(i) || is_large(i + 1)) runs_.push_back(range_of(i, end));
+            continue;
+        }
         std::uint32_t own_small = 0, own_large = 0;
-        for (std::size_t k = i; k < end; k++) (is_large(k) ? own_large : own_small) |= bit(text[k]);
-        const bool symbol = is_symbol(i, end);
+        for (std::size_t k = i; k < end; k++) {
+            const std::uint32_t is_small = -(text[k] >> 5 & 1);
+            own_small |= bit(text[k]) & is_small;
+            own_large |= bit(text[k]) & ~is_small;
+        }
+        const bool symbol = (own_large || end <= i + 2) && is_symbol(i, end);
         if (own_large && (symbol || end > i + 1)) runs_.push_back(range_of(i, end));
         if (!symbol) continue;
         (end > i + 1 ? longer_small : small) |= own_small;
@@ -212,8 +220,8 @@ Points OutlineReader::keep_capitals(Points text) {
         const auto stands = [&](std::size_t k, std::u32string_view word) {
             return k < text.size() && begins(text.subspan(k), word);
         };
-        const bool named = stands(end, U"这个单词") || stands(end, U"这个词") || stands(end, U"一词");
-        const bool word = named || stands(i - 2, U"单词") || (stands(i - 5, U"word ") && !is_letter(i - 6));
+        const bool named = all.is_in(end, U"这一") && (stands(end, U"这个单词") || stands(end, U"这个词") || stands(end, U"一词"));
+        const bool word = named || (all.is_in(i - 1, U"词 ") && (stands(i - 2, U"单词") || stands(i - 5, U"word ")));
         const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
         const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
                            (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN"))));

@@ -117,7 +117,7 @@ def keep_capitals(text: str) -> str:
         if len(run) == 1 and not is_symbol(text, i, end):
             continue
         word = re.match("这个单词|这个词|一词", text[end:])
-        word = word or re.search("单词$|(?<![A-Za-z])word $", before)
+        word = word or re.search("单词$|word $", before)
         option = re.search(r"\\$|[A-Za-z]{2} -$", before) and len(run) == 1
         figure = is_digit(at(text, i - 1)) and i > 0
         first = word or option or (figure and re.match("[KMGT]b$|M[VJN]", run))
