@@ -140,6 +140,12 @@ DIFFERENT = {
         ("march这个单词怎么读", "March这个单词怎么读"),
         ("What does the word Turkey mean?", "What does the word turkey mean?"),
     ],
+    "which and how many": [
+        ("刑法规定的主刑有哪些？", "刑法规定的主刑有多少？"),
+        ("哪些行星有光环？", "多少行星有光环？"),
+        ("Which planets have rings?", "How many planets have rings?"),
+        ("In which years did it rain?", "In how many years did it rain?"),
+    ],
     "another picture": [
         (f"看图回答问题 ![]({a})", f"看图回答问题 ![]({b})")
         for a, b in (
