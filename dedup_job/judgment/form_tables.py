@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import IntEnum, IntFlag
 from importlib.metadata import version
 from pathlib import Path
@@ -60,35 +60,43 @@ _COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONM
 class Class(IntEnum):
     """What a character is, once it is folded."""
 
-    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED = range(7)
+    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED, MARK = range(8)
 
 
 WORDS = "form_words.txt"
-RAISED, LOWERED = "^", "_"
+RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
 HAN_FIRST, HAN_END = 0x3400, 0xA000
 _ALIKE = {
     **dict(zip("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "abezhikmnoptyx", strict=True)),
     **dict(zip("АВЕКМНОРСТХасеорху", "abekmhopctxaceopxy", strict=True)),
-    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・●", "·"), **dict.fromkeys("△∆Δ", "δ"),
+    **dict.fromkeys("−‐‑–⁃", "-"), **dict.fromkeys("∙•⋅・", "·"), **dict.fromkeys("△∆Δ", "δ"),
     **dict.fromkeys("∣￨", "|"), **dict.fromkeys("′‘’", "'"), **dict.fromkeys("⁄∕", "/"),
     **dict.fromkeys("º˚∘", "°"), "∶": ":", "∼": "~", "⋯": "…", "…": "…", "⩽": "≤", "⩾": "≥",
     "≦": "≤", "≧": "≥", "▁": "_", **{chr(ord("❶") + i): f"({i + 1})" for i in range(10)},
     **dict.fromkeys("「」『』“”", '"'), "〇": "零",
     **dict(zip("【】〔〕〖〗", "[]()[]", strict=True)),
+    **dict(zip("⺠⺬⻄⻅⻆⻉⻋⻑⻓⻔⻘⻙⻚⻛⻜", "民示西见角贝车长长门青韦页风飞", strict=True)),
+    **dict(zip("⻁⻝⻢⻣⻤⻥⻦⻧⻨⻩⻪⻬⻮⻰", "虎食马骨鬼鱼鸟卤麦黄黾齐齿龙", strict=True)),
+    "餽": "馈", "痺": "痹", "簷": "檐", "著": "着",
     **dict.fromkeys("\n\r\x0b\x0c\x85\u2028\u2029", "\n"),
     **dict.fromkeys("\ufdd0\ufdd1\ufdd2", " "),  # no characters: marks of the form
+    **{chr(0xFDD6 + k): chr(ord("A") + k) for k in range(26)},  # ... capitals that stay
 }  # fmt: skip
+_MARKS = ("So", "Sc", "Co")  # symbols, currencies, signs of a font's own
 _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀∃∴∵≈≡~|%°·/*^_'!∑∫∏∂∅↑↓←δ⟨⟩"
 
 
 @functools.cache
 def folds() -> dict[str, tuple[str, str]]:
-    """Return what a character becomes, and RAISED or LOWERED for superscripts and subscripts."""
+    """Return what a character becomes, and RAISED or LOWERED for superscripts and subscripts.
+
+    JOINED: what stands beside it decides, or is decided by it: an accent, 著 in 名著, “髮”.
+    """
     import opencc
 
     han = [chr(point) for point in range(HAN_FIRST, HAN_END)]
-    simple = opencc.OpenCC("t2s").convert("\n".join(han)).split("\n")
+    simple = opencc.OpenCC("hk2s").convert("\n".join(han)).split("\n")
     simplified = {a: b for a, b in zip(han, simple, strict=True) if len(b) == 1}
     found = {}
     for character in map(chr, (*range(PLANE), *MATHEMATICAL)):
@@ -97,9 +105,27 @@ def folds() -> dict[str, tuple[str, str]]:
         script = {"<super>": RAISED, "<sub>": LOWERED}.get(form.partition(" ")[0], "")
         if character in _ALIKE:
             script = ""
+        if plain in _marks() or plain in ('"', "'") or character == "著":
+            script = JOINED
         if plain != character or script:
             found[character] = plain, script
     return found
+
+
+@functools.cache
+def _marks() -> frozenset[str]:
+    return frozenset("".join(unicodedata.normalize("NFD", c)[1:] for c in map(chr, range(PLANE))))
+
+
+def _compositions() -> Iterator[tuple[str, str]]:
+    """Yield pairs of a character and a mark, folded, in any order of marks, and what they are."""
+    for character in map(chr, reversed(range(PLANE))):
+        parts = unicodedata.normalize("NFD", character)
+        for k in range(1, len(parts)):
+            base = unicodedata.normalize("NFC", parts[:k] + parts[k + 1 :])
+            if len(base) == 1:
+                one, whole = (folds().get(c, (c, ""))[0] for c in (base, character))
+                yield one + parts[k], whole
 
 
 def _parts(character: str) -> str:
@@ -113,10 +139,13 @@ def _parts(character: str) -> str:
 
 
 def _plain(character: str, simplified: dict[str, str]) -> str:
-    if character in _ALIKE:
-        return _ALIKE[character]
-    if character.isspace():
+    if character.isspace() and character not in _ALIKE:
         return " "
+    if 10 <= unicodedata.combining(character) <= 35:  # points of Hebrew and Arabic
+        return ""
+    parts = unicodedata.normalize("NFD", character)
+    if parts[0] in _ALIKE:
+        return unicodedata.normalize("NFC", _ALIKE[parts[0]] + parts[1:])
     digit = unicodedata.decimal(character, None)
     return simplified.get(character, character).lower() if digit is None else str(digit)
 
@@ -125,7 +154,7 @@ def class_of(character: str) -> Class:
     """Return what a folded character is; beyond the basic plane, Han characters are letters."""
     point = ord(character)
     if point >= PLANE:
-        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.OTHER
+        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.MARK
     if character in " \n":
         return Class.SPACE
     if HAN_FIRST <= point < HAN_END:
@@ -136,7 +165,11 @@ def class_of(character: str) -> Class:
         return Class.DIGIT
     if character in _SIGNS or unicodedata.category(character) == "Sm":
         return Class.SIGN
-    return Class.LETTER if character.isalpha() else Class.OTHER
+    kind = unicodedata.category(character)
+    if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
+        return Class.LETTER
+    drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, what is not readable
+    return Class.MARK if character in "@&" or (kind in _MARKS and not drawn) else Class.OTHER
 
 
 def _entries(section: str) -> list[str]:
@@ -157,7 +190,8 @@ def phrases() -> dict[str, Phrase]:
 def words() -> dict[str, tuple[int, int]]:
     r"""Return flags and meanings of words, and of commands as \leq, with a number.
 
-    It is the number of a word's set of synonyms, from 1, or the sign that a command stands for.
+    It is the number of a word's set of synonyms, from 1, the sign that a command stands for, or the
+    character that a pair of one and a mark stands for.
     """
     flags: dict[str, int] = {}
     number: dict[str, int] = {}
@@ -171,6 +205,7 @@ def words() -> dict[str, tuple[int, int]]:
         number |= {f"\\{name}": ord(sign) for name in names}
     for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
         number |= dict.fromkeys(line.split(), k)
+    number |= {pair: ord(whole) for pair, whole in _compositions() if len(whole) == 1}
     return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
 
 
@@ -199,7 +234,7 @@ class FormTables(NamedTuple):
     """The tables as arrays; n is the number of the lexicon's nodes. Texts are points and offsets.
 
     folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
-    scripts: uint32 (of these), RAISED or LOWERED, 0 for others.
+    scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
     classes: uint8 (65536,), the Class of each.
     proper: uint8 (n,), 1 for what names a person, a place or an organisation.
     weights: float32 (n,), inverse document frequencies, 0 where there is none.

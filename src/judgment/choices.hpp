@@ -1,4 +1,5 @@
-// The choices of a question: what stands behind A. B. C., or behind 1. 2. 3. 4. where it is short.
+// The choices of a question: what stands behind A. B. C., or behind 1. 2. 3. 4. where it is short; short lines behind
+// a line that asks, with a mark or without; and what stands between | in a line.
 #pragma once
 #include <array>
 
@@ -8,8 +9,9 @@ namespace dedup::judgment {
 
 class ChoiceFinder {
 public:
-    // Ranges of the choices in a text, valid until the next call; the stem ends at `stem`.
-    std::span<const Range> find(const Searched& text) {
+    // Ranges of the choices in a text, valid until the next call; the stem ends at `stem`. unmarked: whether those
+    // without letters and numbers are looked for as well.
+    std::span<const Range> find(const Searched& text, bool unmarked = false) {
         find_labels(text);
         choose_run(text.size());
         if (best_.size() < 3 && std::ranges::any_of(best_, &Label::bare)) choices_.clear();
@@ -18,6 +20,10 @@ public:
             choose_run(text.size());
             const bool is_long = std::ranges::any_of(choices_, [](Range one) { return one.end > one.begin + 40; });
             if (best_.size() < 4 || is_long) choices_.clear();
+        }
+        if (choices_.empty() && unmarked) {
+            find_lines(text);
+            choose_run(text.size());
         }
         stem = choices_.empty() ? text.size() : best_[0].start;
         drop_repeated(text);
@@ -107,6 +113,31 @@ private:
             if (text.at(i) - U'1' < NAMES && text.is_in(i + 1, U".、)")) add(text.at(i) - U'1', i, i + 2);
             i = std::find(text.text.begin() + std::min(i, text.size()), text.text.end(), U'\n') - text.text.begin();
         }
+    }
+
+    // The last lines, behind one that asks, or the parts of a single line behind |. Each is short and begins with a word.
+    void find_lines(const Reader& text) {
+        const bool single = std::ranges::find(text.text, U'\n') == text.text.end();
+        labels_.clear();
+        for (std::size_t i = text.size(), end = i; end > 0 && labels_.size() <= NAMES; end = std::max<std::size_t>(i, 1) - 1) {
+            i = end;
+            while (i > 0 && text.at(i - 1) != (single ? U'|' : U'\n')) i--;
+            std::size_t last = end, begin = text.skip(i);
+            while (last > i && text.is_in(last - 1, U" ,;。:")) last--;
+            const bool asks = text.is_in(last - 1, U"?是_)") || (single && i == 0 && text.part(i, last).letters(4) == 4);
+            if (asks && labels_.size() >= (single ? 2u : 3u)) {
+                std::ranges::reverse(labels_);
+                for (std::size_t k = 0; k < labels_.size(); k++) labels_[k].name = std::uint8_t(k);
+                return;
+            }
+            if (text.is_in(begin, U"-*·●") || text.is(begin, Class::circled)) begin = text.skip(begin + 1);
+            if (text.is_in(begin, U"甲乙丙丁戊") && text.is_in(begin + 1, U"、.")) begin = text.skip(begin + 2);
+            const bool is_word = text.is(begin, Class::han) || (!text.is(begin, Class::digit) &&
+                                                                text.part(begin, std::max(begin, last)).letters(4) == 4);
+            if (last <= begin || last > begin + 20 || !is_word || text.is_in(begin + 1, U"、:")) break;
+            add(0, i - (single && i > 0), begin);
+        }
+        labels_.clear();
     }
 
     std::vector<Label> labels_;

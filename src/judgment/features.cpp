@@ -422,6 +422,7 @@ void Comparer::compare_marks(const Form& a, const Form& b, Comparison& to) {
         return a_.marks != b_.marks;
     };
     const Summary &one = *a.summary, &other = *b.summary;
+    if (one.has_other_signs(other)) to.guards |= "formula"_g;
     if ((one.has_image || other.has_image) && differ(find_images)) to.guards |= "image"_g;
     if (one.has_emphasis && other.has_emphasis && differ(find_emphasised)) to.guards |= "emphasis"_g;
     if (a.answer.size() && b.answer.size() && differ(find_keyed)) to.guards |= "answer"_g;

@@ -7,6 +7,7 @@ constexpr float NUMBER_WEIGHT = 6, CIRCLED_WEIGHT = 3, LETTER_WEIGHT = 4, SYMBOL
 constexpr float BRACKET_WEIGHT = 1, IMAGE_WEIGHT = 8;
 constexpr float UNKNOWN_LATIN = 8, UNKNOWN_WORD = 10, UNKNOWN_CHARACTER = 7;  // in place of an IDF
 constexpr std::array<std::uint32_t, 1> GAP{U'＿'};
+constexpr std::size_t NO_QUOTE = std::numeric_limits<std::size_t>::max();
 constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | ASKS;  // flags that the tables say of a word
 
 // Behind __ or ( ), or 0.
@@ -68,8 +69,14 @@ Range Tokenizer::write(Points text) {
 
 void Tokenizer::put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
     if (emphasised_) flags |= EMPHASISED;
-    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint8_t>(flags), kind});
+    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint8_t>(flags), kind, take_signs()});
     fresh_ = true;
+}
+
+std::uint32_t Tokenizer::take_signs() {
+    const std::uint32_t found = signs_.empty() ? 0 : static_cast<std::uint32_t>(digest(signs_)) | 1;
+    signs_.clear();
+    return found;
 }
 
 void Tokenizer::put(Points text, Kind kind, float weight) {
@@ -140,11 +147,12 @@ Range Tokenizer::read(const Outline& outline, Range part) {
     const Reader text{tables_, outline.text(part)};
     const auto count = [&] { return to_.inner.size() - to_.places.back().inner; };
     const std::size_t begin = count();
+    std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
     clause_ = 0;
     layout_ = {};
     line_ = begin;
     fresh_ = emphasised_ = false;
-    keep_.clear();
+    clear(keep_, signs_);
     for (std::size_t i = 0, end; i < text.size(); i = end) {
         end = i + 1;
         const std::uint32_t c = text.at(i);
@@ -174,14 +182,21 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                     put_image(outline.text(outline.images[image_++]));
                 } else if (c == OPEN_MARK || c == CLOSE_MARK) {
                     emphasised_ = c == OPEN_MARK;
+                } else if (c == U'"') {
+                    if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
+                    quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
+                    quote = end;
                 } else if (const std::size_t behind = blank_end(text, i)) {
                     put(GAP, Kind::blank, 0);
                     end = behind;
                 } else if (tables_.has(c, FormTables::BRACKETS)) {
                     if (keep_.empty()) mark_brackets(text, opened_, keep_);
                     if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
+                    else if (is_mark(text, i)) append(signs_, itself);
                 } else if (text.is(i, Class::sign) && is_operator(text, i)) {
                     put(itself, Kind::symbol, SYMBOL_WEIGHT);
+                } else if (is_mark(text, i)) {
+                    append(signs_, itself);
                 }
         }
         if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
@@ -189,6 +204,7 @@ Range Tokenizer::read(const Outline& outline, Range part) {
             fresh_ = false;
         }
     }
+    if (count() > begin) to_.inner.back().signs += take_signs();
     end_line(count());
     return range_of(begin, count());
 }

@@ -20,13 +20,14 @@ private:
     void put_latin(Points text);
     void put_han(Points run);
     bool denies(Points text) const;
+    std::uint32_t take_signs();
 
     const FormTables& tables_;
     Forms& to_;
     Segmenter segmenter_;
     std::vector<std::size_t> opened_;
     std::vector<bool> keep_;
-    Buffer number_;
+    Buffer number_, signs_;
     std::size_t image_ = 0;
     std::uint32_t clause_ = 0;
     Layout layout_;

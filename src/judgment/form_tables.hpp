@@ -15,8 +15,8 @@
 
 namespace dedup::judgment {
 
-// What a folded character is. letter: of any script but Han; circled: ① and its like.
-enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circled };
+// What a folded character is. letter: of any script but Han; circled: ① and its like; mark: ♀ or £.
+enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circled, mark };
 
 // What a phrase is looked for, as bits.
 enum Phrase : std::uint16_t {
@@ -37,6 +37,7 @@ enum Meaning : std::uint32_t {
 struct FormTables {
     static constexpr std::uint32_t MATHEMATICAL = 0x1D400, MATHEMATICAL_END = 0x1D800;
     static constexpr std::uint32_t FOLDED = PLANE + MATHEMATICAL_END - MATHEMATICAL;  // characters of the table
+    static constexpr std::uint32_t JOINED = U'+';                          // with the character before it
 
     struct Word {
         std::uint32_t flags = 0;
@@ -54,7 +55,7 @@ struct FormTables {
 
     const Lexicon* lexicon = nullptr;
     TextColumn folded;                       // what the characters of the table become
-    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, 0 of others
+    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
     std::span<const Class> classes;          // PLANE
     std::span<const std::uint8_t> proper;    // by node, whether it names a person or the like
     std::span<const float> weights;          // by node, 0 for none
@@ -131,7 +132,7 @@ struct FormTables {
 
     Class class_of(std::uint32_t point) const {
         if (point < PLANE) return classes[point];
-        return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::other;
+        return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::mark;
     }
 
     bool is_plain(std::uint32_t point) const {

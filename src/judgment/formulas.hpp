@@ -22,6 +22,7 @@ public:
         std::size_t i = text.find(0, FormTables::MARKS);
         if (i == text.size()) return text.text;
         text_ = &text;
+        has_pair_ = std::ranges::count(text.text, U'$') != 1;
         latex_ = std::find(text.text.begin() + i, text.text.end(), U'\\') != text.text.end();
         apart_ = false;
         stop_ = 0;
@@ -51,6 +52,8 @@ private:
             case U'{': return open(i);
             case U'}': return close(i + 1);
             case U'$':
+                if (!has_pair_ && (text.is(i - 1, Class::digit) || text.is(i + 1, Class::digit))) break;
+                return i + 1;
             case U'`': return i + 1;
             case U'!':
                 if ((end = image(i))) return end;
@@ -233,6 +236,7 @@ private:
     std::vector<Opened> groups_;
     bool apart_ = false;
     bool latex_ = false;
+    bool has_pair_ = false;  // of $, which are no dollars then
     std::size_t stop_ = 0;
 };
 
@@ -307,8 +311,15 @@ inline bool is_operator(const Reader& text, std::size_t i) {
         case U'<':
         case U'>': return text.at(i - 1) != text.at(i) && text.at(i + 1) != text.at(i);  // << >> quote a title
         case U'_': return text.at(i - 1) != U'_' && text.at(i + 1) != U'_' && is_side(i - 1) && is_side(i + 1);
-        case U'!': return text.is(i - 1, Class::digit) && !is_letter(i + 1);
-        case U'\'': return is_letter(i - 1) && !is_letter(i + 1) && !is_letter(i - 2);
+        case U'!':
+            if (text.is_in(i + 1, U"=(") || is_letter(i + 1)) return !is_letter(i - 1);
+            return text.is(i - 1, Class::digit);
+        case U'\'': {
+            std::size_t k = i - 1, end = i + 1;
+            while (text.at(k) == U'\'') k--;
+            while (text.at(end) == U'\'') end++;
+            return is_letter(k) && !is_letter(end) && !is_letter(k - 1);
+        }
         case U'|': return is_side(i - 1) || is_side(i + 1);
         case U'/':
         case U'·':
@@ -316,6 +327,18 @@ inline bool is_operator(const Reader& text, std::size_t i) {
         case U'~':
         case U'&': return is_side(i - 1) && is_side(i + 1);
         default: return true;
+    }
+}
+
+// Whether what is no token is a sign all the same: ♀ and £, * of **kwargs, [ and : of a[:3].
+inline bool is_mark(const Reader& text, std::size_t i) {
+    switch (text.at(i)) {
+        case U'&':
+        case U'*':
+        case U'·': return true;
+        case U'[': return text.is_plain(i - 1);
+        case U':': return text.at(i - 1) == U'[' || text.at(i + 1) == U']';
+        default: return text.is(i, Class::mark);
     }
 }
 

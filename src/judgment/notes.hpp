@@ -117,6 +117,8 @@ inline std::size_t bracketed_opening(const Reader& text, std::size_t i) {
     if (text.at(i) == U'[') return text.at(close) == U']' && !text.is_in(close + 1, U"{(") ? close + 1 : 0;
     const std::uint32_t century = 10 * (text.at(first) - U'0') + (text.at(first + 1) - U'0');
     if (n == 4 && (century == 19 || century == 20)) return close + 1;
+    const std::size_t named = text.phrase(first, POINTS).length;  // (共10题, 20分)
+    if (named && text.digits(text.skip(first + named)) && text.is_in(close - 1, U"题分")) return close + 1;
     std::size_t j = first + n;
     while (const std::size_t one = n ? 0 : text.phrase(j, NUMERAL).length) j += one;
     if (j == first || n > 3 || text.skip(j) != close) return 0;
@@ -143,9 +145,19 @@ inline std::size_t paper_opening(const Reader& text, std::size_t i) {
     return 0;
 }
 
+// (单选) or 《单选题》, or the number of 一、单选题
+inline std::size_t type_opening(const Reader& text, std::size_t i) {
+    const std::size_t n = text.phrase(i, NUMERAL).length;
+    if (n && text.is_in(i + n, U"、.") && text.phrase(i + n + 1, HEADING).length) return i + n + 1;
+    const std::size_t first = text.skip(i + 1), named = text.phrase(first, HEADING).length;
+    const std::size_t end = text.skip(first + named);
+    return named && text.is_in(i, U"(\"《") && text.is_in(end, U")\"》") ? end + 1 : 0;
+}
+
 // One number or heading that a text begins with: 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3 or 1.2.3
 inline std::size_t opening(const Reader& text, std::size_t i) {
     i = text.skip(i);
+    if (const std::size_t end = type_opening(text, i)) return end;
     if (text.is_in(i, U"([")) return bracketed_opening(text, i);
     if (const std::size_t end = paper_opening(text, i)) return end;
     if (text.at(i) == U'第') {  // 第十二条, and a space
@@ -155,8 +167,9 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
         i = text.skip(i + 1);
     }
     const auto found = text.phrase(i, NUMBERED | HEADING);
+    const std::size_t named = i + found.length;
     if (found.length) {
-        i = text.skip(i + found.length);
+        i = text.skip(named);
         if (text.at(i) == U'.') i = text.skip(i + 1);
     }
     const std::size_t n = text.digits(i), end = text.skip(i + n);
@@ -167,13 +180,26 @@ inline std::size_t opening(const Reader& text, std::size_t i) {
     }
     if (j > i + n && points != 1) return text.is(j, Class::space) ? j : 0;
     if (n > 4 || (n == 0 && !(found.kinds & HEADING))) return 0;
+    const bool apart = text.is(named, Class::space) || text.at(named) == U'(';
+    if (n == 0 && apart && text.is(named - 1, Class::han)) return named;
     if (text.at(end) == U'题' || (text.is_in(end, U".、:)") && !text.is(end + 1, Class::digit))) return end + 1;
-    return found.kinds & NUMBERED ? i + n : 0;
+    return found.kinds & NUMBERED && text.at(named - 1) != U't' ? i + n : 0;  // T1 alone is a name
+}
+
+// Behind a first line that is a date, 2021-04-05 10:20, above an article; 0 if there is none.
+inline std::size_t date_line(const Reader& text) {
+    const std::size_t end = text.find(0, FormTables::BRACKETS);
+    const Reader line = text.part(0, end);
+    const bool is_date = line.digits(0) == 4 && line.size() <= 24 && line.is_in(4, U"-/.年") && line.digits(5);
+    for (std::size_t i = 0; i < line.size(); i++) {
+        if (!line.is(i, Class::digit) && !line.is_in(i, U"-/.:年月日时分 ")) return 0;
+    }
+    return is_date && text.at(end) == U'\n' && text.part(end, text.size()).letters(60) >= 60 ? end + 1 : 0;
 }
 
 // What is behind the numbers, headings and names of papers that a text begins with.
 inline Searched behind_opening(const Searched& text) {
-    std::size_t i = 0;
+    std::size_t i = date_line(text);
     for (std::size_t j; (j = opening(text, i)) > i; i = j) {
         if (goes_on(text, j, text.at(text.skip(i)) == U'(' ? JOINT | HANGER : JOINT)) break;
     }
@@ -254,8 +280,12 @@ public:
             const bool is_answer = kinds & ANSWER, is_line = !is_answer && kinds & LINE;
             std::size_t task = begin + find_part(text.part(begin, end), is_line);  // where it goes on
             const Searched piece = text.part(begin, task);
-            const std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
-                                             : std::ranges::find(piece.text, U'\n') - piece.text.begin();
+            std::size_t stop = is_line ? piece.find(0, FormTables::ENDS)
+                                       : std::ranges::find(piece.text, U'\n') - piece.text.begin();
+            const Searched behind = piece.part(stop, piece.size());  // 难度：易 下列哪一项...? A. is no note to its end
+            const bool asks = is_line && !count && (piece.at(stop) == U'?' || (!finder.find(behind).empty() &&
+                                                                               !behind.part(0, finder.stem).letters(1)));
+            if (asks) stop = std::find(piece.text.begin() + piece.skip(0), piece.text.end(), U' ') - piece.text.begin();
             const Reader line = piece.part(0, stop), rest = piece.part(std::min(stop + 1, piece.size()), piece.size());
             const std::size_t letters = piece.letters();
             bool more = !is_line && !finder.find(piece).empty();
@@ -265,7 +295,7 @@ public:
             }
             if (more) {
                 task = start;
-            } else if (is_line && line.letters() > 60) {
+            } else if (is_line && (line.letters() > 60 || (asks && stop == piece.size()))) {
                 task = begin;
             } else if (is_line) {
                 add(line, notes);

@@ -33,12 +33,54 @@ bool is_passing(Points name) {
     return name.empty() || is_one_of(name, WORDS) || std::ranges::any_of(BEGINNINGS, begins_with);
 }
 
+constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
+                                         U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"};
+
+// Whether a part of an address says how large a picture is: 300x200, 720w, thumb.
+bool is_size(const Reader& part) {
+    static constexpr std::u32string_view UNITS[] = {U"w", U"h", U"px"},
+                                         WORDS[] = {U"thumb", U"thumbs", U"thumbnail", U"preview", U"scaled"};
+    const std::size_t n = part.digits(0), m = part.at(n) == U'x' ? part.digits(n + 1) : 0;
+    if (n < 2) return is_one_of(part.text, WORDS);
+    return is_one_of(part.text.subspan(n), UNITS) || (m > 1 && n + m > 4 && n + 1 + m == part.size());
+}
+
+// Where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; 0 if there is none.
+std::size_t file_end(const Reader& part) {
+    for (const auto type : FILES) {
+        const auto found = std::ranges::search(part.text, type);
+        const std::size_t end = found.end() - part.text.begin(), n = part.digits(end + 1);
+        const bool ends = end == part.size() || part.is_in(end, U"!@") || (n > 1 && part.at(end + 1 + n) == U'x');
+        if (!found.empty() && end > type.size() + 1 && part.at(end - type.size() - 1) == U'.' && ends) return end;
+    }
+    return 0;
+}
+
+// Appends an address without sizes: 1.png of 1_720w.png, 1-300x200.png, max/60/1.png and 1.png/220px-1.png.
+void append_sizeless(const Reader& address, Buffer& to) {
+    bool wanted = false;  // a number is a size
+    for (std::size_t i = 0, end; i < address.size(); i = end + 1) {
+        end = std::find(address.text.begin() + i, address.text.end(), U'/') - address.text.begin();
+        const Reader part = address.part(i, end);
+        std::size_t stop = file_end(part);
+        if (stop || end == address.size()) {  // the file
+            const std::size_t dot = stop ? find_last(part.text.first(stop), U'.') - 1 : part.size();
+            std::size_t mark = dot;
+            while (mark > 1 && !part.is_in(mark - 1, U"_-")) mark--;
+            const bool sized = mark > 1 && (is_size(part.part(mark, dot)) || (begins(part.text, U"v2-") && mark > 3));
+            stop = stop ? stop : part.size();
+            append(to, part.text.first(sized ? mark - 1 : dot));
+            return append(to, part.text.subspan(dot, stop - dot));
+        }
+        if (!is_size(part) && !(wanted && part.digits(0) == part.size())) append(to, address.text.subspan(i, end + 1 - i));
+        wanted = std::ranges::equal(part.text, std::u32string_view(U"max"));
+    }
+}
+
 // Appends what a picture is known by: the file's name where it is one by itself, else the address without protocol; and
 // the parameters that name it. Of a picture's file few do. All that follows the path does if nothing else names it.
 void append_image_key(const Reader& address, Buffer& to) {
-    static constexpr std::u32string_view FILES[] = {U"png", U"jpg",  U"jpeg", U"gif", U"bmp", U"webp", U"svg",
-                                                    U"wmf", U"tiff", U"mp3",  U"wav", U"m4a", U"mp4"},
-                                         NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
+    static constexpr std::u32string_view NAMES[] = {U"id", U"fileid", U"imgid", U"picid", U"file", U"filename", U"key",
                                                     U"page", U"index", U"top_left_x", U"top_left_y"};
     static constexpr std::u32string_view NAMELESS = U"image";
     const Points all = address.text;
@@ -48,8 +90,11 @@ void append_image_key(const Reader& address, Buffer& to) {
     const auto has_digit = [&](Points text) {
         return std::ranges::any_of(text, [&](std::uint32_t c) { return address.tables.class_of(c) == Class::digit; });
     };
-    const Points whole = begins(all, U"data:") ? all : cut(all, U"?#");
-    const Points behind = all.subspan(whole.size());
+    Buffer sizeless;
+    const bool is_data = begins(all, U"data:");
+    const Points written = is_data ? all : cut(all, U"?#"), behind = all.subspan(written.size());
+    if (!is_data) append_sizeless({address.tables, written}, sizeless);
+    const Points whole = is_data ? all : Points(sizeless);
     const auto host = std::ranges::search(whole, std::u32string_view(U"//"));
     const Points path = host.empty() ? whole : whole.subspan(host.end() - whole.begin());
     const Points name = whole.subspan(find_last(whole, U'/'));
@@ -70,23 +115,49 @@ void append_image_key(const Reader& address, Buffer& to) {
 
 }  // namespace
 
+// What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
+// quotation marks name is as it is written: “髮” is not “發”.
+std::uint32_t OutlineReader::join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
+    const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
+    const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
+    if (point == U'著') {
+        const auto is_word = [&](std::array<std::uint32_t, 2> both) { return tables_.lexicon->holds(both); };
+        const bool of_word = is_word({last, point}) || is_word({point, next < PLANE ? tables_.single[next] : next});
+        return of_word ? point : folded;
+    }
+    if (folded == U'"' || folded == U'\'') {
+        const bool written = tables_.class_of(named) == Class::han || (U'A' <= named && named <= U'Z');
+        if (written && before.size() > 1 && before[before.size() - 2] == folded) before.back() = named;
+        return folded;
+    }
+    const std::uint32_t whole = tables_.word(std::array{last, folded}).number;
+    if (whole) before.back() = whole;
+    return whole ? 0 : folded;
+}
+
 // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
 void OutlineReader::fold(Points text) {
     Buffer& to = text_.points;
     to.resize(text.size());  // there is always room for as many as are left
     std::size_t size = 0;
-    std::uint32_t script = 0;
+    std::uint32_t script = 0, joined = 0;
     const auto put = [&](std::uint32_t point) {
         to.push_back(0);
         to[size++] = point;
     };
-    for (const std::uint32_t point : text) {
+    for (const std::uint32_t& point : text) {
         if (!script && point < PLANE && tables_.single[point]) {
             to[size++] = tables_.single[point];
             continue;
         }
         const std::size_t place = tables_.folded_place(point);
-        const std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
+        std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
+        Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
+        if (now == FormTables::JOINED) {
+            joined = join(text, &point - text.data(), std::span(to).first(size));
+            folded = Points(&joined, joined != 0);
+            now = script;
+        }
         if (now != script) {
             if (script) put(U'}');
             if (now) {
@@ -95,14 +166,78 @@ void OutlineReader::fold(Points text) {
             }
             script = now;
         }
-        for (const std::uint32_t one : place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1)) put(one);
+        for (const std::uint32_t one : folded) put(one);
     }
     if (script) put(U'}');
     to.resize(size);
 }
 
+// The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
+// XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
+Points OutlineReader::keep_capitals(Points text) {
+    constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
+    const Reader all{tables_, text};
+    const auto is_large = [&](std::size_t i) { return all.at(i) - U'A' < 26; };
+    const auto is_letter = [&](std::size_t i) { return (all.at(i) | 32) - U'a' < 26; };
+    const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
+    const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A)
+        const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
+        if (end == i + 1) return !column && (text[i] > U'H' || !all.is_in(end, U".．、:：)）") || is_letter(i - 2));
+        if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
+        return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
+    };
+    std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
+    runs_.clear();
+    for (std::size_t i = 0, end;; i = end) {
+        while (i < text.size() && (text[i] | 32) - U'a' >= 26) i++;
+        if (i == text.size()) break;
+        for (end = i + 1; is_letter(end);) end++;
+        if (end > i + 6) {
+            if (is_large(i) || is_large(i + 1)) runs_.push_back(range_of(i, end));
+            continue;
+        }
+        std::uint32_t own_small = 0, own_large = 0;
+        for (std::size_t k = i; k < end; k++) {
+            const std::uint32_t is_small = -(text[k] >> 5 & 1);
+            own_small |= bit(text[k]) & is_small;
+            own_large |= bit(text[k]) & ~is_small;
+        }
+        const bool symbol = (own_large || end <= i + 2) && is_symbol(i, end);
+        if (own_large && (symbol || end > i + 1)) runs_.push_back(range_of(i, end));
+        if (!symbol) continue;
+        (end > i + 1 ? longer_small : small) |= own_small;
+        (end > i + 1 ? longer_large : large) |= own_large;
+    }
+    if (runs_.empty()) return text;
+    const auto is_han = [&](std::uint32_t c) { return tables_.class_of(c) == Class::han; };
+    const std::uint32_t alone = small & large, words = bit(U'a') | bit(U'i');
+    const bool prose = alone & words && std::ranges::none_of(text, is_han);
+    const std::uint32_t both = (longer_small & longer_large) | (prose ? alone & ~words : alone);
+    cased_.clear();
+    for (const auto [i, end] : runs_) {
+        const bool symbol = both && is_symbol(i, end), single = end == i + 1, behind = all.is(i - 1, Class::digit);
+        const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
+        const auto stands = [&](std::size_t k, std::u32string_view word) {
+            return k < text.size() && begins(text.subspan(k), word);
+        };
+        const bool named = all.is_in(end, U"这一") && (stands(end, U"这个单词") || stands(end, U"这个词") || stands(end, U"一词"));
+        const bool word = named || (all.is_in(i - 1, U"词 ") && (stands(i - 2, U"单词") || stands(i - 5, U"word ")));
+        const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
+        const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
+                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN"))));
+        const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
+        for (std::size_t k = i; k < end; k++) {
+            const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
+            if (!kept || !is_large(k)) continue;
+            if (cased_.empty()) cased_.assign(text.begin(), text.end());
+            cased_[k] += CAPITALS;
+        }
+    }
+    return cased_.empty() ? text : Points(cased_);
+}
+
 void OutlineReader::read(Points text) {
-    fold(text);
+    fold(keep_capitals(text));
     Buffer& notes = notes_.points;
     notes.clear();
     const Searched whole = take_brackets(text_.reader(tables_), rest_, notes);
@@ -111,7 +246,7 @@ void OutlineReader::read(Points text) {
     const bool enough = rest.letters(4) >= 4;
     if (!enough) notes.resize(taken);
     const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
-    const auto choices = finder_.find(body);
+    const auto choices = finder_.find(body, true);
     const Searched stem = body.part(0, finder_.stem);
     bool han = false;
     for (std::size_t i = 0; i < body.size() && !han; i++) han = body.is(i, Class::han);

@@ -11,6 +11,8 @@ public:
     void read(Points text);
 
 private:
+    std::uint32_t join(Points text, std::size_t i, std::span<std::uint32_t> before) const;
+    Points keep_capitals(Points text);
     void fold(Points text);
     Range add(Points points);
     Range write(const Searched& part);
@@ -21,7 +23,8 @@ private:
     NoteSplitter splitter_;
     Flattener flattener_;
     SearchedText text_, rest_, body_, notes_;
-    Buffer images_;
+    Buffer images_, cased_;
+    std::vector<Range> runs_;
     std::vector<std::size_t> image_ends_;
 };
 

@@ -43,6 +43,17 @@ Letters LetterCounter::letters() const {
     return letters;
 }
 
+bool Summary::has_other_signs(const Summary& other) const {
+    for (auto one = signs.begin(), its = other.signs.begin(); one != signs.end() && its != other.signs.end();) {
+        const bool same = one->context == its->context;
+        if (same && one->signs != its->signs) return true;
+        const bool first = one->context <= its->context;
+        its += same || !first;
+        one += first;
+    }
+    return false;
+}
+
 Summary Summarizer::summarize(const Form& form) {
     Summary summary;
     summarize_choices(form, summary);
@@ -63,10 +74,14 @@ Summary Summarizer::summarize(const Form& form) {
         summary.notation += is_notation(token);
         summary.last_clause = std::max(summary.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
+    std::uint64_t before = 0;
     for (const Token& token : form.of(asked_of(form))) {
+        if (token.signs) summary.signs.push_back({std::rotl(before, 1) ^ token.key, token.signs});
+        before = token.key;
         summary.has_image |= token.kind == Kind::image;
         summary.has_emphasis |= (token.flags & EMPHASISED) != 0;
     }
+    std::ranges::stable_sort(summary.signs, {}, &Sign::context);
     counter_.add(content(form, stem));
     summary.letters = counter_.letters();
     return summary;

@@ -60,6 +60,12 @@ struct Clause {
     std::uint64_t key;
 };
 
+// Signs that are no tokens, and a hash of the tokens that they stand between.
+struct Sign {
+    std::uint64_t context;
+    std::uint32_t signs;
+};
+
 struct Summary {
     // Of the stem.
     std::vector<Clause> clauses;
@@ -72,12 +78,15 @@ struct Summary {
     // Of stem and choices.
     Letters letters;
     bool has_image = false, has_emphasis = false;
+    std::vector<Sign> signs;  // ascending by context
     // Of choices: the plain text of each, one after the other, and a hash of the words of each.
     Letters choice_letters;
     Buffer choices;
     std::vector<std::size_t> ends;
     std::vector<std::uint64_t> keys;
 
+    // Whether other signs stand at one place; one more or fewer is layout.
+    bool has_other_signs(const Summary& other) const;
     Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
 };
 

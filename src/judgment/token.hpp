@@ -32,6 +32,7 @@ struct Token {
     std::uint32_t clause;  // counts up within each part
     std::uint8_t flags;
     Kind kind;
+    std::uint32_t signs;  // hash of those before it that are no tokens, of the last one behind it as well; 0 if none
 };
 
 struct Range {

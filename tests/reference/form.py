@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import pairwise
 
@@ -38,6 +38,7 @@ class Token:
     clause: int
     flags: Flag
     key: int  # what it is compared by
+    signs: str = ""  # before it, which are no tokens
 
 
 @dataclass
@@ -73,13 +74,72 @@ def _utf32(text: str) -> bytes:
 def fold(text: str) -> str:
     """Return characters as they are compared; superscripts and subscripts as ^{...} and _{...}."""
     out, script = "", ""
-    for character in text:
+    for i, character in enumerate(text):
         plain, raised = tables.folds().get(character, (character, ""))
+        if raised == tables.JOINED:
+            raised = script
+            whole = tables.words().get(out[-1:] + plain, (0, 0))[1]
+            if whole and plain not in ("'", '"'):
+                out = out[:-1] + chr(whole)
+                continue
+            named = at(text, i - 1) if i else " "
+            written = is_han(named) or "A" <= named <= "Z"
+            if plain in ("'", '"') and out[-2:-1] == plain and written:
+                out = out[:-1] + named
+            behind = tables.folds().get(at(text, i + 1), (at(text, i + 1), ""))[0]
+            before = at(out, len(out) - 1)
+            if character == "著" and (is_word(f"{before}著") or is_word(f"著{behind}")):
+                plain = character
         if raised != script:
             out += ("}" if script else "") + (f"{raised}{{" if raised else "")
             script = raised
         out += plain
     return out + ("}" if script else "")
+
+
+def is_word(text: str) -> bool:
+    jieba.dt.check_initialized()
+    return jieba.dt.FREQ.get(text, 0) > 0
+
+
+def is_symbol(text: str, i: int, end: int) -> bool:
+    """Tell whether letters are a symbol: x, Dd or XBXb, no label as A. and (A)."""
+    run = text[i:end]
+    if len(run) == 1 and at(text, i - 1) in "|{" and run in "clr":
+        return False  # a column of a table
+    if len(run) == 1:
+        label = run <= "H" and at(text, end) in ".．、:：)）"
+        return not label or bool(re.match("[A-Za-z]", at(text, i - 2)))
+    if len(run) == 2:
+        return run[0].lower() == run[1].lower()
+    return len(run) <= 6 and run[1:] != run[1:].lower()
+
+
+def keep_capitals(text: str) -> str:
+    """Return the text with what folds to a capital in place of those that stay."""
+    runs = [m.span() for m in re.finditer("[A-Za-z]+", text)]
+    han = any(map(is_han, text))
+    symbols = [text[i:end] for i, end in runs if is_symbol(text, i, end)]
+    alone = {run for run in symbols if len(run) == 1 and (han or run.lower() not in "ai")}
+    both = {c for c in alone if c.swapcase() in alone}
+    longer = {c for run in symbols for c in run if len(run) > 1}
+    both |= {c for c in longer if c.swapcase() in longer}
+    out = list(text)
+    for i, end in runs:
+        run, before = text[i:end], text[:i]
+        if len(run) == 1 and not is_symbol(text, i, end):
+            continue
+        word = re.match("这个单词|这个词|一词", text[end:])
+        word = word or re.search("单词$|word $", before)
+        option = re.search(r"\\$|[A-Za-z]{2} -$", before) and len(run) == 1
+        figure = is_digit(at(text, i - 1)) and i > 0
+        first = word or option or (figure and re.match("[KMGT]b$|M[VJN]", run))
+        for k, c in enumerate(run):
+            kept = c in both and is_symbol(text, i, end)
+            kept = kept or (k == 0 and first) or (k == 1 and figure and re.match("m[WHP]", run))
+            if kept and c.isupper():
+                out[i + k] = chr(ord(c) - ord("A") + 0xFDD6)
+    return "".join(out)
 
 
 def at(text: str, i: int) -> str:
@@ -256,6 +316,12 @@ def split_notes(text: str) -> tuple[str, str, str, str]:
         task = begin + find_part(text[begin:end], source=is_line)
         piece = text[begin:task]
         line = re.match("[^\n。?!]*" if is_line else "[^\n]*", piece)[0]
+        behind = piece[len(line) :]
+        stem, choices = find_choices(behind)
+        listing = bool(choices) and letters(stem) == 0
+        asks = is_line and letters(body) == 0 and (behind[:1] == "?" or listing)
+        if asks:
+            line = re.match("[ \n]*[^ ]*", piece)[0]
         rest = piece[len(line) + 1 :]
         more = bool(not is_line and find_choices(piece)[1])
         if not is_line and not more and not answer and out + letters(piece) > letters(body):
@@ -263,7 +329,7 @@ def split_notes(text: str) -> tuple[str, str, str, str]:
             more = not listed
         if more:
             body += text[start:end]
-        elif is_line and letters(line) > 60:
+        elif is_line and (letters(line) > 60 or (asks and line == piece)):
             body += "\n" + text[begin:end]
         elif is_line:
             notes += line + "\n"
@@ -348,13 +414,30 @@ def strip_opening(text: str) -> str:
 
 def opening_end(text: str) -> int:
     """Return the place behind the numbers, headings and names of papers that a text begins with."""
-    i = 0
+    i = date_line(text)
     while (j := opening(text, i)) > i:
         bracket = at(text, skip(text, i)) == "("
         if goes_on(text, j, Phrase.JOINT | Phrase.HANGER if bracket else Phrase.JOINT):
             break
         i = j
     return i
+
+
+def date_line(text: str) -> int:
+    """Return the place behind a first line that is a date above an article, or 0."""
+    found = re.match(r"(?=[^\n]{,24}\n)[0-9]{4}[-/.年][0-9][-0-9/.:年月日时分 ]*\n", text)
+    return found.end() if found and letters(text[found.end() :]) >= 60 else 0
+
+
+def type_opening(text: str, i: int) -> int:
+    """Return the place behind (单选) or 《单选题》, or the number of 一、单选题; or 0."""
+    n = phrase(text, i, Phrase.NUMERAL)[0]
+    if n and at(text, i + n) in "、." and phrase(text, i + n + 1, Phrase.HEADING)[0]:
+        return i + n + 1
+    first = skip(text, i + 1)
+    named = phrase(text, first, Phrase.HEADING)[0]
+    end = skip(text, first + named)
+    return end + 1 if named and at(text, i) in '("《' and at(text, end) in ')"》' else 0
 
 
 def goes_on(text: str, i: int, kinds: Phrase) -> bool:
@@ -371,14 +454,15 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
     n = phrase(text, i, kinds)[0]
     if not n or not is_han(at(text, i)):
         return n > 0 and not is_plain(at(text, i + n))
-    jieba.dt.check_initialized()
     longer = (text[i : i + size] for size in range(n + 1, n + 4) if i + size <= len(text))
-    return not any(jieba.dt.FREQ.get(word, 0) for word in longer)
+    return not any(map(is_word, longer))
 
 
 def opening(text: str, i: int) -> int:
     """Return the place behind 12. or 第12题 or question 12 or 单选题 3、 or 1-2-3; or 0."""
     i = skip(text, i)
+    if end := type_opening(text, i):
+        return end
     if at(text, i) in "([":
         return bracketed_opening(text, i)
     if end := paper_opening(text, i):
@@ -389,8 +473,9 @@ def opening(text: str, i: int) -> int:
     if at(text, i) == "第":
         i = skip(text, i + 1)
     n, kinds = phrase(text, i, Phrase.NUMBERED | Phrase.HEADING)
+    named = i + n
     if kinds:
-        i = skip(text, i + n)
+        i = skip(text, named)
         i = skip(text, i + 1) if at(text, i) == "." else i
     n = digits(text, i)
     end, j = skip(text, i + n), i + n
@@ -402,9 +487,12 @@ def opening(text: str, i: int) -> int:
         return j if class_of(at(text, j)) == Class.SPACE else 0
     if n > 4 or (n == 0 and not kinds & Phrase.HEADING):
         return 0
+    apart = class_of(at(text, named)) == Class.SPACE or at(text, named) == "("
+    if n == 0 and apart and is_han(at(text, named - 1)):
+        return named
     if at(text, end) == "题" or (at(text, end) in ".、:)" and not is_digit(at(text, end + 1))):
         return end + 1
-    return i + n if kinds & Phrase.NUMBERED else 0
+    return i + n if kinds & Phrase.NUMBERED and at(text, named - 1) != "t" else 0
 
 
 def paper_opening(text: str, i: int) -> int:
@@ -429,7 +517,11 @@ def bracketed_opening(text: str, i: int) -> int:
         return 0
     if text[i] == "[":
         return close + 1 if text[close] == "]" and at(text, close + 1) not in "{(" else 0
-    inner = text[skip(text, i + 1) : close].rstrip(SPACES)
+    first = skip(text, i + 1)
+    named = phrase(text, first, Phrase.POINTS)[0]
+    if named and digits(text, skip(text, first + named)) and text[close - 1] in "题分":
+        return close + 1
+    inner = text[first:close].rstrip(SPACES)
     n = digits(inner, 0)
     if n == 4 and inner[:2] in ("19", "20"):
         return close + 1
@@ -456,8 +548,11 @@ class Label:
     bare: bool = False
 
 
-def find_choices(text: str) -> tuple[str, list[str]]:
-    """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines."""
+def find_choices(text: str, unmarked: bool = False) -> tuple[str, list[str]]:
+    """Return the stem, and choices behind A. B. C., or short ones behind 1. 2. 3. 4. on lines.
+
+    unmarked: or on lines behind one that asks, or between | in a text of one line.
+    """
     best = longest_run(find_labels(text))
     if len(best) < 3 and any(label.bare for label in best):
         best = []
@@ -466,6 +561,8 @@ def find_choices(text: str) -> tuple[str, list[str]]:
         ends = [label.start for label in best[1:]] + [len(text)]
         if len(best) < 4 or any(end - x.end > 40 for x, end in zip(best, ends, strict=True)):
             best = []
+    if not best and unmarked:
+        best = longest_run(find_lines(text))
     if not best:
         return text, []
     edges = [*best, Label(0, len(text), 0)]
@@ -537,6 +634,32 @@ def find_figures(text: str) -> list[Label]:
     return labels
 
 
+def find_lines(text: str) -> list[Label]:
+    """Return the last lines, behind one that asks, or the parts of a single line behind |."""
+    single = "\n" not in text
+    labels: list[Label] = []
+    end = len(text)
+    while end > 0 and len(labels) <= len(LABELS):
+        i = text.rfind("|" if single else "\n", 0, end) + 1
+        last = i + len(text[i:end].rstrip(" ,;。:"))
+        asks = at(text, last - 1) in "?是_)" or (single and i == 0 and letters(text[:last]) >= 4)
+        if asks and len(labels) >= (2 if single else 3):
+            ordered = enumerate(reversed(labels))
+            return [Label(k, label.start, label.end) for k, label in ordered]
+        begin = skip(text, i)
+        if at(text, begin) in "-*·●" or class_of(at(text, begin)) == Class.CIRCLED:
+            begin = skip(text, begin + 1)
+        if at(text, begin) in "甲乙丙丁戊" and at(text, begin + 1) in "、.":
+            begin = skip(text, begin + 2)
+        first = at(text, begin)
+        is_word = is_han(first) or (not is_digit(first) and letters(text[begin:last]) >= 4)
+        if not begin < last <= begin + 20 or not is_word or at(text, begin + 1) in "、:":
+            return []
+        labels.append(Label(0, i - (single and i > 0), begin))
+        end = max(i, 1) - 1
+    return []
+
+
 # Formulas
 
 
@@ -595,7 +718,9 @@ class Flattener:
                     c = "-"
                 elif c == "~" and latex:
                     c = " "
-                if c not in "$`":
+                dollar = c == "$" and text.count("$") == 1
+                dollar = dollar and (is_digit(at(text, i - 1)) or is_digit(at(text, i + 1)))
+                if c not in "$`" or dollar:
                     self.put(c)
                 i += 1
         return "".join(self.out)
@@ -696,7 +821,8 @@ class Flattener:
         return end + 1
 
 
-_FILE = re.compile(r".*\.(png|jpe?g|gif|bmp|webp|svg|wmf|tiff|mp3|wav|m4a|mp4)", re.DOTALL)
+_FILES = ["png", "jpg", "jpeg", "gif", "bmp", "webp", "svg", "wmf", "tiff", "mp3", "wav"]
+_FILES += ["m4a", "mp4"]
 _NAMING = {"id", "fileid", "imgid", "picid", "file", "filename", "key", "page", "index"}
 _NAMING |= {"top_left_x", "top_left_y"}
 _PASSING = {
@@ -751,6 +877,43 @@ _PASSING = {
 _PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
 
 
+def is_size(part: str) -> bool:
+    """Tell whether it says how large a picture is: 300x200, 720w, thumb."""
+    if both := re.fullmatch("([0-9]{2,})x([0-9]{2,})", part):
+        return len(both[1]) + len(both[2]) > 4
+    return bool(re.fullmatch("[0-9]{2,}(w|h|px)|thumbs?|thumbnail|preview|scaled", part))
+
+
+def without_size(address: str) -> str:
+    """Return an address without sizes: 1_720w.png, 1-300x200.png, max/60/1.png, 1.png/220px-1."""
+    parts, out, wanted = address.split("/"), "", False
+    for k, part in enumerate(parts):
+        end = file_end(part)
+        if end or k == len(parts) - 1:
+            dot = part.rfind(".", 0, end) if end else len(part)
+            mark = max(part.rfind(c, 0, dot) for c in "_-")
+            zhihu = part.startswith("v2-") and mark > 2
+            sized = mark > 0 and (is_size(part[mark + 1 : dot]) or zhihu)
+            return out + part[: mark if sized else dot] + part[dot : end or len(part)]
+        if not is_size(part) and not (wanted and all(map(is_digit, part))):
+            out += f"{part}/"
+        wanted = part == "max"
+    return out
+
+
+def file_end(part: str) -> int:
+    """Return where the name of a file ends: x.png of x.png!thumb or x.jpg_300x300.jpg; or 0."""
+    for kind in _FILES:
+        start = part.find(kind)
+        end = start + len(kind)
+        n = digits(part, end + 1)
+        sized = n > 1 and at(part, end + 1 + n) == "x"
+        is_end = end == len(part) or at(part, end) in "!@" or sized
+        if start > 1 and part[start - 1] == "." and is_end:
+            return end
+    return 0
+
+
 def image_key(address: str) -> str:
     """Return the file's name where it is one by itself, else the address without protocol.
 
@@ -758,11 +921,12 @@ def image_key(address: str) -> str:
     """
     whole = address if address.startswith("data:") else re.split("[?#]", address)[0]
     behind = address[len(whole) :]
+    whole = whole if whole.startswith("data:") else without_size(whole)
     before, protocol, path = whole.partition("//")
     path = path if protocol else before
     name = whole.rpartition("/")[2]
     own = len(name.rpartition(".")[0] or name) >= 8 and any(map(is_digit, name))
-    is_file = bool(_FILE.fullmatch(name))
+    is_file = "." in name and name.rpartition(".")[2] in _FILES
     kept = ""
     for part in re.findall("[?&][^&]*", behind.split("#")[0]):
         given = part[1:].split("=")[0]
@@ -832,7 +996,7 @@ class Tokenizer:
         self.tokens: list[Token] = []
         self.lines: list[list[Token]] = [[]]
         self.provisions: list[int] = []  # tokens before each
-        self.clause, self.fresh, self.emphasised = 0, False, False
+        self.clause, self.fresh, self.emphasised, self.signs = 0, False, False, ""
 
     def put(
         self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
@@ -848,13 +1012,15 @@ class Tokenizer:
             weight = WEIGHTS.get(kind, 0.0)
         weight = float(np.float32(weight))
         key = synonym or xxhash.xxh3_64_intdigest(_utf32(text))
-        self.tokens.append(Token(text, kind, weight, self.clause, flags, key))
+        self.tokens.append(Token(text, kind, weight, self.clause, flags, key, self.signs))
         self.lines[-1].append(self.tokens[-1])
+        self.signs = ""
         self.fresh = True
 
     def run(self) -> list[Token]:
         """Return the tokens."""
         text, keep, i = self.text, kept_brackets(self.text), 0
+        quote, quoted = 0, None
         while i < len(text):
             c, kind, end = text[i], class_of(text[i]), i + 1
             if c == "\n" and self.lines[-1]:
@@ -865,6 +1031,10 @@ class Tokenizer:
                 self.put(next(self.images, ""), Kind.IMAGE)
             elif c in (OPEN, CLOSE):
                 self.emphasised = c == OPEN
+            elif c == '"':
+                if quoted == len(self.tokens):
+                    self.signs += text[quote:i]
+                quoted, quote = len(self.tokens) if quoted is None else None, end
             elif blank := blank_end(text, i):
                 self.put("＿", Kind.BLANK)
                 end = blank
@@ -886,15 +1056,20 @@ class Tokenizer:
                     end += 1
                 for word in jieba.cut(text[i:end]):
                     self.put_han(word)
-            elif c in "()[]":
-                if i in keep:
-                    self.put(c, Kind.SYMBOL, 1.0)
+            elif c in "()[]" and i in keep:
+                self.put(c, Kind.SYMBOL, 1.0)
             elif kind == Class.SIGN and is_operator(text, i):
                 self.put(c, Kind.SYMBOL)
+            elif is_mark(text, i):
+                self.signs += c
             if c in CLAUSE_ENDS and self.fresh and end == i + 1 and not within(text, i):
                 self.clause += 1
                 self.fresh = False
             i = end
+        if self.tokens and self.signs:
+            last = self.tokens[-1]
+            self.tokens[-1] = replace(last, signs=f"{last.signs} {self.signs}")
+            next(line for line in reversed(self.lines) if line)[-1] = self.tokens[-1]
         return self.tokens
 
     def put_latin(self, text: str) -> None:
@@ -1016,14 +1191,25 @@ def is_operator(text: str, i: int) -> bool:
     if c == "_":
         return before != "_" and after != "_" and is_side(before) and is_side(after)
     if c == "!":
-        return is_digit(before) and not is_letter(after)
+        goes = after in "=(" or is_letter(after)
+        return not is_letter(before) if goes else is_digit(before)
     if c == "'":
-        return is_letter(before) and not is_letter(after) and not is_letter(at(text, i - 2))
+        k, end = len(text[:i].rstrip("'")) - 1, len(text) - len(text[i:].lstrip("'"))
+        alone = is_letter(at(text, k)) and not is_letter(at(text, k - 1))
+        return alone and not is_letter(at(text, end))
     if c == "/":
         return is_side(before) and is_side(after)
     if c in "·*~&":
         return is_side(before) and is_side(after)
     return True
+
+
+def is_mark(text: str, i: int) -> bool:
+    """Tell whether what is no token is a sign: ♀ and £, * of **kwargs, [ and : of a[:3]."""
+    c, before = text[i], at(text, i - 1)
+    if c == ":":
+        return before == "[" or at(text, i + 1) == "]"
+    return c in "&*·" or class_of(c) == Class.MARK or (c == "[" and is_plain(before))
 
 
 def is_side(c: str) -> bool:
@@ -1048,14 +1234,14 @@ class Parts:
 
 def parts_of(text: str) -> Parts:
     """Return the parts of a text."""
-    text, notes = take_brackets(fold(text))
+    text, notes = take_brackets(fold(keep_capitals(text)))
     rest, more = take_sentences(text)
     if letters(rest) >= 4:
         text, notes = rest, notes + more
     body, answer, explanation, lines = split_notes(text)
     provision = is_provision(body, 0)
     body = strip_opening(body)
-    stem, choices = find_choices(body)
+    stem, choices = find_choices(body, unmarked=True)
     return Parts(
         stem, choices, answer, explanation, notes + lines, any(map(is_han, body)), provision
     )

@@ -706,7 +706,8 @@ def _guards(
             (one.formula and not one.numbers_differ)
             or (han and one.latins and one.unlike and one.ratio < 0.8)
             for one in real
-        ),
+        )
+        or _other_signs(a, b),
         "negation": sum(
             one.negation
             for one in real
@@ -756,6 +757,18 @@ def _explained(a: Form, b: Form) -> dict[str, bool]:
 
 def _figures(*parts: list[Token]) -> set[str]:
     return {number for part in parts for t in part for number in numbers(plain(t.text))}
+
+
+def _other_signs(a: Form, b: Form) -> bool:
+    """Tell whether other signs stand between the same tokens."""
+    places: list[dict[Hashable, list[str]]] = [defaultdict(list), defaultdict(list)]
+    for form, found in zip((a, b), places, strict=True):
+        keys = [0, *_keys(_asked(form))]
+        for before, token in zip(keys, _asked(form), strict=False):
+            if token.signs:
+                found[before, token.key].append(token.signs)
+    at = [(signs, places[1][key]) for key, signs in places[0].items()]
+    return any(x != y for one, other in at for x, y in zip(one, other, strict=False))
 
 
 def _images(form: Form) -> list[str]:
