@@ -28,13 +28,14 @@ class Flag(IntFlag):
     """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
 
     PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
+    GRAMMAR, JOINS, EQUALS, ASKS, POLAR, LISTED, ARGUMENT = (1 << i for i in range(5, 12))
 
 
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
-    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING, SIGN = (1 << i for i in range(5, 10))
-    LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(10, 14))
+    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING = (1 << i for i in range(12, 16))
+    AUXILIARY, SIGN, LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(16, 22))
 
 
 class Phrase(IntFlag):
@@ -51,6 +52,11 @@ _WORDS = {
     Meaning.NOT_NEGATING: "not negating",
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
+    Flag.JOINS: "joining",
+    Flag.EQUALS: "equating",
+    Flag.ASKS: "asking",
+    Flag.POLAR: "polar",
+    Meaning.AUXILIARY: "auxiliaries",
 }
 _COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
 
@@ -169,6 +175,11 @@ def words() -> dict[str, tuple[int, int]]:
         number |= {f"\\{name}": ord(sign) for name in names}
     for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
         number |= dict.fromkeys(line.split(), k)
+    layout = _entries("layout")
+    light = (*_entries("function words"), *_entries("english function words"), *number)
+    for word in light:
+        if word not in layout and not word.startswith("\\"):
+            flags[word] = flags.get(word, 0) | Flag.GRAMMAR
     return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
 
 

@@ -19,17 +19,20 @@ private:
     void put_latin(Points text);
     void put_han(Points run);
     bool denies(Points text) const;
+    static bool asks(Points run, std::size_t i);
 
     const FormTables& tables_;
     Forms& to_;
     Segmenter segmenter_;
     std::vector<std::size_t> opened_;
     std::vector<bool> keep_;
-    Buffer number_;
+    Buffer number_, run_;
     std::size_t image_ = 0;
     std::uint32_t clause_ = 0;
     bool fresh_ = false;  // the clause has a token
     bool emphasised_ = false;
+    bool listed_ = false;  // 、 stands before
+    std::size_t arguments_ = 0;  // where those of a function end
     bool han_ = false;
 };
 

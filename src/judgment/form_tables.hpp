@@ -29,8 +29,8 @@ enum Phrase : std::uint16_t {
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
-    FUNCTION = 1 << 5, ENGLISH_FUNCTION = 1 << 6, FORMULA = 1 << 7, NOT_NEGATING = 1 << 8, SIGN = 1 << 9,
-    LOOK = 1 << 10, FRACTION = 1 << 11, UNDERLINE = 1 << 12, ENVIRONMENT = 1 << 13,
+    FUNCTION = 1 << 12, ENGLISH_FUNCTION = 1 << 13, FORMULA = 1 << 14, NOT_NEGATING = 1 << 15, AUXILIARY = 1 << 16,
+    SIGN = 1 << 17, LOOK = 1 << 18, FRACTION = 1 << 19, UNDERLINE = 1 << 20, ENVIRONMENT = 1 << 21,
 };
 
 struct FormTables {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import pairwise
 
@@ -808,6 +808,10 @@ def is_atom(content: list[str]) -> bool:
 
 WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0}
 CLAUSE_ENDS = ",;。?!.:\n"
+OF_WORDS = (
+    Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS | Flag.ASKS | Flag.POLAR
+)
+A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
 
 
 class Tokenizer:
@@ -817,18 +821,25 @@ class Tokenizer:
         flattener = Flattener(text)
         self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
         self.tokens: list[Token] = []
-        self.clause, self.fresh, self.emphasised = 0, False, False
+        self.clause, self.fresh, self.emphasised, self.listed = 0, False, False, False
+        self.arguments = 0  # where those of a function end
 
     def put(
         self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
     ) -> None:
         """Add a token."""
         meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
-        flags |= Flag(meaning) & (Flag.NEGATES | Flag.LIMITS)
+        known = Flag(meaning) & OF_WORDS
+        flags |= known & (Flag.NEGATES | Flag.LIMITS) if kind == Kind.LETTER else known
         if not meaning & Meaning.NOT_NEGATING and any(c in tables.negating() for c in text):
             flags |= Flag.NEGATES
         if self.emphasised:
             flags |= Flag.EMPHASISED
+        if self.listed:
+            flags |= Flag.LISTED
+        if self.arguments:
+            flags |= Flag.ARGUMENT
+        self.listed = False
         if weight is None:
             weight = WEIGHTS.get(kind, 0.0)
         weight = float(np.float32(weight))
@@ -839,12 +850,17 @@ class Tokenizer:
     def run(self) -> list[Token]:
         """Return the tokens."""
         text, keep, i = self.text, kept_brackets(self.text), 0
+        begin = 0  # of the clause
         while i < len(text):
             c, kind, end = text[i], class_of(text[i]), i + 1
+            if i >= self.arguments:
+                self.arguments = 0
             if c == IMAGE:
                 self.put(next(self.images, ""), Kind.IMAGE)
             elif c in (OPEN, CLOSE):
                 self.emphasised = c == OPEN
+            elif c == "、":
+                self.listed = True
             elif blank := blank_end(text, i):
                 self.put("＿", Kind.BLANK)
                 end = blank
@@ -864,22 +880,43 @@ class Tokenizer:
             elif kind == Class.HAN:
                 while is_han(at(text, end)):
                     end += 1
-                for word in jieba.cut(text[i:end]):
+                run = A_NOT_A.sub("", text[i:end])
+                for word in jieba.cut(run):
                     self.put_han(word)
+                if run != text[i:end]:
+                    self.put("?", Kind.FUNCTION)
             elif c in "()[]":
+                if c == "(" and "a" <= at(text, i - 1) <= "z":
+                    self.arguments = closing(text, i, 80)
                 if i in keep:
                     self.put(c, Kind.SYMBOL, 1.0)
             elif kind == Class.SIGN and is_operator(text, i):
                 self.put(c, Kind.SYMBOL)
             if c in CLAUSE_ENDS and self.fresh and end == i + 1 and not within(text, i):
+                if c == "?":
+                    first = self.tokens[begin]
+                    if len(self.tokens) - begin == 2 and first.flags & Flag.LATIN:  # isn't it?
+                        self.tokens[begin] = replace(first, flags=first.flags & ~Flag.NEGATES)
+                    last = self.tokens[-1]
+                    self.tokens[-1] = replace(last, flags=last.flags | Flag.ASKS)
                 self.clause += 1
                 self.fresh = False
+                begin = len(self.tokens)
             i = end
         return self.tokens
 
     def put_latin(self, text: str) -> None:
         """Add a word of letters."""
         meaning = tables.words().get(text, (0, 0))[0]
+        if meaning & Meaning.AUXILIARY and not self.fresh:
+            self.put("?", Kind.FUNCTION)
+        whether = self.fresh and self.tokens[-1].text == "or"
+        self.add_latin(text, meaning)
+        if whether:
+            self.tokens[-1] = replace(last := self.tokens[-1], flags=last.flags & ~Flag.NEGATES)
+
+    def add_latin(self, text: str, meaning: int) -> None:
+        """Add one that is no mark of a question."""
         if not self.han and meaning & Meaning.ENGLISH_FUNCTION:
             self.put(text, Kind.FUNCTION)
         elif len(text) == 1 or meaning & Meaning.FORMULA:
