@@ -276,16 +276,16 @@ class Model:
     def weigh(self, features: _Floats) -> _Floats: ...
 
 class Judge:
-    def __init__(self, tables: FormTables, relations: Relations) -> None: ...
+    def __init__(self, tables: FormTables, relations: Relations, kind: int) -> None: ...
     def outlines(self, points: _Points, offsets: _Ints) -> Outlines: ...
     def gist(self, outlines: Outlines, rows: _Ints) -> _Texts: ...
     def richness(self, outlines: Outlines) -> _Numbers: ...
     def features(
         self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints
-    ) -> tuple[_Floats, _Numbers, _Bytes]: ...
+    ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
     def judge(
         self,
-        model: Model,
+        models: Sequence[Model],
         stop: int,
         one: Outlines,
         rows: _Ints,
@@ -299,6 +299,7 @@ class Judge:
 
 ELEMENTS: tuple[str, ...]
 FEATURES: tuple[tuple[str, int], ...]
+TEXT_KINDS: tuple[str, ...]
 GUARDS: tuple[str, ...]
 
 def jaccard(

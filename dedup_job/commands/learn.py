@@ -144,7 +144,7 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
 
 def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
     """Return what the judge says of labelled pairs, whatever model the target has."""
-    judge = Judge(on.models.lexicon, decision.confidence)
+    judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(said))
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
     return Labels(

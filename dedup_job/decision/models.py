@@ -48,7 +48,7 @@ class Models:
     def any_judge(self) -> Judge:
         """The judge, whether or not texts are compared."""
         decision = self._decision
-        return Judge(self.lexicon, decision.confidence, decision.model)
+        return Judge(self.lexicon, decision.confidence, decision.model, decision.kind)
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:

@@ -16,6 +16,15 @@ class Judging(StrEnum):
     NONE = "none"
 
 
+class TextKind(StrEnum):
+    """What texts are."""
+
+    TOLD = "told"
+    QUESTION = "question"
+    ARTICLE = "article"
+    MESSAGE = "message"
+
+
 CONFIDENCE = 0.94
 """Of a duplicate, by default: of pairs labelled different, of banks that the model had not seen, at
 most one in 200 is as sure."""
@@ -56,6 +65,11 @@ class DecisionSettings(BaseModel):
         allow_inf_nan=False,
         description="with decision.judge = differences: least probability, as the model sees "
         "it, that an editor would keep only one of the two; higher: fewer are dropped",
+    )
+    kind: TextKind = Field(
+        default=TextKind.TOLD,
+        description="what the texts are, since other things make two articles the same than two "
+        "questions: question, article or message; told: each pair is told from its texts",
     )
     model: Path | None = Field(
         default=None,

@@ -27,15 +27,15 @@ from dedup_job.native.code_points import pack, points_of
 class Flag(IntFlag):
     """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
 
-    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED = (1 << i for i in range(5))
-    GRAMMAR, JOINS, EQUALS, ASKS, POLAR, LISTED, ARGUMENT = (1 << i for i in range(5, 12))
+    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED, ASKS = (1 << i for i in range(6))
+    GRAMMAR, JOINS, EQUALS, TASK, POLAR, LISTED, ARGUMENT = (1 << i for i in range(6, 13))
 
 
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
-    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING = (1 << i for i in range(12, 16))
-    AUXILIARY, SIGN, LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(16, 22))
+    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING = (1 << i for i in range(13, 17))
+    AUXILIARY, SIGN, LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(17, 23))
 
 
 class Phrase(IntFlag):
@@ -43,6 +43,7 @@ class Phrase(IntFlag):
 
     ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
     NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
+    ASK = 1 << 15
 
 
 _WORDS = {
@@ -52,9 +53,10 @@ _WORDS = {
     Meaning.NOT_NEGATING: "not negating",
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
+    Flag.ASKS: "interrogatives",
     Flag.JOINS: "joining",
     Flag.EQUALS: "equating",
-    Flag.ASKS: "asking",
+    Flag.TASK: "asking",
     Flag.POLAR: "polar",
     Meaning.AUXILIARY: "auxiliaries",
 }

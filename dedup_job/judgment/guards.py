@@ -135,6 +135,32 @@ GUARDS: Final = (
             "会发生什么 A. 容器内压强减小 B. 没有变化 C. 物体燃烧",
         ),
     ),
+    Guard(
+        "title",
+        "The titles of two articles name different things.",
+        "两篇文章的标题所指不同。",
+        (
+            "sort\n\nSorts lines of text.\nA file may be named.\nThe result is printed.",
+            "uniq\n\nFilters lines of text.\nA file may be named.\nThe result is printed.",
+        ),
+        (
+            "青山县防汛办法\n全县做好防汛工作。\n各乡镇设值班电话。\n汛期结束后报告。",
+            "海丰市防汛办法\n全市做好防汛工作。\n各乡镇设值班电话。\n汛期结束后报告。",
+        ),
+    ),
+    Guard(
+        "provision",
+        "Another word in a statute.",
+        "法规条文用词不同。",
+        (
+            "Rules\nArticle 1 Dogs are kept on a lead.\nArticle 2 Cats roam.\nArticle 3 Fish swim.",
+            "Rules\nArticle 1 Dogs are kept indoors.\nArticle 2 Cats roam.\nArticle 3 Fish swim.",
+        ),
+        (
+            "养犬规定\n第一条 犬只应当登记。\n第二条 出门系绳。\n第三条 违者罚款。",
+            "养犬规定\n第一条 犬只应当登记。\n第二条 出门系绳。\n第三条 违者警告。",
+        ),
+    ),
 )
 """In the order of the bits that the core returns."""
 

@@ -17,10 +17,12 @@ from dedup_job.judgment.differences import PLACES, DifferenceKind, Found, kind_o
 from dedup_job.judgment.features import in_words
 from dedup_job.judgment.form_tables import form_tables
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.model import Model, feature_names, load_model
+from dedup_job.judgment.model import KINDS, Model, feature_names, load_model
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
-RULES: Final = 5
+TOLD: Final = "told"
+"""What stands for a kind that is told from the texts."""
+RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""
 
 UNLIKELY: Final = "unlikely"
@@ -88,9 +90,11 @@ class Verdicts(NamedTuple):
 class Weighed:
     """Why a pair is judged so: its probability, the guards that hold, and what each feature adds.
 
-    weights: by name of the feature, in log odds before calibration, for (above 0) or against.
+    kind: of text, one of KINDS; weights: by name of the feature, in log odds before calibration,
+    for (above 0) or against.
     """
 
+    kind: str
     probability: float
     guards: tuple[str, ...]
     features: dict[str, float]
@@ -112,17 +116,19 @@ class Judge:
         lexicon: Lexicon,
         confidence: float,
         model: Path | None = None,
+        kind: str = TOLD,
     ) -> None:
-        """Take a dictionary, the least probability of a duplicate, a model.
+        """Take a dictionary, the least probability of a duplicate, a model, a kind of text.
 
-        model: None is the one that ships. Raises ConfigurationError where its file is not as it
-        should be.
+        model: None is the one that ships; kind: of KINDS, or TOLD by the texts. Raises
+        ConfigurationError where the model's file is not as it should be.
         """
         self.model: Model = load_model(model)
         self._confidence = confidence
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = np.uint32(sum(1 << k for k, is_off in enumerate(off) if not is_off))
-        self._core = _core.Judge(form_tables(lexicon), relations.packed())
+        code = (*KINDS, TOLD).index(kind)
+        self._core = _core.Judge(form_tables(lexicon), relations.packed(), code)
 
     def read(self, texts: Judged) -> ReadTexts:
         """Return n texts with their outlines."""
@@ -179,27 +185,28 @@ class Judge:
         left_rows: NDArray[np.int64],
         right: Judged,
         right_rows: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_]]:
-        """Return what a model learns from: features of c pairs, float64 (c, f), guards, equals.
+    ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.uint8]]:
+        """Return what models learn from: features, guards, equals and kinds of c pairs.
 
-        guards: uint32 (c,), a bit for each of GUARDS, whether or not this model heeds it; equals:
-        bool (c,), nothing differs, so they are the same whatever the model says.
+        features: float64 (c, f); guards: uint32 (c,), a bit for each of GUARDS, whether or not this
+        model heeds it; equals: bool (c,), nothing differs, so they are the same whatever the
+        model says; kinds: uint8 (c,), places in KINDS.
         """
-        features, guards, equal = self._core.features(
-            *self._pairs(left, left_rows, right, right_rows)
-        )
-        return features.reshape(len(left_rows), -1), guards, equal.astype(np.bool_)
+        pairs = self._pairs(left, left_rows, right, right_rows)
+        features, guards, equal, kinds = self._core.features(*pairs)
+        return features.reshape(len(left_rows), -1), guards, equal.astype(np.bool_), kinds
 
     def weigh(self, text: str, other: str) -> Weighed:
         """Say why a pair of cleaned texts is judged so."""
         pairs = self._pairs([text], _ROW, [other], _ROW)
-        features, guards, _ = self._core.features(*pairs)
+        features, guards, _, kind = self._core.features(*pairs)
         probability, *_ = self._core.judge(self.model.trees, 0, *pairs)
         held = tuple(
             one.name for k, one in enumerate(GUARDS) if int(guards[0] & self._heeded) >> k & 1
         )
-        names, weights = feature_names(), self.model.trees.weigh(features)
+        names, weights = feature_names(), self.model.trees[int(kind[0])].weigh(features)
         return Weighed(
+            KINDS[int(kind[0])],
             float(probability[0]),
             held,
             dict(zip(names, features.tolist(), strict=True)),

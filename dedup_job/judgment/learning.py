@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.model import Joined, Model, document_of, model_of, shipped_model
+from dedup_job.judgment.model import (
+    KINDS,
+    Joined,
+    KindModel,
+    document_of,
+    model_of,
+    part_of,
+    shipped_model,
+)
 
 FOLDS: Final = 10
 POINTS: Final = 65
@@ -36,20 +44,22 @@ class Labels(NamedTuple):
     """n labelled pairs, and the judge's view of them.
 
     features: float64 (n, f); guards: uint32 (n,), bits for GUARDS; equals: bool (n,), nothing
-    differs; same: bool (n,), whether they are labelled the same; groups: int64 (n,), those of
-    one number are left out together.
+    differs; kinds: uint8 (n,), places in KINDS; same: bool (n,), whether they are labelled the
+    same; groups: int64 (n,), those of one number are left out together.
     """
 
     features: NDArray[np.float64]
     guards: NDArray[np.uint32]
     equals: NDArray[np.bool_]
+    kinds: NDArray[np.uint8]
     same: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
     def where(self, rows: NDArray[np.bool_]) -> Labels:
         """Return some of them."""
-        features, guards, equals, same, groups = self
-        return Labels(features[rows], guards[rows], equals[rows], same[rows], groups[rows])
+        features, guards, equals, kinds, same, groups = self
+        known = features[rows], guards[rows], equals[rows], kinds[rows]
+        return Labels(*known, same[rows], groups[rows])
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
         """Tell which are kept apart by a guard that is not switched off, bool (n,)."""
@@ -93,26 +103,33 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
     """
     file = json.loads(shipped_model())
     shipped = model_of(shipped_model(), "that ships")
-    scores, probabilities = shipped.trees.evaluate(np.ascontiguousarray(labels.features).ravel())
-    prior = _prior(shipped, file["calibration"])
-    tried = [_left_out(labels, scores, prior, heeds=True)]
+    scores, probabilities = shipped.evaluate(labels.features, labels.kinds)
+    priors = [
+        _prior(kind, file["kinds"][name]["calibration"])
+        for name, kind in zip(KINDS, shipped.kinds, strict=True)
+    ]
+    tried = [_left_out(labels, scores, priors, heeds=True)]
     if off := _guards_off(labels):
-        tried.append(_left_out(labels, scores, prior, heeds=False))
+        tried.append(_left_out(labels, scores, priors, heeds=False))
     left_out = min(tried, key=lambda found: _loss(labels, found))
     off = 0 if left_out is tried[0] else off
-    reach = np.concatenate([scores, file["calibration"]["scores"]])
-    points = calibration(*_curve(labels, scores, off, prior), reach)
     now = labels.judged(probabilities, 0)
     dial = _dial(left_out, labels, confidence)
     own = _figures(left_out, labels.same, dial)
     names = [guard.name for k, guard in enumerate(GUARDS) if off >> k & 1]
     told = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
+    parts = {}
+    for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
+        here, trees = labels.kinds == code, file["kinds"][name]["trees"]
+        curve = _curve(labels.where(here), scores[here], off, prior)
+        reach = np.concatenate([scores[here], file["kinds"][name]["calibration"]["scores"]])
+        said = {
+            side: _thinned(np.sort(np.round(left_out[here & (labels.same == alike)], 6))).tolist()
+            for side, alike in (("different", False), ("same", True))
+        }
+        parts[name] = part_of({**trees, **calibration(*curve, reach)}, said)
     document = document_of(
-        {**file["trees"], **points},
-        {
-            name: _thinned(np.sort(np.round(left_out[labels.same == alike], 6))).tolist()
-            for name, alike in (("different", False), ("same", True))
-        },
+        parts,
         [*file["sources"], {**told, "confidence": dial}],
         names,
     )
@@ -134,7 +151,7 @@ class _Prior(NamedTuple):
     same: NDArray[np.bool_]
 
 
-def _prior(model: Model, curve: Mapping[str, Sequence[float]]) -> _Prior:
+def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
     """Return the scores behind the probabilities of pairs that no guard keeps apart."""
     said = np.concatenate([model.different, model.same])
     same = np.arange(len(said)) >= len(model.different)
@@ -143,7 +160,7 @@ def _prior(model: Model, curve: Mapping[str, Sequence[float]]) -> _Prior:
 
 
 def _left_out(
-    labels: Labels, scores: NDArray[np.float64], prior: _Prior, *, heeds: bool
+    labels: Labels, scores: NDArray[np.float64], priors: Sequence[_Prior], *, heeds: bool
 ) -> NDArray[np.float64]:
     """Return the probability of each pair by a model of the other labels, float64 (n,).
 
@@ -152,10 +169,12 @@ def _left_out(
     found = np.zeros(len(scores))
     for fold in range(FOLDS):
         out = labels.groups % FOLDS == fold
-        others = labels.where(~out)
-        off = 0 if heeds else _guards_off(others)
-        slope, shift = _curve(others, scores[~out], off, prior)
-        found[out] = labels.where(out).judged(sigmoid(slope * scores[out] + shift), off)
+        off = 0 if heeds else _guards_off(labels.where(~out))
+        for code, prior in enumerate(priors):
+            own = out & (labels.kinds == code)
+            others = ~out & (labels.kinds == code)
+            slope, shift = _curve(labels.where(others), scores[others], off, prior)
+            found[own] = labels.where(own).judged(sigmoid(slope * scores[own] + shift), off)
     return found
 
 

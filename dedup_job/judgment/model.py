@@ -2,6 +2,7 @@
 
 format, version   what it is
 features          names, in the order of the rows that it weighs
+kinds             a model for each kind of text, of three parts:
 trees             feature, threshold, left, right, value: a node each, of all trees; a leaf has
                   the feature -1, from others it goes left where the feature is at most the
                   threshold, to a later node; roots: where each tree begins
@@ -31,7 +32,9 @@ from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import Message
 
 FORMAT: Final = "judge of dedup"
-VERSION: Final = 1
+VERSION: Final = 2
+KINDS: Final = _core.TEXT_KINDS
+"""Kinds of text, in the order of their codes."""
 MOST_BYTES: Final = 1_000_000
 _NODES = {
     "feature": np.int32, "threshold": np.float64, "left": np.int32, "right": np.int32,
@@ -48,16 +51,15 @@ class Joined(NamedTuple):
     of: int
 
 
-class Model(NamedTuple):
-    """A model: its trees, and what it said of labelled pairs that it had not seen.
+class KindModel(NamedTuple):
+    """The model of a kind of text: its trees, and what it said of labelled pairs it had not seen.
 
-    different, same: float64 (d,) and (s,), ascending; guards_off: guards that do not count.
+    different, same: float64 (d,) and (s,), ascending.
     """
 
     trees: _core.Model
     different: NDArray[np.float64]
     same: NDArray[np.float64]
-    guards_off: tuple[str, ...] = ()
 
     def joined(self, confidence: float) -> tuple[Joined, Joined]:
         """Return how many of the different and of the same pairs are as likely as that."""
@@ -65,6 +67,29 @@ class Model(NamedTuple):
         sizes = len(self.different), len(self.same)
         different, same = (Joined(n - k, n) for k, n in zip(below, sizes, strict=True))
         return different, same
+
+
+class Model(NamedTuple):
+    """Models in the order of KINDS, and the guards that do not count."""
+
+    kinds: tuple[KindModel, ...]
+    guards_off: tuple[str, ...] = ()
+
+    @property
+    def trees(self) -> tuple[_core.Model, ...]:
+        """Return the trees of each kind."""
+        return tuple(kind.trees for kind in self.kinds)
+
+    def evaluate(
+        self, features: NDArray[np.float64], kinds: NDArray[np.uint8]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return scores and probabilities of n pairs, float64 (n,), by features and kinds."""
+        scores, probabilities = np.zeros((2, len(kinds)))
+        for code, kind in enumerate(self.kinds):
+            own = kinds == code
+            rows = np.ascontiguousarray(features[own]).ravel()
+            scores[own], probabilities[own] = kind.trees.evaluate(rows)
+        return scores, probabilities
 
 
 def feature_names() -> list[str]:
@@ -108,37 +133,50 @@ def model_of(text: str, path: Path | str) -> Model:
         )
     if document.get("features") != feature_names():
         _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
+    kinds = document.get("kinds")
+    if not isinstance(kinds, dict) or not all(isinstance(kinds.get(k), dict) for k in KINDS):
+        _refuse(path, Message("it lacks a kind of text of {names}", names=", ".join(KINDS)))
+    off, known = document.get("guards_off", []), [guard.name for guard in GUARDS]
+    if not isinstance(off, list) or not all(name in known for name in off):
+        names = ", ".join(known)
+        _refuse(path, Message("its guards_off are no list of guards: {names}", names=names))
+    return Model(tuple(_kind_of(kinds[name], path) for name in KINDS), tuple(off))
+
+
+def _kind_of(document: dict[str, Any], path: Path | str) -> KindModel:
     arrays = _arrays(document, "trees", _NODES, path)
     arrays |= _arrays(document, "calibration", _CALIBRATION, path)
     left_out = _arrays(document, "left_out", _LEFT_OUT, path)
     for values in left_out.values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
             _refuse(path, Message("what it left out does not ascend from 0 to 1"))
-    off, known = document.get("guards_off", []), [guard.name for guard in GUARDS]
-    if not isinstance(off, list) or not all(name in known for name in off):
-        names = ", ".join(known)
-        _refuse(path, Message("its guards_off are no list of guards: {names}", names=names))
     try:
-        return Model(_core.Model(**arrays), **left_out, guards_off=tuple(off))
+        return KindModel(_core.Model(**arrays), **left_out)
     except ValueError as e:
         _refuse(path, str(e))
 
 
+def part_of(
+    arrays: Mapping[str, Sequence[float]], left_out: Mapping[str, Sequence[float]]
+) -> dict[str, dict[str, list[float]]]:
+    """Return what a file holds of a kind; arrays: those that `_core.Model` takes."""
+    return {
+        "trees": {name: list(arrays[name]) for name in _NODES},
+        "calibration": {name: list(arrays[name]) for name in _CALIBRATION},
+        "left_out": {name: list(left_out[name]) for name in _LEFT_OUT},
+    }
+
+
 def document_of(
-    arrays: Mapping[str, Sequence[float]],
-    left_out: Mapping[str, Sequence[float]],
-    sources: object,
-    guards_off: Sequence[str] = (),
+    kinds: Mapping[str, object], sources: object, guards_off: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what a file holds; arrays: those that `_core.Model` takes."""
+    """Return what a file holds; kinds: a `part_of` each."""
     return {
         "format": FORMAT,
         "version": VERSION,
         "sources": sources,
         "features": feature_names(),
-        "trees": {name: list(arrays[name]) for name in _NODES},
-        "calibration": {name: list(arrays[name]) for name in _CALIBRATION},
-        "left_out": {name: list(left_out[name]) for name in _LEFT_OUT},
+        "kinds": {name: kinds[name] for name in KINDS},
         "guards_off": list(guards_off),
     }
 

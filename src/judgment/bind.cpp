@@ -1,6 +1,7 @@
 // Entry points of the judgment room.
 #include "core/bind.hpp"
 
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 
@@ -133,11 +134,14 @@ struct Pairs {
     std::int64_t threads = 1;
 };
 
+// One for each kind of text.
+using Models = std::array<const ModelArrays*, std::size(TEXT_KINDS)>;
+
 // Reads and judges batches of texts; without state between calls, so threads may share it.
 class BatchJudge {
 public:
-    BatchJudge(const TableArrays& tables, const RelationArrays& relations)
-        : tables_(tables.value), relations_(relations.value) {}
+    BatchJudge(const TableArrays& tables, const RelationArrays& relations, std::uint8_t kind)
+        : tables_(tables.value), relations_(relations.value), kind_(static_cast<TextKind>(kind)) {}
 
     std::unique_ptr<JudgedTexts> read(In<std::uint32_t> points, In<std::int64_t> offsets) const {
         const TextColumn texts = texts_of(points, offsets);
@@ -183,29 +187,30 @@ public:
         return give(std::move(found));
     }
 
-    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>> features(
+    std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> features(
         JudgedTexts& one, In<std::int64_t> rows, JudgedTexts& other, In<std::int64_t> other_rows) const {
         constexpr std::size_t width = std::size(FEATURES);
         std::vector<double> features(rows.size() * width);
         std::vector<std::uint32_t> guards(rows.size());
-        std::vector<std::uint8_t> equal(rows.size());
+        std::vector<std::uint8_t> equal(rows.size()), kinds(rows.size());
         const auto take = [&](std::size_t i, const Form&, const Form&, const Comparison& found, bool) {
             std::ranges::copy(found.features, features.begin() + i * width);
             guards[i] = found.guards;
             equal[i] = are_same(found.features);
+            kinds[i] = static_cast<std::uint8_t>(found.kind);
         };
         compare({one, rows, other, other_rows}, 0, take);
-        return {give(std::move(features)), give(std::move(guards)), give(std::move(equal))};
+        return {give(std::move(features)), give(std::move(guards)), give(std::move(equal)), give(std::move(kinds))};
     }
 
     std::tuple<Out<double>, Out<std::uint32_t>, Out<std::uint8_t>, Out<std::uint8_t>> judge(
-        const ModelArrays& arrays, std::uint32_t stop, JudgedTexts& one, In<std::int64_t> rows,
+        Models models, std::uint32_t stop, JudgedTexts& one, In<std::int64_t> rows,
         JudgedTexts& other, In<std::int64_t> other_rows, std::int64_t threads) const {
         std::vector<double> probabilities(rows.size(), std::numeric_limits<double>::quiet_NaN());
         std::vector<std::uint32_t> guards(rows.size());
         std::vector<std::uint8_t> more(rows.size()), out(rows.size());
         const auto take = [&](std::size_t i, const Form& left, const Form& right, const Comparison& found, bool whole) {
-            if (whole) probabilities[i] = probability(arrays.model, found);
+            if (whole) probabilities[i] = probability(models[static_cast<std::size_t>(found.kind)]->model, found);
             guards[i] = found.guards;
             more[i] = richer(left, right, found.differences);
             out[i] = static_cast<std::uint8_t>(found.left_out > 0 ? std::max(std::lround(found.left_out), 1L) : 0);
@@ -289,7 +294,7 @@ private:
             pairs.one.make_forms(tables_, relations_, rows.subspan(begin, end - begin), threads);
             pairs.other.make_forms(tables_, relations_, other_rows.subspan(begin, end - begin), threads);
             share(end - begin, threads, [&](auto next) {
-                Comparer comparer(relations_);
+                Comparer comparer(relations_, kind_);
                 Comparison found;
                 for (std::size_t i; (i = begin + next()) < end;) {
                     const Form a = pairs.one.form(rows[i]), b = pairs.other.form(other_rows[i]);
@@ -316,6 +321,7 @@ private:
 
     const FormTables& tables_;
     const Relations& relations_;
+    const TextKind kind_;
 };
 
 // Of text rows[i] and text other_rows[i]; equal rows together are faster.
@@ -367,8 +373,8 @@ void bind_judgment(nb::module_& m) {
         .def("weigh", &ModelArrays::weigh, "features"_a.noconvert(),
              "Return what each feature of a row adds to its score.");
     nb::class_<BatchJudge>(m, "Judge", "Reads texts and compares them in pairs.")
-        .def(nb::init<const TableArrays&, const RelationArrays&>(), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(),
-             "tables"_a, "relations"_a)
+        .def(nb::init<const TableArrays&, const RelationArrays&, std::uint8_t>(), nb::keep_alive<1, 2>(),
+             nb::keep_alive<1, 3>(), "tables"_a, "relations"_a, "kind"_a)
         .def("outlines", &BatchJudge::read, "points"_a.noconvert(), "offsets"_a.noconvert(),
              "Return the outlines of n texts.")
         .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert(),
@@ -376,9 +382,9 @@ void bind_judgment(nb::module_& m) {
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
              "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), and whether nothing "
-             "differs, uint8 (c,).")
-        .def("judge", &BatchJudge::judge, "model"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
+             "Return the features of c pairs, float64 (c * features,), their guards, uint32 (c,), whether nothing differs, "
+             "uint8 (c,), and their kinds, uint8 (c,).")
+        .def("judge", &BatchJudge::judge, "models"_a, "stop"_a, "one"_a, "rows"_a.noconvert(), "other"_a,
              "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return of c pairs: probability, guards, what the first has more, the percentage that is left out.")
         .def("differences", &BatchJudge::differences, "one"_a, "rows"_a.noconvert(), "other"_a,
@@ -387,10 +393,12 @@ void bind_judgment(nb::module_& m) {
     m.def("jaccard", &jaccard_of, "points"_a.noconvert(), "offsets"_a.noconvert(), "rows"_a.noconvert(),
           "other_points"_a.noconvert(), "other_offsets"_a.noconvert(), "other_rows"_a.noconvert(),
           "Return how alike c pairs of texts are, float64 (c,): their distinct 3-grams in common, of those of either.");
-    nb::list features, guards;
+    nb::list features, guards, kinds;
     const auto text = [](std::string_view name) { return nb::str(name.data(), name.size()); };
     for (const FeatureName& one : FEATURES) features.append(nb::make_tuple(text(one.name), one.rises));
     for (const std::string_view one : GUARDS) guards.append(text(one));
+    for (const std::string_view one : TEXT_KINDS) kinds.append(text(one));
+    m.attr("TEXT_KINDS") = nb::tuple(kinds);
     m.attr("FEATURES") = nb::tuple(features);
     m.attr("GUARDS") = nb::tuple(guards);
 }

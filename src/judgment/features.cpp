@@ -25,7 +25,17 @@ void finish(std::span<double> features, double total) {
 
 double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
 
-std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
+// A question asks for something, whatever stands before it; what is full of notation is an exercise. An article is long,
+// a message is not.
+TextKind kind_of(const Form& a, const Form& b) {
+    const auto is_question = [](const Form& form) {
+        const std::size_t most = form.layout.is_long ? 3 : 0;  // choices: an article may have a list or two
+        const bool is_exercise = 10 * form.summary->notation > 3 * form.stem.size();
+        return form.choices.size() > most || form.answer.size() || form.explanation.size() || form.layout.asks || is_exercise;
+    };
+    if (is_question(a) || is_question(b)) return TextKind::question;
+    return a.layout.is_long || b.layout.is_long ? TextKind::article : TextKind::message;
+}
 
 // The percentage of a text that is not compared word by word: its notes, its explanation, an answer that the other lacks.
 double left_out(const Form& form, const Form& other) {
@@ -94,6 +104,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.reworded = a.summary->light != b.summary->light;
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     stop_ = stop;
+    to.kind = kind_ == TextKind::any ? kind_of(one, other) : kind_;
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
@@ -106,7 +117,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
         std::swap(to.differences.left, to.differences.right);
         for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
     }
-    return !is_stopped(to);
+    return !(to.guards & stop);
 }
 
 void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Comparison& to) {
@@ -126,6 +137,7 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     const double both = std::min({all.both + written_otherwise, all.left, all.right});
     f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
     finish(f, total);
+    measure_own(a, b, to);
     f["moved"_f] = to.differences.moved_clauses / total;
     f["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
 }
@@ -194,7 +206,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             f["unlike_ratio"_f] = std::min(f["unlike_ratio"_f], c.ratio);
             f["contained"_f] += c.contained;
         }
-        if (!one.clauses || c.in_tail || c.limits) negations += c.negation;  // a clause more denies nothing
+        const bool adds = one.clauses && !c.limits && (to.kind == TextKind::message || !c.in_tail);
+        if (!adds) negations += c.negation;  // a clause more denies nothing, but the last one of a question may
         more_blanks |= c.blanks > 0;
         fewer_blanks |= c.blanks < 0;
         const bool other = c.unlike && !c.contained;
@@ -209,6 +222,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
+        if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
         if (is_stopped(to)) return 0;
     }
     if (negations) to.guards |= "negation"_g;
@@ -229,13 +243,17 @@ const Comparer::Shared& Comparer::shared(const Form& a, const Form& b) {
         weight = to;
     };
     for (const Token& token : x) {
-        if (has_content(token)) raise(weights_[key_of(token.key)].value.left, token.weight, found.left);
+        if (!has_content(token)) continue;
+        Weights& word = weights_[key_of(token.key)].value;
+        raise(word.left, token.weight, found.left);
+        word.count++;
     }
     for (const Token& token : y) {
         if (!has_content(token)) continue;
         Weights& word = weights_[key_of(token.key)].value;
         const double before = word.both();
         raise(word.right, token.weight, found.right);
+        word.count++;
         found.both += word.both() - before;
     }
     return shared_.emplace(found);

@@ -16,7 +16,8 @@ struct FeatureName {
     int rises;
 };
 
-// "unlike": replaced by what neither looks nor sounds alike, nor is an anagram. "edge": whole clauses that one has.
+// "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
+// stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor is an anagram. "edge": whole clauses that one has.
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
@@ -24,7 +25,8 @@ constexpr FeatureName FEATURES[] = {
     {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
-    {"numbers", 1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
+    {"numbers", 1}, {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
+    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
     {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
     {"choices_weight", 1}, {"choices_length", 0}, {"choices_apart", -1}, {"choices_letters_min", -1},
     {"choices_letters_max", -1}, {"choices_alike", 0},
@@ -32,7 +34,7 @@ constexpr FeatureName FEATURES[] = {
 
 constexpr std::string_view GUARDS[] = {
     "number", "name", "blanks", "unit", "formula", "negation", "mood", "opposite", "exchanged", "image", "emphasis", "answer",
-    "choice_negation", "choice_opposite",
+    "choice_negation", "choice_opposite", "title", "provision",
 };
 
 // The place of a name; one that is not there is an error of compilation.
@@ -49,7 +51,12 @@ consteval std::uint32_t operator""_g(const char* name, std::size_t size) {
 
 using Features = std::array<double, std::size(FEATURES)>;
 
+// What two texts are; what makes two of a kind the same differs. The last one: it is told from the texts.
+enum class TextKind : std::uint8_t { question, article, message, any };
+constexpr std::string_view TEXT_KINDS[] = {"question", "article", "message"};
+
 struct Comparison {
+    TextKind kind;
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
@@ -60,7 +67,7 @@ struct Comparison {
 // Compares pairs; one for each thread.
 class Comparer {
 public:
-    explicit Comparer(const Relations& relations) : differ_(relations) {}
+    Comparer(const Relations& relations, TextKind kind) : differ_(relations), kind_(kind) {}
 
     // The same features and guards in both orders of the two. stop: guards; as soon as one of them holds the comparison
     // ends, its features unfinished, and the result is false.
@@ -74,7 +81,14 @@ private:
     // The weight of a word in each text; less than 0 where it is not.
     struct Weights {
         double left = -1, right = -1;
+        std::uint32_t count = 0;  // in both
         double both() const { return std::max(std::min(left, right), 0.0); }
+    };
+    // The words of one text that the other lacks: their weight, each word once; the greatest weight of one, by how often
+    // it stands; whether a number in a sentence is among them.
+    struct Own {
+        double weight = 0, named = 0;
+        bool has_number = false;
     };
     // The weight of the words that both texts have, and of those of each.
     struct Shared {
@@ -86,7 +100,7 @@ private:
         std::vector<Range> added;  // differences that only this side has words of
         std::vector<std::uint8_t> taken;  // choices
     };
-    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
+    bool is_stopped(const Comparison& to) const { return to.kind != TextKind::article && to.guards & stop_; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_stems(const Form& a, const Form& b, Comparison& to);
     double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
@@ -99,8 +113,13 @@ private:
     std::pair<double, double> count_letters(const Letters& a, const Letters& b);
     void pair_choices(const Summary& a, const Summary& b, Work& work);
     const Shared& shared(const Form& a, const Form& b);
+    Own own(const Form& form, double Weights::* here, double Weights::* there);
+    void measure_own(const Form& a, const Form& b, Comparison& to);
+    void compare_titles(const Form& a, const Form& b, Comparison& to);
+    bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
 
     Differ differ_;
+    const TextKind kind_;
     Alignment explained_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;

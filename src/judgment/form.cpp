@@ -8,7 +8,7 @@ constexpr float BRACKET_WEIGHT = 1, IMAGE_WEIGHT = 8;
 constexpr float UNKNOWN_LATIN = 8, UNKNOWN_WORD = 10, UNKNOWN_CHARACTER = 7;  // in place of an IDF
 constexpr std::size_t MOST_ARGUMENTS = 80;  // characters
 constexpr std::array<std::uint32_t, 1> GAP{U'＿'}, WHETHER{U'?'};  // behind A-not-A
-constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | GRAMMAR | JOINS | EQUALS | ASKS | POLAR;  // flags that the tables say of a word
+constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | GRAMMAR | JOINS | EQUALS | ASKS | TASK | POLAR;  // flags that the tables say of a word
 
 // Behind __ or ( ), or 0.
 std::size_t blank_end(const Reader& text, std::size_t i) {
@@ -35,6 +35,21 @@ std::size_t latin_end(const Reader& text, std::size_t i) {
 // Whether a number at the start of a clause numbers it: 2. between sentences
 bool is_numbering(const Reader& text, std::size_t i, std::size_t end) {
     return end - i <= 2 && text.at(end) == U'.' && text.is(text.skip(end + 1), Class::han) && !goes_on(text, end + 1, JOINT);
+}
+
+// Whether a text asks for something: its last sentence ends with a question mark, or is cut off; it holds a word such
+// as 什么 or 计算, with which it has to begin in a long text. A short one may ask anywhere, or have a gap.
+bool asks(const Reader& text, bool is_long) {
+    std::size_t end = text.size();
+    while (end > 0 && (text.is(end - 1, Class::space) || text.is_in(end - 1, U"。!"))) end--;
+    if (text.is_in(end - 1, U"?是为=_")) return true;
+    for (std::size_t i = 0; i < text.size() && !is_long; i++) {
+        if (text.at(i) == U'?' || (text.is_in(i, U"_([") && blank_end(text, i))) return true;
+    }
+    std::size_t begin = end;
+    while (begin > 0 && !text.is_in(begin - 1, U"\n。!?;)")) begin--;
+    begin = text.skip(begin);
+    return is_long ? text.phrase(begin, ASK).length : text.part(std::min(begin, end), end).holds(ASK);
 }
 
 // Whether a mark stands within a number or an abbreviation: 3,4 and e.g
@@ -136,6 +151,11 @@ void Tokenizer::add(const Outline& outline) {
     han_ = outline.han;
     image_ = 0;
     place.stem = read(outline, outline.stem);
+    const Reader stem{tables_, outline.text(outline.stem)};
+    layout_.provisions += outline.provision;
+    layout_.is_long = layout_.lines > 3 || stem.size() > 300;
+    layout_.asks = asks(stem, layout_.is_long);
+    place.layout = layout_;
     for (const Range choice : outline.choices) to_.choices.push_back(read(outline, choice));
     place.answer = read(outline, outline.answer);
     place.explanation = read(outline, outline.explanation);
@@ -149,6 +169,8 @@ Range Tokenizer::read(const Outline& outline, Range part) {
     const std::size_t begin = count();
     std::size_t clause = begin;
     clause_ = 0;
+    layout_ = {};
+    line_ = begin;
     fresh_ = emphasised_ = listed_ = false;
     arguments_ = 0;
     keep_.clear();
@@ -157,6 +179,8 @@ Range Tokenizer::read(const Outline& outline, Range part) {
         const std::uint32_t c = text.at(i);
         const Points itself = text.text.subspan(i, 1);
         if (i >= arguments_) arguments_ = 0;
+        if (c == U'\n') end_line(count());
+        if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
         switch (text.kind(i)) {
             case Class::digit:
                 end = number_end(text, i);
@@ -197,14 +221,22 @@ Range Tokenizer::read(const Outline& outline, Range part) {
             if (c == U'?') {
                 Token& first = to_.inner[to_.inner.size() - (count() - clause)];
                 if (count() - clause == 2 && first.flags & LATIN) first.flags &= ~NEGATES;  // isn't it?
-                to_.inner.back().flags |= ASKS;
+                to_.inner.back().flags |= TASK;
             }
             clause = count();
             clause_++;
             fresh_ = false;
         }
     }
+    end_line(count());
     return range_of(begin, count());
+}
+
+void Tokenizer::end_line(std::size_t count) {
+    if (count == line_) return;
+    if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count);
+    layout_.lines++;
+    line_ = count;
 }
 
 }  // namespace dedup::judgment

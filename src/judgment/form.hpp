@@ -15,6 +15,7 @@ private:
     Range write(Points text);
     void put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key);
     void put(Points text, Kind kind, float weight);
+    void end_line(std::size_t count);
     void put_image(Points address);
     void put_latin(Points text);
     void put_han(Points run);
@@ -29,6 +30,8 @@ private:
     Buffer number_, run_;
     std::size_t image_ = 0;
     std::uint32_t clause_ = 0;
+    Layout layout_;
+    std::size_t line_ = 0;  // the first token of the line
     bool fresh_ = false;  // the clause has a token
     bool emphasised_ = false;
     bool listed_ = false;  // 、 stands before

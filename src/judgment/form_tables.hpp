@@ -24,13 +24,14 @@ enum Phrase : std::uint16_t {
     UNIT = 1 << 6, NUMBERED = 1 << 7, HEADING = 1 << 8, PAPER = 1 << 9, NUMERAL = 1 << 10, LIGHT = 1 << 11,
     PART = 1 << 12,  // a part of the task begins with it
     JOINT = 1 << 13, HANGER = 1 << 14,  // no question begins with it: never, or behind a number in brackets
+    ASK = 1 << 15,  // a sentence that asks for something holds it
     KEY = ANSWER | EXPLANATION | LINE,
 };
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
-    FUNCTION = 1 << 12, ENGLISH_FUNCTION = 1 << 13, FORMULA = 1 << 14, NOT_NEGATING = 1 << 15, AUXILIARY = 1 << 16,
-    SIGN = 1 << 17, LOOK = 1 << 18, FRACTION = 1 << 19, UNDERLINE = 1 << 20, ENVIRONMENT = 1 << 21,
+    FUNCTION = 1 << 13, ENGLISH_FUNCTION = 1 << 14, FORMULA = 1 << 15, NOT_NEGATING = 1 << 16, AUXILIARY = 1 << 17,
+    SIGN = 1 << 18, LOOK = 1 << 19, FRACTION = 1 << 20, UNDERLINE = 1 << 21, ENVIRONMENT = 1 << 22,
 };
 
 struct FormTables {

@@ -94,6 +94,20 @@ inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
     return true;
 }
 
+// Whether a line begins as a provision of a statute does.
+inline bool is_provision(const Reader& text, std::size_t i) {
+    if (text.at(i) == U'第') {
+        std::size_t j = i + 1;
+        while (text.is(j, Class::digit) || text.is_in(j, U"零一二三四五六七八九十百千")) j++;
+        return j > i + 1 && text.at(j) == U'条';
+    }
+    static constexpr std::u32string_view NAMES[] = {U"article ", U"section "};
+    return std::ranges::any_of(NAMES, [&](auto name) {
+        const Points begin = text.part(i, std::min(i + name.size(), text.size())).text;
+        return std::ranges::equal(begin, name) && text.is(i + name.size(), Class::digit);
+    });
+}
+
 // Openings: each returns the place behind, or 0.
 
 // (12) or (三) or [多选] or (2019年北京)

@@ -110,7 +110,7 @@ void OutlineReader::read(Points text) {
     const Searched rest = take_sentences(whole, body_, notes);
     const bool enough = rest.letters(4) >= 4;
     if (!enough) notes.resize(taken);
-    const Searched body = strip_opening(splitter_.split(enough ? rest : whole, finder_, notes));
+    const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
     const auto choices = finder_.find(body);
     const Searched stem = body.part(0, finder_.stem);
     bool han = false;
@@ -118,6 +118,7 @@ void OutlineReader::read(Points text) {
 
     Outlines::Place& place = to_.places.back();
     place.han = han;
+    place.layout.provisions = is_provision(task, 0);
     clear(images_, image_ends_);
     place.stem = write(stem);
     for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));

@@ -63,7 +63,7 @@ Summary Summarizer::summarize(const Form& form) {
     for (const Token& token : stem) {
         summary.weight += token.weight;
         summary.notation += is_notation(token);
-        summary.asks |= (token.flags & (ASKS | POLAR)) || token.kind == Kind::blank;
+        summary.asks |= (token.flags & (ASKS | TASK | POLAR)) || token.kind == Kind::blank;
         summary.last_clause = std::max(summary.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
     for (const Token& token : form.of(asked_of(form))) {

@@ -23,6 +23,8 @@ inline Range asked_of(const Form& form) {
     return {form.stem.begin, form.choices.empty() ? form.stem.end : form.choices.back().end};
 }
 
+inline std::span<const Token> asked(const Form& form) { return form.of(asked_of(form)); }
+
 // How often each character is in what carries a meaning.
 struct Letters {
     struct Letter {

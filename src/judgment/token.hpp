@@ -20,13 +20,14 @@ enum Flag : std::uint16_t {
     NEGATES = 4,  // 不, 没有, not, except
     LIMITS = 8,   // 若, 只, if, only
     EMPHASISED = 16,
-    GRAMMAR = 32,   // a light word or a synonym, but no layout of a question: another one may say something else
-    JOINS = 64,     // joins members of a list, or says nothing: 和, the
-    EQUALS = 128,   // 是
-    ASKS = 256,     // 什么, 下列, who
-    POLAR = 512,    // asks for yes or no: 吗
-    LISTED = 1024,  // stands behind 、
-    ARGUMENT = 2048,  // stands in the brackets of a function: f(x, y)
+    ASKS = 32,  // what, 什么
+    GRAMMAR = 64,   // a light word or a synonym, but no layout of a question: another one may say something else
+    JOINS = 128,    // joins members of a list, or says nothing: 和, the
+    EQUALS = 256,   // 是
+    TASK = 512,     // begins what is asked, or ends it: 下列, a question mark
+    POLAR = 1024,   // asks for yes or no: 吗
+    LISTED = 2048,  // stands behind 、
+    ARGUMENT = 4096,  // stands in the brackets of a function: f(x, y)
 };
 
 // text: the token as it is compared, points [begin, end) of its form: 3.0 is 3, \leq is ≤.
@@ -68,8 +69,18 @@ struct Outline {
     Range notes;
     std::span<const Range> images;  // what each is known by, in the order of their marks
     bool han;                       // Han characters are in it
+    bool provision;                 // it begins as a provision of a statute does
 
     Points text(Range range) const { return range.of(points); }
+};
+
+// How the stem of a form lies on its page. first: the tokens of its first two lines. provisions: lines that begin as
+// those of a statute do: 第三条, Article 3; preamble: the tokens before the first one. asks: its last sentence asks for
+// something.
+struct Layout {
+    Range first[2] = {};
+    std::uint32_t lines = 0, provisions = 0, preamble = 0;
+    bool asks = false, is_long = false;
 };
 
 struct Summary;
@@ -84,6 +95,7 @@ struct Form {
     Range answer;
     Range explanation;
     Range notes;
+    Layout layout;
     const Summary* summary = nullptr;  // where it is compared
 
     std::span<const Token> of(Range range) const { return range.of(tokens); }
@@ -105,6 +117,7 @@ struct Batch {
         Range explanation;
         Range notes;
         bool han;
+        Layout layout;
     };
     std::vector<Place> places{Place{}};  // one more than texts: where the next one begins
     Buffer points;
@@ -113,7 +126,7 @@ struct Batch {
 
     std::size_t size() const { return places.size() - 1; }
     // Makes one more of what was added since the last call.
-    void end_one() { places.push_back({points.size(), choices.size(), inner.size(), {}, {}, {}, {}, false}); }
+    void end_one() { places.push_back({points.size(), choices.size(), inner.size(), {}, {}, {}, {}, false, {}}); }
     void clear() {
         places.assign(1, Place{});
         judgment::clear(points, choices, inner);
@@ -124,9 +137,9 @@ struct Batch {
         const auto listed = std::span(choices).subspan(one.choices, next.choices - one.choices);
         const auto held = std::span(inner).subspan(one.inner, next.inner - one.inner);
         if constexpr (std::is_same_v<One, Outline>)
-            return {own, one.stem, listed, one.answer, one.explanation, one.notes, held, one.han};
+            return {own, one.stem, listed, one.answer, one.explanation, one.notes, held, one.han, one.layout.provisions > 0};
         else
-            return {own, held, one.stem, listed, one.answer, one.explanation, one.notes};
+            return {own, held, one.stem, listed, one.answer, one.explanation, one.notes, one.layout};
     }
 };
 using Outlines = Batch<Outline, Range>;

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from pymongo.database import Database
 
@@ -63,10 +64,11 @@ def test_it_learns_from_a_file_and_writes_a_model_and_settings(decided: Db) -> N
     model, settings = load_model(Path("target.model.json")), load(file=Path("target.model.toml"))
     decision = settings.settings.decision
     assert decision.model == Path("target.model.json").absolute()
-    different, same = model.joined(decision.confidence)
-    assert (different.of, same.of) == (60, 60)
-    assert f"{same.joined} of 60" in output
-    assert different.joined <= 1
+    counts = np.sum([kind.joined(decision.confidence) for kind in model.kinds], axis=0).tolist()
+    (different, all_different), (same, all_same) = counts
+    assert (all_different, all_same) == (60, 60)
+    assert f"{same} of 60" in output
+    assert different <= 1
     own = json.loads(Path("target.model.json").read_text("utf-8"))["sources"][-1]
     assert own["labels"] == [
         {"bank": "pairs.jsonl", "label": "D", "pairs": 60},

@@ -40,7 +40,7 @@ def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path: Path):
     assert usual.weigh(*NAMES).guards == ("name",)
     assert own.weigh(*NAMES).guards == ()
     pair = ([NAMES[0]], ROW, [NAMES[1]], ROW)
-    (features, guards, equals), others = own.features(*pair), usual.features(*pair)
+    (features, guards, equals, _), others = own.features(*pair), usual.features(*pair)
     assert guards == others[1] != 0
     assert (features == others[0]).all()
     assert not equals[0]

@@ -12,7 +12,15 @@ import pytest
 
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.errors import ConfigurationError
-from dedup_job.judgment.model import MOST_BYTES, document_of, feature_names, load_model, model_of
+from dedup_job.judgment.model import (
+    KINDS,
+    MOST_BYTES,
+    document_of,
+    feature_names,
+    load_model,
+    model_of,
+    part_of,
+)
 
 NODES = {
     "feature": [0, -1, -1],
@@ -28,7 +36,7 @@ NODES = {
 
 def document():
     left_out = {"different": [0.1, 0.2], "same": [0.5, 0.9]}
-    return document_of(copy.deepcopy(NODES), left_out, [])
+    return document_of({kind: part_of(copy.deepcopy(NODES), left_out) for kind in KINDS}, [])
 
 
 def refusal(text):
@@ -40,36 +48,37 @@ def refusal(text):
 
 
 def test_trees_are_evaluated_and_weighed():
-    trees = model_of(json.dumps(document()), "given").trees
-    rows = np.zeros((2, len(feature_names())))
+    model = model_of(json.dumps(changed(calibration__probabilities=[0.2, 0.8])), "given")
+    rows = np.zeros((3, len(feature_names())))
     rows[1, 0] = 1
-    scores, probabilities = trees.evaluate(rows.ravel())
-    assert scores.tolist() == [2, -2]
-    assert probabilities.tolist() == [0.9, 0.1]
-    assert trees.weigh(rows[1])[0] == -2
+    scores, probabilities = model.evaluate(rows, np.array([0, 0, 2], np.uint8))
+    assert scores.tolist() == [2, -2, 2]
+    assert probabilities.tolist() == [0.8, 0.2, 0.9]
+    assert model.trees[0].weigh(rows[1])[0] == -2
 
 
 def test_the_confidence_says_how_many_labelled_pairs_are_joined():
-    model = model_of(json.dumps(document()), "given")
-    assert model.joined(0.2) == ((1, 2), (2, 2))
-    assert model.joined(0.95) == ((0, 2), (0, 2))
+    for kind in model_of(json.dumps(document()), "given").kinds:
+        assert kind.joined(0.2) == ((1, 2), (2, 2))
+        assert kind.joined(0.95) == ((0, 2), (0, 2))
 
 
 def test_the_model_that_ships_is_small_and_keeps_what_the_default_confidence_promises():
-    model = load_model(None)
-    (joined, different), _ = model.joined(CONFIDENCE)
-    assert joined <= 0.005 * different
-    assert files("dedup_job.judgment").joinpath("model.json").stat().st_size <= 200_000
+    counts = [kind.joined(CONFIDENCE)[0] for kind in load_model(None).kinds]
+    assert sum(joined for joined, _ in counts) <= 0.007 * sum(different for _, different in counts)
+    assert files("dedup_job.judgment").joinpath("model.json").stat().st_size <= 300_000
 
 
 def changed(**parts):
+    """Return a document with other parts; of its kinds, those of the first one."""
     made = document()
     for name, value in parts.items():
         section, _, key = name.partition("__")
+        part = made if section in made else made["kinds"][KINDS[0]]
         if key:
-            made[section][key] = value
+            part[section][key] = value
         else:
-            made[section] = value
+            part[section] = value
     return made
 
 
@@ -78,7 +87,8 @@ HOSTILE = {
     "deep": ("[" * 100_000, "no JSON"),
     "a list": ("[]", "no model"),
     "another format": (changed(format="x"), "no model"),
-    "another version": (changed(version=2), "version 2"),
+    "another version": (changed(version=1), "version 1"),
+    "a kind gone": (changed(kinds={}), "lacks a kind"),
     "a long version": (changed(version="9" * 99), "version 99999999999999999999,"),
     "other features": (changed(features=["a"]), "other features"),
     "a list gone": (changed(trees=[]), "lack a list"),

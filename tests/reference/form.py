@@ -18,6 +18,7 @@ from dedup_job.judgment.words import sections_of
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
 NO_FLAG = Flag(0)
+_PROVISION = re.compile("第[0-9零一二三四五六七八九十百千]+条|(article|section) [0-9]")
 LABELS, FIGURES = "abcdefgh", "12345678"
 
 
@@ -40,6 +41,17 @@ class Token:
 
 
 @dataclass
+class Layout:
+    """How a stem lies on its page: its lines, the provisions among them, whether it asks."""
+
+    lines: list[list[Token]] = field(default_factory=list)
+    provisions: int = 0
+    preamble: int = 0
+    asks: bool = False
+    is_long: bool = False
+
+
+@dataclass
 class Form:
     """The parts of a text."""
 
@@ -48,6 +60,7 @@ class Form:
     answer: list[Token] = field(default_factory=list)
     explanation: list[Token] = field(default_factory=list)
     notes: list[Token] = field(default_factory=list)
+    layout: Layout = field(default_factory=Layout)
 
 
 def _utf32(text: str) -> bytes:
@@ -809,7 +822,8 @@ def is_atom(content: list[str]) -> bool:
 WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0}
 CLAUSE_ENDS = ",;。?!.:\n"
 OF_WORDS = (
-    Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS | Flag.ASKS | Flag.POLAR
+    Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS | Flag.POLAR
+OF_WORDS |= Flag.ASKS | Flag.TASK
 )
 A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
 
@@ -821,6 +835,8 @@ class Tokenizer:
         flattener = Flattener(text)
         self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
         self.tokens: list[Token] = []
+        self.lines: list[list[Token]] = [[]]
+        self.provisions: list[int] = []  # tokens before each
         self.clause, self.fresh, self.emphasised, self.listed = 0, False, False, False
         self.arguments = 0  # where those of a function end
 
@@ -845,6 +861,7 @@ class Tokenizer:
         weight = float(np.float32(weight))
         key = synonym or xxhash.xxh3_64_intdigest(_utf32(text))
         self.tokens.append(Token(text, kind, weight, self.clause, flags, key))
+        self.lines[-1].append(self.tokens[-1])
         self.fresh = True
 
     def run(self) -> list[Token]:
@@ -855,6 +872,10 @@ class Tokenizer:
             c, kind, end = text[i], class_of(text[i]), i + 1
             if i >= self.arguments:
                 self.arguments = 0
+            if c == "\n" and self.lines[-1]:
+                self.lines.append([])
+            if not self.lines[-1] and is_provision(text, i):
+                self.provisions.append(len(self.tokens))
             if c == IMAGE:
                 self.put(next(self.images, ""), Kind.IMAGE)
             elif c in (OPEN, CLOSE):
@@ -898,7 +919,7 @@ class Tokenizer:
                     if len(self.tokens) - begin == 2 and first.flags & Flag.LATIN:  # isn't it?
                         self.tokens[begin] = replace(first, flags=first.flags & ~Flag.NEGATES)
                     last = self.tokens[-1]
-                    self.tokens[-1] = replace(last, flags=last.flags | Flag.ASKS)
+                    self.tokens[-1] = replace(last, flags=last.flags | Flag.TASK)
                 self.clause += 1
                 self.fresh = False
                 begin = len(self.tokens)
@@ -1060,6 +1081,7 @@ class Parts:
     explanation: str
     notes: str
     han: bool
+    provision: bool
 
 
 def parts_of(text: str) -> Parts:
@@ -1069,9 +1091,12 @@ def parts_of(text: str) -> Parts:
     if letters(rest) >= 4:
         text, notes = rest, notes + more
     body, answer, explanation, lines = split_notes(text)
+    provision = is_provision(body, 0)
     body = strip_opening(body)
     stem, choices = find_choices(body)
-    return Parts(stem, choices, answer, explanation, notes + lines, any(map(is_han, body)))
+    return Parts(
+        stem, choices, answer, explanation, notes + lines, any(map(is_han, body)), provision
+    )
 
 
 def form_of(text: str) -> Form:
@@ -1081,5 +1106,31 @@ def form_of(text: str) -> Form:
     def tokens(part: str) -> list[Token]:
         return Tokenizer(part, parts.han).run()
 
-    outside = map(tokens, (parts.answer, parts.explanation, parts.notes))
-    return Form(tokens(parts.stem), [*map(tokens, parts.choices)], *outside)
+    stem = Tokenizer(parts.stem, parts.han)
+    outside = [*map(tokens, (parts.answer, parts.explanation, parts.notes))]
+    form = Form(stem.run(), [*map(tokens, parts.choices)], *outside)
+    lines = [line for line in stem.lines if line]
+    is_long = len(lines) > 3 or len(stem.text) > 300
+    provisions, first = len(stem.provisions) + parts.provision, [*stem.provisions, 0]
+    form.layout = Layout(lines, provisions, first[0], asks(stem.text, is_long), is_long)
+    return form
+
+
+def is_provision(text: str, i: int) -> bool:
+    """Return whether a line begins there as a provision of a statute does."""
+    return bool(_PROVISION.match(text, i))
+
+
+def asks(text: str, is_long: bool) -> bool:
+    """Return whether a text asks for something."""
+    body = re.sub("[ \n。!]+$", "", text)
+    if body[-1:] in tuple("?是为=_"):
+        return True
+    if not is_long and any(
+        c == "?" or (c in "_([" and blank_end(text, i)) for i, c in enumerate(text)
+    ):
+        return True
+    begin = skip(text, max(body.rfind(c) for c in "\n。!?;)") + 1)
+    if is_long:
+        return phrase(text, begin, Phrase.ASK)[0] > 0
+    return holds(text[min(begin, len(body)) : len(body)], Phrase.ASK)

@@ -14,6 +14,7 @@ from itertools import groupby
 
 from dedup_job import _core
 from dedup_job.judgment.relations import relations
+from tests.reference import articles
 from tests.reference.form import Flag, Form, Kind, Token
 
 FEATURES = tuple(name for name, _ in _core.FEATURES)
@@ -73,18 +74,30 @@ def compare(a: Form, b: Form) -> Comparison:
         lone.numbers_differ = lone.opposite = False
     choices = Choices(a, b)
     explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b)
-    features = _stem_features(a, b, stem, changes) | _choice_features(choices)
+    kind = articles.kind_of(a, b)
+    shared = _shared(_asked(a), _asked(b))
+    features = (
+        _stem_features(a, b, stem, changes)
+        | articles.own_features(a, b, stem.differences, shared, kind)
+        | _choice_features(choices)
+    )
+    features = {name: features[name] for name in FEATURES}
+    guards = _guards(a, b, stem, changes, lone, choices, features, kind)
+    real = [one for one in changes if not one.null]
+    if kind == articles.ARTICLE:
+        stated = guards["number"] if choices.stated else False
+        guards = {name: guards.get(name, False) and name in articles.HEEDED for name in GUARDS}
+        guards |= {
+            name: holds or (name == "number" and stated)
+            for name, holds in articles.article_guards(a, b, real).items()
+        }
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
     if turned:
         differences = [replace(one, left=one.right, right=one.left) for one in differences]
     return Comparison(
         differences,
-        [
-            name
-            for name, holds in _guards(a, b, stem, changes, lone, choices, features).items()
-            if holds or explained.get(name)
-        ],
+        [name for name, holds in guards.items() if holds or explained.get(name)],
         [float(value) for value in features.values()],
     )
 
@@ -679,7 +692,7 @@ def _grammar(a: Form, b: Form) -> int:
 
 
 def _asks(form: Form) -> bool:
-    asking = Flag.ASKS | Flag.POLAR
+    asking = Flag.ASKS | Flag.TASK | Flag.POLAR
     return any(t.flags & asking or t.kind == Kind.BLANK for t in form.stem)
 
 
@@ -812,6 +825,7 @@ def _guards(
     lone: Change,
     choices: Choices,
     features: dict[str, float],
+    kind: int,
 ) -> dict[str, bool]:
     real = [one for one in changes if not one.null]
     moods = sum(one.polar for one in changes if not one.clauses)
@@ -836,7 +850,9 @@ def _guards(
         "negation": sum(
             one.negation
             for one in real
-            if not one.clauses or one.in_tail(tail_a, tail_b) or one.limits
+            if not one.clauses
+            or one.limits
+            or (kind != articles.MESSAGE and one.in_tail(tail_a, tail_b))
         )
         != 0,
         "mood": moods != 0 and not _asks(b if moods > 0 else a),

@@ -26,5 +26,5 @@ def test_a_model_is_made_of_labelled_pairs_byte_for_byte(tmp_path: Path):
         )
         made.append(model.read_bytes())
     assert made[0] == made[1]
-    assert load_model(tmp_path / "a.json").joined(0.9)[1].of > 0
+    assert load_model(tmp_path / "a.json").kinds[0].joined(0.9)[1].of > 0
     assert len(scores.read_text(encoding="utf-8").split()) == len(lines)

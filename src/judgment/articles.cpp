@@ -1,0 +1,131 @@
+// What each of two texts has of its own, and what keeps two articles apart.
+#include <cmath>
+#include <tuple>
+
+#include "judgment/features.hpp"
+
+namespace dedup::judgment {
+namespace {
+
+constexpr std::size_t LONGEST_TITLE = 60;    // characters
+constexpr double LEAST_CHANGE = 5;           // weight: less is a light word
+
+// Whether a number stands in a clause with two words, Chinese ones in a Chinese text: what stands alone is a date, a
+// counter or an address of the page.
+bool is_in_sentence(std::span<const Token> tokens, std::size_t number, bool han) {
+    const auto in_clause = [&](std::size_t i) { return i < tokens.size() && tokens[i].clause == tokens[number].clause; };
+    std::size_t words = 0, i = number;
+    while (i > 0 && in_clause(i - 1)) i--;
+    for (; in_clause(i); i++) words += tokens[i].kind == Kind::word && !(han && tokens[i].flags & LATIN);
+    return words >= 2;
+}
+
+// The weight of what a side of the differences says.
+double weight_of_side(const Form& form, const Alignment& found, Range Difference::* side,
+                      const std::vector<std::uint32_t>& places) {
+    double weight = 0;
+    for (const Difference& one : found.differences) {
+        if (one.moved || one.choice) continue;
+        for (const std::uint32_t at : (one.*side).of(places)) weight += form.tokens[at].weight;
+    }
+    return weight;
+}
+
+// What a title says and the other one does not. In a Chinese text, words in Latin letters are identifiers.
+struct OwnTitle {
+    Buffer text;
+    double weight = 0;
+    bool named = false;     // by an identifier or a number
+    bool compound = false;  // part of an identifier is of it: google-chrome, chrome
+    bool asks = false;      // the title does
+
+    OwnTitle(const Form& form, std::span<const Token> title, std::span<const Token> other, bool han) {
+        const auto is_latin = [&](std::size_t i) { return han && i < title.size() && title[i].flags & LATIN; };
+        for (std::size_t i = 0; i < title.size(); i++) {
+            const Token& token = title[i];
+            asks |= (token.flags & ASKS) != 0;
+            if (!has_content(token) || token.kind == Kind::image || token.kind == Kind::symbol ||
+                std::ranges::find(other, token.key, &Token::key) != other.end())
+                continue;
+            append(text, form.text(token));
+            weight += token.weight;
+            named |= is_latin(i) || token.kind == Kind::number;
+            compound |= is_latin(i) && (is_latin(i - 1) || is_latin(i + 1));
+        }
+    }
+};
+
+}  // namespace
+
+Comparer::Own Comparer::own(const Form& form, double Weights::* here, double Weights::* there) {
+    Own found;
+    const auto tokens = asked(form);
+    for (std::size_t i = 0; i < tokens.size(); i++) {
+        const Token& token = tokens[i];
+        if (!has_content(token) || token.kind == Kind::image) continue;
+        Weights& word = weights_[key_of(token.key)].value;
+        if (word.*there >= 0) continue;
+        if (word.count) {
+            found.weight += word.*here;
+            found.named = std::max(found.named, word.*here * std::log1p(word.count));
+            word.count = 0;
+        }
+        found.has_number |= token.kind == Kind::number && is_in_sentence(tokens, i, form.summary->han > 0);
+    }
+    return found;
+}
+
+void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
+    auto& f = to.features;
+    const auto put = [&](std::size_t least, std::size_t most, double x, double y) {
+        std::tie(f[least], f[most]) = std::minmax(x, y);
+    };
+    const Shared all = shared(a, b);
+    const Own x = own(a, &Weights::left, &Weights::right), y = own(b, &Weights::right, &Weights::left);
+    put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
+    put("named_least"_f, "named_most"_f, x.named, y.named);
+    f["held"_f] = all.both / std::max(std::min(all.left, all.right), 1.0);
+    if (to.kind != TextKind::article) return;
+    const auto& found = to.differences;
+    put("clauses_least"_f, "clauses_most"_f,
+        1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
+        1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
+    // In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
+    to.guards &= "answer"_g | "choice_negation"_g | "choice_opposite"_g | "provision"_g;
+    if (x.has_number && y.has_number) to.guards |= "number"_g;
+    compare_titles(a, b, to);
+}
+
+// The first lines name what two articles are about; where these are equal, as NAME of a manual is, the second ones may.
+// A question is no name, nor is the same in other words.
+void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
+    if (std::min(a.layout.lines, b.layout.lines) < 2) return;
+    const bool han = a.summary->han > 0 && b.summary->han > 0;
+    for (const std::size_t line : {0, 1}) {
+        const auto x = a.of(a.layout.first[line]), y = b.of(b.layout.first[line]);
+        if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return;
+        const OwnTitle left(a, x, y, han), right(b, y, x, han);
+        if (line == 0) to.features["title_most"_f] = std::max(left.weight, right.weight);
+        if (left.text.empty() && right.text.empty()) continue;
+        if (line == 0 && (left.compound || right.compound)) to.guards |= "title"_g;
+        const auto [shorter, longer] = std::minmax({left.text.size(), right.text.size()});
+        if (!shorter || (left.asks && right.asks)) return;
+        Work work;
+        const std::size_t common = differ_.common(left.text, right.text, work);
+        const bool is_alike = 5 * common >= 3 * longer || common == shorter;
+        if ((left.named && right.named) || (line == 0 && !is_alike)) to.guards |= "title"_g;
+        return;
+    }
+}
+
+// In statutes each word counts: one that is replaced, added or left out makes another rule.
+bool Comparer::changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one,
+                            const Change& change) const {
+    if (!a.layout.provisions || !b.layout.provisions || change.alike) return false;
+    const auto is_in_rule = [](const Form& form, std::span<const std::uint32_t> places) {
+        return !places.empty() && places.back() >= form.stem.begin + form.layout.preamble;
+    };
+    return change.most() >= LEAST_CHANGE && (is_in_rule(a, one.left.of(found.left)) || is_in_rule(b, one.right.of(found.right)));
+}
+
+}  // namespace dedup::judgment

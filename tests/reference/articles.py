@@ -1,0 +1,172 @@
+"""What two texts are, what each has of its own, and what keeps two articles apart, the slow way."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from dedup_job import _core
+from tests.reference.form import Flag, Form, Kind, Token, is_han
+
+QUESTION, ARTICLE, MESSAGE = range(len(_core.TEXT_KINDS))
+HEEDED = ("answer", "choice_negation", "choice_opposite", "title", "provision")
+_BOTH = ("least", "most")
+NOTATION = (Kind.SYMBOL, Kind.LETTER, Kind.NUMBER)
+
+
+def kind_of(a: Form, b: Form) -> int:
+    """Return what two texts are."""
+    if any(map(_is_question, (a, b))):
+        return QUESTION
+    return ARTICLE if a.layout.is_long or b.layout.is_long else MESSAGE
+
+
+def _is_question(form: Form) -> bool:
+    most = 3 if form.layout.is_long else 0
+    notation = sum(t.kind in NOTATION for t in form.stem)
+    return (
+        len(form.choices) > most
+        or bool(form.answer or form.explanation)
+        or form.layout.asks
+        or 10 * notation > 3 * len(form.stem)
+    )
+
+
+def own_features(
+    a: Form, b: Form, differences: Iterable[object], shared: tuple[float, float, float], kind: int
+) -> dict[str, float]:
+    """Return the features of what each text has of its own."""
+    both, left, right = shared
+    x, y = _own(a, b), _own(b, a)
+    here = [one for one in differences if not (one.moved or one.choice)]
+    kept = [
+        1 - sum(t.weight for one in here for t in side(one)) / max(_weight(form.stem), 1.0)
+        for form, side in ((a, lambda one: one.left), (b, lambda one: one.right))
+    ]
+    shares = (sum(w for w, _ in own) / max(of, 1.0) for own, of in ((x, left), (y, right)))
+    named = (max((w * math.log1p(n) for w, n in own), default=0.0) for own in (x, y))
+    figures = {"own": sorted(shares), "named": sorted(named)}
+    figures["clauses"] = sorted(kept) if kind == ARTICLE else [0.0, 0.0]
+    return {
+        **{
+            f"{name}_{k}": v
+            for name, found in figures.items()
+            for k, v in zip(_BOTH, found, strict=True)
+        },
+        "held": both / max(min(left, right), 1.0),
+        "title_most": _titles(a, b)[0] if kind == ARTICLE else 0.0,
+    }
+
+
+def article_guards(a: Form, b: Form, real: Iterable[object]) -> dict[str, bool]:
+    """Return the guards of two articles that those of questions are not."""
+    return {
+        "number": _has_own_number(a, b) and _has_own_number(b, a),
+        "title": _titles(a, b)[1],
+        "provision": bool(a.layout.provisions and b.layout.provisions)
+        and any(
+            not one.alike
+            and one.most >= 5
+            and (_is_in_rule(a, one.difference.left) or _is_in_rule(b, one.difference.right))
+            for one in real
+        ),
+    }
+
+
+def _asked(form: Form) -> list[Token]:
+    return [t for part in (form.stem, *form.choices) for t in part]
+
+
+def _content(tokens: Iterable[Token]) -> list[Token]:
+    return [t for t in tokens if t.kind not in (Kind.FUNCTION, Kind.BLANK)]
+
+
+def _weight(tokens: Iterable[Token]) -> float:
+    return sum(t.weight for t in tokens)
+
+
+def _own(form: Form, other: Form) -> list[tuple[float, int]]:
+    """Return the weights of the words that the other text lacks, and how often they stand here."""
+    return [(max(t.weight for t in some), len(some)) for some in _own_words(form, other).values()]
+
+
+def _own_words(form: Form, other: Form) -> dict[int, list[Token]]:
+    keys = {t.key for t in _content(_asked(other))}
+    found = defaultdict(list)
+    for token in _content(_asked(form)):
+        if token.kind != Kind.IMAGE and token.key not in keys:
+            found[token.key].append(token)
+    return found
+
+
+def _has_own_number(form: Form, other: Form) -> bool:
+    own, han = _own_words(form, other), _is_han(form)
+    tokens = _asked(form)
+    for i, token in enumerate(tokens):
+        if token.kind != Kind.NUMBER or token.key not in own:
+            continue
+        begin = end = i
+        while begin and tokens[begin - 1].clause == token.clause:
+            begin -= 1
+        while end < len(tokens) and tokens[end].clause == token.clause:
+            end += 1
+        words = [
+            t
+            for t in tokens[begin:end]
+            if t.kind == Kind.WORD and not (han and t.flags & Flag.LATIN)
+        ]
+        if len(words) >= 2:
+            return True
+    return False
+
+
+def _is_han(form: Form) -> bool:
+    return any(is_han(c) for t in form.stem for c in t.text)
+
+
+def _is_in_rule(form: Form, tokens: Sequence[Token]) -> bool:
+    """Return whether the last of some tokens stands behind the first line of a provision."""
+    places = {id(t): k for k, t in enumerate(form.stem)}
+    return bool(tokens) and places[id(tokens[-1])] >= form.layout.preamble
+
+
+def _titles(a: Form, b: Form) -> tuple[float, bool]:
+    """Return the weight of what one title says more, and whether two articles have other titles."""
+    from tests.reference.pair import lcs_length
+
+    lines, weight = (a.layout.lines, b.layout.lines), 0.0
+    if min(map(len, lines)) < 2:
+        return weight, False
+    latin = Flag.LATIN if _is_han(a) and _is_han(b) else Flag(0)
+    for k in (0, 1):
+        titles = [of[k] for of in lines]
+        if max(sum(len(t.text) for t in title) for title in titles) > 60:
+            return weight, False
+        own = [_own_of_title(*pair) for pair in (titles, titles[::-1])]
+        if k == 0:
+            weight = max(_weight(said) for said in own)
+        if not any(own):
+            continue
+        compound = k == 0 and any(
+            t.flags & Flag.LATIN
+            and any(0 <= j < len(title) and title[j].flags & latin for j in (i - 1, i + 1))
+            for title, said in zip(titles, own, strict=True)
+            for i, t in enumerate(title)
+            if any(t is one for one in said)
+        )
+        asked = all(any(t.flags & Flag.ASKS for t in title) for title in titles)
+        if not all(own) or asked:
+            return weight, compound
+        p, q = ("".join(t.text for t in said) for said in own)
+        common = lcs_length(p, q)
+        alike = 5 * common >= 3 * max(len(p), len(q)) or common == min(len(p), len(q))
+        named = all(any(t.flags & latin or t.kind == Kind.NUMBER for t in said) for said in own)
+        return weight, compound or named or (k == 0 and not alike)
+    return weight, False
+
+
+def _own_of_title(title: Sequence[Token], other: Sequence[Token]) -> list[Token]:
+    keys = {t.key for t in other}
+    said = _content(title)
+    return [t for t in said if t.kind not in (Kind.IMAGE, Kind.SYMBOL) and t.key not in keys]
