@@ -104,7 +104,7 @@ bool Tokenizer::denies(Points text) const {
 }
 
 // Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
-bool Tokenizer::asks(Points run, std::size_t i) {
+bool Tokenizer::is_polar(Points run, std::size_t i) {
     static constexpr std::u32string_view VERBS = U"是能可会";
     if (i == 0) return false;
     if (run[i] == U'否') return VERBS.find(run[i - 1]) != VERBS.npos;
@@ -117,7 +117,7 @@ void Tokenizer::put_han(Points run) {
     if (may_deny) {
         run_.clear();
         for (std::size_t i = 0; i < run.size(); i++) {
-            const bool asked = asks(run, i);
+            const bool asked = is_polar(run, i);
             if (!asked) run_.push_back(run[i]);
             i += asked && run[i] != U'否';
             polar |= asked;

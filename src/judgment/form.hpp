@@ -20,7 +20,7 @@ private:
     void put_latin(Points text);
     void put_han(Points run);
     bool denies(Points text) const;
-    static bool asks(Points run, std::size_t i);
+    static bool is_polar(Points run, std::size_t i);
 
     const FormTables& tables_;
     Forms& to_;

@@ -823,8 +823,7 @@ WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0
 CLAUSE_ENDS = ",;。?!.:\n"
 OF_WORDS = (
     Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS | Flag.POLAR
-OF_WORDS |= Flag.ASKS | Flag.TASK
-)
+) | (Flag.ASKS | Flag.TASK)
 A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
 
 
