@@ -15,6 +15,7 @@ void mark(std::vector<std::uint8_t>& places, std::size_t begin, std::size_t coun
 // neighbours, which often say the same in either order: 合成蛋白质, 蛋白质合成.
 bool have_swapped(Points x, Points y, bool same_words) {
     if (x.size() != y.size()) return false;
+    static constexpr std::u32string_view JOINTS = U"和与及或";
     bool back = false;
     std::size_t unequal = 0;
     std::size_t first = x.size();
@@ -24,7 +25,7 @@ bool have_swapped(Points x, Points y, bool same_words) {
         unequal++;
         const auto one = x[first], other = y[first];
         if (x[i] == other && y[i] == one) {
-            back |= i > first + 1;
+            back |= i > first + 2 || (i == first + 2 && JOINTS.find(x[first + 1]) == JOINTS.npos);
         } else if (x[i] != one || y[i] != other || std::min(one, other) < 0x3400) {
             return false;
         }

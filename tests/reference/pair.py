@@ -228,7 +228,9 @@ def _swapped(x: str, y: str, *, same_words: bool) -> bool:
     if len(changed) < (3 if same_words else 1):
         return False
     first, one, other = changed[0]
-    back = any((p, q) == (other, one) and i > first + 1 for i, p, q in changed)
+    back = any(
+        (p, q) == (other, one) and x[first + 1 : i] not in ("", *"和与及或") for i, p, q in changed
+    )
     rest = [(p, q) for _, p, q in changed if (p, q) != (other, one)]
     return back and all(pair == (one, other) and min(pair) >= "\u3400" for pair in rest)
 
