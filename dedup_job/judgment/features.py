@@ -12,6 +12,7 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
     {
         "pieces": Message("places of the question that differ: {value}"),
         "forms": Message("places that differ only in notation or light words: {value}"),
+        "grammar": Message("light words that differ: {value}"),
         "begin": Message("words at the beginning that are equal: {value}"),
         "edge_share": Message("whole clauses that only one text has: {value:.0%} of the question"),
         "inserted_max": Message("weight of the rarest word that is inserted: {value}"),
@@ -86,8 +87,8 @@ _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
     {
         **dict.fromkeys(("unlike_max", "unlike_min", "unlike_ratio", "contained"), "unlike"),
         **dict.fromkeys(("replaced_min", "replaced_share", "alike", "slips"), "replaced"),
-        **{one: one for one in ("forms", "moved", "moved_within", "inserted_max", "edge_share")},
-        **{one: one for one in ("choices_order", "choices_alike", "replaced")},
+        **{one: one for one in ("forms", "grammar", "moved", "moved_within", "inserted_max")},
+        **{one: one for one in ("edge_share", "choices_order", "choices_alike", "replaced")},
     }
 )
 _CONTEXT: Final = frozenset(("begin", "length", "han", "notation", "choices_any", "choices_length"))

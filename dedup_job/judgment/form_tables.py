@@ -28,13 +28,14 @@ class Flag(IntFlag):
     """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
 
     PROPER, LATIN, NEGATES, LIMITS, EMPHASISED, ASKS = (1 << i for i in range(6))
+    GRAMMAR, JOINS, EQUALS, TASK, POLAR, LISTED, ARGUMENT = (1 << i for i in range(6, 13))
 
 
 class Meaning(IntFlag):
     """What the tables say of a word or a command, besides its `Flag`s."""
 
-    ENGLISH_FUNCTION, FORMULA, NOT_NEGATING, SIGN, LOOK, FRACTION = (1 << i for i in range(6, 12))
-    UNDERLINE, ENVIRONMENT, FUNCTION = (1 << i for i in range(12, 15))
+    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING = (1 << i for i in range(13, 17))
+    AUXILIARY, SIGN, LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(17, 23))
 
 
 class Phrase(IntFlag):
@@ -53,6 +54,11 @@ _WORDS = {
     Flag.NEGATES: "negations",
     Flag.LIMITS: "limits",
     Flag.ASKS: "interrogatives",
+    Flag.JOINS: "joining",
+    Flag.EQUALS: "equating",
+    Flag.TASK: "asking",
+    Flag.POLAR: "polar",
+    Meaning.AUXILIARY: "auxiliaries",
 }
 _COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
 
@@ -206,6 +212,11 @@ def words() -> dict[str, tuple[int, int]]:
     for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
         number |= dict.fromkeys(line.split(), k)
     number |= {pair: ord(whole) for pair, whole in _compositions() if len(whole) == 1}
+    layout = _entries("layout")
+    light = (*_entries("function words"), *_entries("english function words"), *number)
+    for word in light:
+        if word not in layout and not word.startswith("\\"):
+            flags[word] = flags.get(word, 0) | Flag.GRAMMAR
     return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
 
 

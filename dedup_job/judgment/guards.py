@@ -59,6 +59,13 @@ GUARDS: Final = (
         ("下列属于哺乳动物的是", "下列不属于哺乳动物的是"),
     ),
     Guard(
+        "mood",
+        "One asks whether it is so, the other states it.",
+        "一方询问是否如此，另一方陈述如此。",
+        ("Is the new bridge open?", "The new bridge is open."),
+        ("新的大桥通车了吗？", "新的大桥通车了。"),
+    ),
+    Guard(
         "opposite",
         "Words that exclude each other: opposites, directions, relations.",
         "互相排斥的词：反义、方向、关系。",
@@ -67,8 +74,8 @@ GUARDS: Final = (
     ),
     Guard(
         "exchanged",
-        "Two words have changed places, or it asks for the other of two things that both name.",
-        "两个词互换了位置，或问的是两文都提到的另一事物。",
+        "Who does what to whom is exchanged, or it asks for the other of two things both name.",
+        "谁对谁做什么互换了，或问的是两文都提到的另一事物。",
         ("Did Rome defeat Carthage?", "Did Carthage defeat Rome?"),
         ("甲班比乙班多几人？", "乙班比甲班多几人？"),
     ),

@@ -30,6 +30,7 @@ LABELS: Final[Mapping[str, Message]] = {
     "moved": Message("moved words"),
     "blanks": Message("blank to fill in"),
     "negation": Message("negation"),
+    "mood": Message("question or statement"),
     "opposite": Message("opposite"),
     "exchanged": Message("exchanged words"),
     "choice_negation": Message("negation in a choice"),

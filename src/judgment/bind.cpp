@@ -50,7 +50,7 @@ std::array<std::uint32_t, 4> richness(const Form& form) {
 
 // Nothing differs but notation, words without a meaning, and the order of the choices.
 bool are_same(const Features& f) {
-    return f["pieces"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
+    return f["pieces"_f] == 0 && f["grammar"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
            (f["choices_any"_f] == 0 || f["choices_equal"_f] == 1);
 }
 
@@ -269,7 +269,7 @@ private:
     }
 
     static double probability(const Model& model, const Comparison& found) {
-        const double most = found.left_out > 0 ? 0.999 : 1;  // never sure of what is not compared
+        const double most = found.left_out > 0 || found.reworded ? 0.999 : 1;  // never sure of what is not compared
         return are_same(found.features) ? most : std::min(most, model.probability(model.score(found.features)));
     }
 

@@ -15,7 +15,7 @@ struct Cap {
     std::size_t feature;
     double most;
 };
-constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
+constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // Caps sums, and divides by the weight of the text.
 void finish(std::span<double> features, double total) {
@@ -101,6 +101,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.features.fill(0);
     to.guards = 0;
     to.differences.clear();
+    to.reworded = a.summary->light != b.summary->light;
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     to.kind = kind_ == TextKind::any ? kind_of(one, other) : kind_;
     stop_ = to.kind == TextKind::article ? stop & OF_ARTICLES : stop;
@@ -154,6 +155,9 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
     common_.clear();
     std::ranges::set_intersection(one.numbers, other.numbers, std::back_inserter(common_));
     f["numbers"_f] = std::min<double>(common_.size(), 10);
+    common_.clear();
+    std::ranges::set_symmetric_difference(one.grammar, other.grammar, std::back_inserter(common_));
+    f["grammar"_f] = std::max<double>(common_.size(), one.order != other.order);
     std::tie(f["letters_min"_f], f["letters_max"_f]) = count_letters(one.letters, other.letters);
     const auto differ = std::ranges::mismatch(x.first(std::min(MOST_BEGIN, x.size())), y, {}, &Token::key, &Token::key);
     f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
@@ -163,9 +167,13 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
 double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
     auto& f = to.features;
     const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
+    const auto add = [&](const Difference& one) {
+        a_.added.push_back(one.left);
+        b_.added.push_back(one.right);
+    };
     const bool han = f["han"_f] > 0.3;
     double written_otherwise = 0;
-    std::int64_t negations = 0;
+    std::int64_t negations = 0, moods = 0;
     bool fewer_blanks = false, more_blanks = false;
     clear(a_.added, b_.added);
     f["unlike_ratio"_f] = 1;
@@ -173,8 +181,10 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         if (one.moved) continue;
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
         if (c.null || c.alike) written_otherwise += c.least();
+        if (!one.clauses) moods += c.polar;
         if (c.null) {
             f["forms"_f]++;
+            if (c.asks) add(one);
             continue;
         }
         f["pieces"_f]++;
@@ -188,8 +198,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             f["edge_share"_f] += c.left + c.right;
         } else {
             raise("inserted_max"_f, c.heaviest);
-            a_.added.push_back(one.left);
-            b_.added.push_back(one.right);
+            add(one);
         }
         if (c.unlike) {
             f["unlike"_f]++;
@@ -218,6 +227,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         if (is_stopped(to)) return 0;
     }
     if (negations) to.guards |= "negation"_g;
+    if (moods && !(moods > 0 ? b : a).summary->asks) to.guards |= "mood"_g;
     if (more_blanks && fewer_blanks) to.guards |= "blanks"_g;
     return written_otherwise;
 }

@@ -21,7 +21,7 @@ struct FeatureName {
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
-    {"pieces", -1}, {"forms", 0}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
+    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
     {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
@@ -33,7 +33,7 @@ constexpr FeatureName FEATURES[] = {
 };
 
 constexpr std::string_view GUARDS[] = {
-    "number", "name", "blanks", "unit", "formula", "negation", "opposite", "exchanged", "image", "emphasis", "answer",
+    "number", "name", "blanks", "unit", "formula", "negation", "mood", "opposite", "exchanged", "image", "emphasis", "answer",
     "choice_negation", "choice_opposite", "title", "provision",
 };
 
@@ -63,6 +63,7 @@ struct Comparison {
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
+    bool reworded;          // light words are replaced by synonyms at least
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
 

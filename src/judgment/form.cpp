@@ -6,9 +6,11 @@ namespace {
 constexpr float NUMBER_WEIGHT = 6, CIRCLED_WEIGHT = 3, LETTER_WEIGHT = 4, SYMBOL_WEIGHT = 2;
 constexpr float BRACKET_WEIGHT = 1, IMAGE_WEIGHT = 8;
 constexpr float UNKNOWN_LATIN = 8, UNKNOWN_WORD = 10, UNKNOWN_CHARACTER = 7;  // in place of an IDF
-constexpr std::array<std::uint32_t, 1> GAP{U'＿'};
+constexpr std::size_t MOST_ARGUMENTS = 80;  // characters
 constexpr std::size_t NO_QUOTE = std::numeric_limits<std::size_t>::max();
-constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | ASKS;  // flags that the tables say of a word
+constexpr std::array<std::uint32_t, 1> GAP{U'＿'}, WHETHER{U'?'};  // behind A-not-A
+// Flags that the tables say of a word.
+constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | GRAMMAR | JOINS | EQUALS | ASKS | TASK | POLAR;
 
 // Behind __ or ( ), or 0.
 std::size_t blank_end(const Reader& text, std::size_t i) {
@@ -69,8 +71,11 @@ Range Tokenizer::write(Points text) {
 
 void Tokenizer::put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
     if (emphasised_) flags |= EMPHASISED;
-    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint8_t>(flags), kind, take_signs()});
+    if (listed_) flags |= LISTED;
+    if (arguments_) flags |= ARGUMENT;
+    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint16_t>(flags), kind, take_signs()});
     fresh_ = true;
+    listed_ = false;
 }
 
 std::uint32_t Tokenizer::take_signs() {
@@ -91,10 +96,13 @@ void Tokenizer::put_image(Points address) {
 // None has an IDF: jieba's list is of Han characters alone.
 void Tokenizer::put_latin(Points text) {
     const FormTables::Known known = tables_.look_up(text);
-    const std::uint32_t flags = known.flags & OF_WORDS;
+    static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
+    const bool whether = fresh_ && to_.inner.back().key == OR;  // whether or not
+    const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
+    if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
     if (!han_ && known.flags & ENGLISH_FUNCTION) return put(write(text), Kind::function, 0, flags, known.key);
     if (text.size() == 1 || known.flags & FORMULA)
-        put(write(text), Kind::letter, LETTER_WEIGHT, flags | LATIN, known.key);
+        put(write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, known.key);
     else
         put(write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
 }
@@ -103,10 +111,29 @@ bool Tokenizer::denies(Points text) const {
     return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
 }
 
+// Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
+bool Tokenizer::is_polar(Points run, std::size_t i) {
+    static constexpr std::u32string_view VERBS = U"是能可会";
+    if (i == 0) return false;
+    if (run[i] == U'否') return VERBS.find(run[i - 1]) != VERBS.npos;
+    return (run[i] == U'不' || run[i] == U'没') && i + 1 < run.size() && run[i + 1] == run[i - 1];
+}
+
 void Tokenizer::put_han(Points run) {
+    const bool may_deny = denies(run);
+    bool polar = false;
+    if (may_deny) {
+        run_.clear();
+        for (std::size_t i = 0; i < run.size(); i++) {
+            const bool asked = is_polar(run, i);
+            if (!asked) run_.push_back(run[i]);
+            i += asked && run[i] != U'否';
+            polar |= asked;
+        }
+        run = run_;
+    }
     const auto words = segmenter_.segment(run);
     const std::uint32_t begin = write(run).begin;
-    const bool may_deny = denies(run);
     for (std::size_t k = 0; k + 1 < words.size(); k++) {
         const Range place = range_of(words[k].start, words[k + 1].start);
         const Points text = place.of(run);
@@ -124,6 +151,7 @@ void Tokenizer::put_han(Points run) {
         if (kind == Kind::function) weight = 0;
         put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
     }
+    if (polar) put(WHETHER, Kind::function, 0);
 }
 
 void Tokenizer::add(const Outline& outline) {
@@ -148,15 +176,18 @@ Range Tokenizer::read(const Outline& outline, Range part) {
     const auto count = [&] { return to_.inner.size() - to_.places.back().inner; };
     const std::size_t begin = count();
     std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
+    std::size_t clause = begin;
     clause_ = 0;
     layout_ = {};
     line_ = begin;
-    fresh_ = emphasised_ = false;
+    fresh_ = emphasised_ = listed_ = false;
+    arguments_ = 0;
     clear(keep_, signs_);
     for (std::size_t i = 0, end; i < text.size(); i = end) {
         end = i + 1;
         const std::uint32_t c = text.at(i);
         const Points itself = text.text.subspan(i, 1);
+        if (i >= arguments_) arguments_ = 0;
         if (c == U'\n') end_line(count());
         if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
         switch (text.kind(i)) {
@@ -186,10 +217,13 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                     if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
                     quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
                     quote = end;
+                } else if (c == U'、') {
+                    listed_ = true;
                 } else if (const std::size_t behind = blank_end(text, i)) {
                     put(GAP, Kind::blank, 0);
                     end = behind;
                 } else if (tables_.has(c, FormTables::BRACKETS)) {
+                    if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
                     if (keep_.empty()) mark_brackets(text, opened_, keep_);
                     if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
                     else if (is_mark(text, i)) append(signs_, itself);
@@ -200,6 +234,12 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                 }
         }
         if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
+            if (c == U'?') {
+                Token& first = to_.inner[to_.inner.size() - (count() - clause)];
+                if (count() - clause == 2 && first.flags & LATIN) first.flags &= ~NEGATES;  // isn't it?
+                to_.inner.back().flags |= TASK;
+            }
+            clause = count();
             clause_++;
             fresh_ = false;
         }

@@ -30,8 +30,8 @@ enum Phrase : std::uint16_t {
 
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
-    FUNCTION = 1 << 14, ENGLISH_FUNCTION = 1 << 6, FORMULA = 1 << 7, NOT_NEGATING = 1 << 8, SIGN = 1 << 9,
-    LOOK = 1 << 10, FRACTION = 1 << 11, UNDERLINE = 1 << 12, ENVIRONMENT = 1 << 13,
+    FUNCTION = 1 << 13, ENGLISH_FUNCTION = 1 << 14, FORMULA = 1 << 15, NOT_NEGATING = 1 << 16, AUXILIARY = 1 << 17,
+    SIGN = 1 << 18, LOOK = 1 << 19, FRACTION = 1 << 20, UNDERLINE = 1 << 21, ENVIRONMENT = 1 << 22,
 };
 
 struct FormTables {

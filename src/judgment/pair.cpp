@@ -1,6 +1,7 @@
 #include "judgment/pair.hpp"
 
 #include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace dedup::judgment {
@@ -10,24 +11,26 @@ void mark(std::vector<std::uint8_t>& places, std::size_t begin, std::size_t coun
     std::fill_n(places.begin() + begin, count, 1);
 }
 
-// Two words have changed places and nothing else has: 甲比乙大, 乙比甲大. Neighbours do not count, since they often
-// say the same in either order: 合成蛋白质, 蛋白质合成.
-template <class Points>
-bool are_exchanged(Points x, Points y) {
+// Two Han characters have changed places and nothing else has: once across the bounds of words, or more than once. Not
+// neighbours, which often say the same in either order: 合成蛋白质, 蛋白质合成.
+bool have_swapped(Points x, Points y, bool same_words) {
     if (x.size() != y.size()) return false;
+    static constexpr std::u32string_view JOINTS = U"和与及或";
     bool back = false;
+    std::size_t unequal = 0;
     std::size_t first = x.size();
     for (std::size_t i = 0; i < x.size(); i++) {
         if (x[i] == y[i]) continue;
         first = std::min(first, i);
+        unequal++;
         const auto one = x[first], other = y[first];
         if (x[i] == other && y[i] == one) {
-            back |= i > first + 1;
-        } else if (x[i] != one || y[i] != other) {
+            back |= i > first + 2 || (i == first + 2 && JOINTS.find(x[first + 1]) == JOINTS.npos);
+        } else if (x[i] != one || y[i] != other || std::min(one, other) < 0x3400) {
             return false;
         }
     }
-    return back;
+    return back && (unequal > 2 || !same_words);
 }
 
 // The same but for notation, or how a machine reads it: 10^9 and 109, 10~15 and 10-15, 2020 and 2o2o.
@@ -116,7 +119,11 @@ void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool ch
         found.differences.push_back({left, right, choice, false, true, true});
     });
     const std::vector<Match> same = same_;  // since `align_tokens` overwrites it
-    found.exchanged |= are_exchanged(a.text(a.of(of_a)), b.text(b.of(of_b)));  // whatever the words are
+    const auto sum = [](std::span<const Token> tokens) {
+        return std::accumulate(tokens.begin(), tokens.end(), std::uint64_t{0}, [](auto to, auto& one) { return to + one.key; });
+    };
+    const auto p = a.of(of_a), q = b.of(of_b);
+    found.exchanged |= have_swapped(a.text(p), b.text(q), sum(p) == sum(q)) || are_crossed(a, b, work);
     Match at{0, 0};
     for (std::size_t k = 0; k <= same.size(); k++) {
         const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
@@ -125,15 +132,14 @@ void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool ch
         if (!a_.tokens.empty() || !b_.tokens.empty()) {
             const bool one_sided = a_.tokens.empty() || b_.tokens.empty();
             const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
-            align_tokens(a, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
+            align_tokens(a, b, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
         }
         at = {next.left + 1, next.right + 1};
     }
 }
 
-void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {
+void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {
     const Keys x = a_.keys, y = b_.keys;
-    found.exchanged |= are_exchanged(x, y);
     subsequence_.find(x, y, work, same_);
     a_.gone.assign(x.size(), 0);
     b_.gone.assign(y.size(), 0);
@@ -145,13 +151,25 @@ void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends
         }
         return range_of(begin, to.size());
     };
+    partners_.assign(x.size(), 0);
+    bool displaced = false;
     find_runs(x, y, x.size(), [&](std::size_t i, std::size_t j, std::size_t count) {
         double weight = 0;
         bool word = false;
+        const Token& first = a.tokens[a_.tokens[i]];
         for (std::size_t k = i; k < i + count; k++) {
             weight += a.tokens[a_.tokens[k]].weight;
             word |= a.tokens[a_.tokens[k]].kind == Kind::word;
+            displaced |= has_content(a.tokens[a_.tokens[k]]);
+            partners_[k] = j + k - i + 1;
         }
+        const bool denies = first.flags & NEGATES && (first.flags & LATIN || first.end - first.begin == 1);
+        const Token& other = b.tokens[b_.tokens[j]];
+        const bool apart = first.clause != other.clause;
+        // what is denied is something else, and both texts say it: 甲不来，乙来
+        const bool both = i + 1 < x.size() && j + 1 < y.size() && a_.taken[i + 1] && b_.taken[j + 1];
+        found.exchanged |= count == 1 && denies && (apart || both);
+        found.exchanged |= apart && first.flags & other.flags & ARGUMENT;
         if (!word || weight <= (count == 1 ? 5 : 8)) return;
         mark(a_.gone, i, count);
         mark(b_.gone, j, count);
@@ -159,6 +177,7 @@ void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends
         const Range left = add(a_, i, i + count, true, found.left), right = add(b_, j, j + count, true, found.right);
         found.differences.push_back({left, right, kind.choice, false, false, true});
     });
+    if (displaced) found.exchanged |= are_exchanged(a, b, work);
     Match at{0, 0};
     for (std::size_t k = 0; k <= same_.size(); k++) {
         const bool last = k == same_.size();
@@ -169,6 +188,113 @@ void Differ::align_tokens(const Form& a, Difference kind, bool begins, bool ends
         if (kind.left.size() || kind.right.size()) found.differences.push_back(kind);
         if (!last) at = {same_[k].left + 1, same_[k].right + 1};
     }
+}
+
+// Whether two runs stand at each other's places, around a word that says what the one is to the other: 甲比乙大, 乙比甲大.
+// Members of a list may change places, and what stands on both sides of 是.
+bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
+    for (const auto [i, j] : same_) partners_[i] = j + 1;
+    runs_.clear();
+    for (std::size_t i = 0; i < partners_.size(); i++) {
+        const std::size_t j = partners_[i] - 1;
+        if (!partners_[i]) continue;
+        if (runs_.empty() || runs_.back().left_end() != i || runs_.back().right_end() != j) runs_.push_back({i, j, 0});
+        runs_.back().count++;
+    }
+    const std::size_t count = runs_.size();
+    if (!work.suffices(count * count, Work::MATRIX)) return false;
+    const auto token = [](const Form& form, const Side& side, std::size_t at) -> const Token& {
+        return form.tokens[side.tokens[at]];
+    };
+    const auto in_clause = [&](const Form& form, const Side& side, std::size_t at, std::size_t of) {
+        return at < side.tokens.size() && token(form, side, at).clause == token(form, side, of).clause;
+    };
+    // The key of the next word with a meaning, before (-1) or behind (1) a token; 0 where its clause has none there.
+    const auto near = [&](const Form& form, const Side& side, std::size_t of, std::size_t step) {
+        std::size_t at = of + step;
+        while (in_clause(form, side, at, of) && !has_content(token(form, side, at))) at += step;
+        return in_clause(form, side, at, of) ? side.keys[at] : 0;
+    };
+    const auto replaces = [&](const Run& p, const Run& q) {  // q stands on the right where p stands on the left
+        return near(a, a_, p.left, -1) == near(b, b_, q.right, -1) ||
+               near(a, a_, p.left_end() - 1, 1) == near(b, b_, q.right_end() - 1, 1);
+    };
+    const auto is_joint = [&](const Form& form, const Side& side, std::size_t at) {  // before a token
+        return !in_clause(form, side, at, at - 1) || token(form, side, at).flags & (JOINS | LISTED) ||
+               token(form, side, at - 1).flags & JOINS;
+    };
+    const auto has_words = [&](const Run& run) {
+        const auto tokens = std::span(a_.tokens).subspan(run.left, run.count);
+        return std::ranges::any_of(tokens, [&](std::uint32_t at) { return has_content(a.tokens[at]); });
+    };
+    // Between two runs stands what stands before them, or behind them, as well: 高为3厘米，宽为5厘米.
+    const auto is_repeated = [&](const Run& p, const Run& q) {
+        const bool joins = token(a, a_, p.left_end()).flags & JOINS;
+        const Keys all = a_.keys, between = all.subspan(p.left_end() + joins, q.left - p.left_end() - joins);
+        const Keys before = all.first(p.left), behind = all.subspan(q.left_end());
+        return std::ranges::equal(between, before.last(std::min(between.size(), before.size()))) ||
+               std::ranges::equal(between, behind.first(std::min(between.size(), behind.size())));
+    };
+    for (std::size_t i = 0; i < count; i++) {
+        const Run& p = runs_[i];
+        if (!has_words(p)) continue;
+        for (std::size_t j = i + 2; j < count; j++) {
+            const Run& q = runs_[j];
+            if (q.right > p.right || !has_words(q) || !replaces(p, q) || !replaces(q, p)) continue;
+            if (is_joint(a, a_, p.left_end()) && is_joint(a, a_, q.left) && is_joint(b, b_, q.right_end()) &&
+                is_joint(b, b_, p.right))
+                continue;
+            if (!work.suffices(count)) return false;
+            bool relates = false, equates = false, stays = false;
+            for (std::size_t k = i + 1; k < j; k++) {
+                const Run& run = runs_[k];
+                if (run.right < q.right || run.right > p.right) continue;
+                if (!in_clause(a, a_, run.left, p.left) && !in_clause(a, a_, run.left, q.left)) continue;
+                if (!in_clause(b, b_, run.right, p.right) && !in_clause(b, b_, run.right, q.right)) continue;
+                for (std::size_t at = run.left; at < run.left_end(); at++) {
+                    const std::uint32_t flags = token(a, a_, at).flags;
+                    equates |= flags & EQUALS;
+                    relates |= !(flags & (EQUALS | JOINS));
+                }
+            }
+            for (std::size_t k = j + 1; k < count; k++)
+                stays |= runs_[k].right > p.right && has_words(runs_[k]) && in_clause(a, a_, runs_[k].left, q.left);
+            if ((relates || (equates && stays)) && !is_repeated(p, q)) return true;
+        }
+    }
+    return false;
+}
+
+// Whether two clauses share words with the same two clauses of the other text: 校长是甲，乙是秘书 and 乙是校长，甲是秘书.
+// Words count that one clause of each text has.
+bool Differ::are_crossed(const Form& a, const Form& b, Work& work) {
+    if (std::ranges::count(a_.taken, 0) < 2 || std::ranges::count(b_.taken, 0) < 2) return false;
+    const auto each = [](const Form& form, const Side& side, auto take) {
+        for (std::uint32_t k = 0; k < side.clauses.size(); k++) {
+            if (side.taken[k]) continue;
+            for (const Token& token : form.of(side.clauses[k].tokens)) {
+                if (has_content(token)) take(key_of(token.key), k);
+            }
+        }
+    };
+    const auto enter = [](std::uint32_t& owner, std::uint32_t k) { owner = owner == NONE || owner == k ? k : SEVERAL; };
+    owners_.reset(a.tokens.size() + b.tokens.size());
+    each(a, a_, [&](auto key, std::uint32_t k) { enter(owners_[key].value.left, k); });
+    each(b, b_, [&](auto key, std::uint32_t k) { enter(owners_[key].value.right, k); });
+    clear(links_, forks_);
+    each(a, a_, [&](auto key, std::uint32_t k) {
+        const Owners both = owners_.find(key);
+        if (both.left == k && both.right < SEVERAL) links_.emplace_back(k, both.right);
+    });
+    std::ranges::sort(links_);
+    const auto repeated = std::ranges::unique(links_);
+    links_.erase(repeated.begin(), repeated.end());
+    for (auto x = links_.begin(); x != links_.end(); x++) {
+        for (auto y = x + 1; y != links_.end() && y->first == x->first && work.suffices(1); y++)
+            forks_.emplace_back(x->second, y->second);
+    }
+    std::ranges::sort(forks_);
+    return std::ranges::adjacent_find(forks_) != forks_.end();
 }
 
 // The texts and numbers of one side.
@@ -244,7 +370,9 @@ Differ::Held Differ::hold(
         held.negations += negates;
         held.denials += negates && relations_.opposites.of(digest(text)).empty();
         held.limits |= token.flags & LIMITS;
+        held.asks |= token.flags & ASKS;
         held.blanks += token.kind == Kind::blank;
+        held.polar += (token.flags & POLAR) != 0;
         held.tail |= token.clause == tail;
         if (has_content(token)) {
             held.count++;
@@ -287,10 +415,12 @@ Change Differ::look_at(
     change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
     change.unit = !same && is_symbol(a_.plain) && is_symbol(b_.plain);
     change.formula = a_.keys != b_.keys && wordless && !notation;
+    change.polar = x.polar - y.polar;
     change.blanks = content ? x.blanks - y.blanks : 0;
     change.latins = x.latin && y.latin;
     change.names = x.proper && y.proper && std::abs(x.count - y.count) <= 1;
     change.limits = x.limits || y.limits;
+    change.asks = x.asks || y.asks;
     change.in_tail = x.tail || y.tail;
     change.left = x.weight;
     change.right = y.weight;

@@ -22,7 +22,7 @@ struct Alignment {
     std::vector<std::uint32_t> left, right;  // places of tokens in their forms
     std::vector<Difference> differences;
     double moved_clauses = 0, moved_within = 0;  // weights
-    bool exchanged = false;                      // two words have changed places and nothing else has
+    bool exchanged = false;                      // words have changed places, and what they say of each other
 
     void clear() {
         judgment::clear(left, right, differences);
@@ -34,10 +34,11 @@ struct Alignment {
 // What is known of one difference.
 struct Change {
     bool null;  // no difference but in notation, or of words without a meaning
-    bool replaced, in_tail;
+    bool replaced, in_tail, asks;
     bool numbers_differ, number_alone, unit, formula, opposite;
     bool alike, slip, unlike, contained, names, latins, limits;
     std::int64_t blanks;        // more of them on the left
+    std::int64_t polar;         // words that ask for yes or no, more of them on the left
     std::int64_t negation;      // 1: the left side denies what the right one says, -1: the right one does
     const Token *word, *other;  // all that the sides say, where it is one word in place of another; or null
     double left, right;         // weights
@@ -79,17 +80,30 @@ private:
         std::vector<std::uint32_t> tokens;
         Buffer text, plain, content;
     };
+    static constexpr std::uint32_t SEVERAL = ~std::uint32_t{1}, NONE = SEVERAL + 1;
+    // The clause of each side that holds a word.
+    struct Owners {
+        std::uint32_t left = NONE, right = NONE;
+    };
+    // Tokens that both sides have in a row, from these places on.
+    struct Run {
+        std::size_t left, right, count;
+        std::size_t left_end() const { return left + count; }
+        std::size_t right_end() const { return right + count; }
+    };
     // What the tokens of a side hold. content: what carries a meaning.
     struct Held {
         std::int64_t count = 0;  // of content
         const Token* last = nullptr;
         double weight = 0, heaviest = 0;  // of content; of a word
-        std::int64_t negations = 0, denials = 0, blanks = 0;  // denials: negations that are no opposites
-        bool words = false, proper = false, latin = false, limits = false, tail = false, circled = true;
+        std::int64_t negations = 0, denials = 0, blanks = 0, polar = 0;  // denials: negations that are no opposites
+        bool words = false, asks = false, proper = false, latin = false, limits = false, tail = false, circled = true;
     };
     void take_clauses(const Form& form, Range part, bool choice, Side& side);
     void gather(const Form& form, Range clauses, Side& side) const;
-    void align_tokens(const Form& a, Difference kind, bool begins, bool ends, Work& work, Alignment& found);
+    void align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, Alignment& found);
+    bool are_exchanged(const Form& a, const Form& b, Work& work);
+    bool are_crossed(const Form& a, const Form& b, Work& work);
     template <class Take>
     void find_runs(Keys x, Keys y, std::size_t longest, Take take);
     void read(const Form& form, std::span<const std::uint32_t> tokens, Side& side) const;
@@ -103,6 +117,10 @@ private:
     Summarizer summarizer_;
     Subsequence subsequence_;
     std::vector<Match> same_;
+    std::vector<std::size_t> partners_;  // of each token of the left side the place of its like, from 1 on, or 0
+    std::vector<Run> runs_;
+    HashTable<Owners> owners_;  // of words
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> links_, forks_;  // of clauses
     std::vector<std::uint32_t> places_, next_;  // of each value the first that is left, from 1 on; the next one of the same
     Side a_, b_;
 };

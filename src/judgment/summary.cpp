@@ -5,6 +5,8 @@
 namespace dedup::judgment {
 namespace {
 
+constexpr std::uint64_t PRIME = 0x9E3779B185EBCA87;
+
 bool is_han(std::uint32_t point) { return 0x3400 <= point && point < 0xA000; }
 
 bool is_notation(const Token& token) {
@@ -72,16 +74,24 @@ Summary Summarizer::summarize(const Form& form) {
     for (const Token& token : stem) {
         summary.weight += token.weight;
         summary.notation += is_notation(token);
+        summary.asks |= (token.flags & (ASKS | TASK | POLAR)) || token.kind == Kind::blank;
         summary.last_clause = std::max(summary.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
     std::uint64_t before = 0;
     for (const Token& token : form.of(asked_of(form))) {
         if (token.signs) summary.signs.push_back({std::rotl(before, 1) ^ token.key, token.signs});
         before = token.key;
+        if (token.flags & GRAMMAR) {
+            const bool in_stem = &token < stem.data() + stem.size();
+            summary.order = in_stem ? summary.order * PRIME + token.key : summary.order + token.key * PRIME;
+            summary.light += digest(form.text(token));
+            summary.grammar.push_back(token.key);
+        }
         summary.has_image |= token.kind == Kind::image;
         summary.has_emphasis |= (token.flags & EMPHASISED) != 0;
     }
     std::ranges::stable_sort(summary.signs, {}, &Sign::context);
+    std::ranges::sort(summary.grammar);
     counter_.add(content(form, stem));
     summary.letters = counter_.letters();
     return summary;
@@ -127,13 +137,13 @@ void Summarizer::summarize_choices(const Form& form, Summary& to) {
     to.choice_letters = counter_.letters();
 }
 
-// Those of tokens with a meaning; valid until the next call.
+// Those of tokens that say something; valid until the next call.
 std::span<const std::uint64_t> Summarizer::keys(std::span<const Token> tokens) {
     if (keys_.size() < tokens.size()) keys_.resize(tokens.size());
     std::size_t count = 0;
     for (const Token& token : tokens) {
         keys_[count] = token.key;
-        count += has_content(token);
+        count += has_content(token) | (token.flags & GRAMMAR) != 0;
     }
     return std::span(keys_).first(count);
 }

@@ -73,9 +73,12 @@ struct Summary {
     double weight = 0;
     std::size_t han = 0, notation = 0;  // characters; tokens
     std::uint32_t last_clause = 0;
+    bool asks = false;        // with a word, a question mark or a blank
     // Numbers of the explanation, each once, and of all but notes where there is one.
     std::vector<std::uint64_t> explained, known;
     // Of stem and choices.
+    std::vector<std::uint64_t> grammar;  // keys of light words that may change what is said, ascending
+    std::uint64_t order = 0, light = 0;  // hashes: of these in the order of the stem; of their texts, in any order
     Letters letters;
     bool has_image = false, has_emphasis = false;
     std::vector<Sign> signs;  // ascending by context

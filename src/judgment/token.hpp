@@ -14,13 +14,20 @@ namespace dedup::judgment {
 enum class Kind : std::uint8_t { word, function, number, letter, symbol, image, blank };
 
 // What is known of a token's word, bits of `Token::flags`.
-enum Flag : std::uint8_t {
+enum Flag : std::uint16_t {
     PROPER = 1,   // names a person, a place or an organisation
     LATIN = 2,    // a word or letter that is not Han
     NEGATES = 4,  // 不, 没有, not, except
     LIMITS = 8,   // 若, 只, if, only
     EMPHASISED = 16,
     ASKS = 32,  // what, 什么
+    GRAMMAR = 64,   // a light word or a synonym, but no layout of a question: another one may say something else
+    JOINS = 128,    // joins members of a list, or says nothing: 和, the
+    EQUALS = 256,   // 是
+    TASK = 512,     // begins what is asked, or ends it: 下列, a question mark
+    POLAR = 1024,   // asks for yes or no: 吗
+    LISTED = 2048,  // stands behind 、
+    ARGUMENT = 4096,  // stands in the brackets of a function: f(x, y)
 };
 
 // text: the token as it is compared, points [begin, end) of its form: 3.0 is 3, \leq is ≤.
@@ -30,7 +37,7 @@ struct Token {
     std::uint32_t end;
     float weight;          // IDF of a word, a fixed one of other kinds, 0 of function words and blanks
     std::uint32_t clause;  // counts up within each part
-    std::uint8_t flags;
+    std::uint16_t flags;
     Kind kind;
     std::uint32_t signs;  // hash of those before it that are no tokens, of the last one behind it as well; 0 if none
 };

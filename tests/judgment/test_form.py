@@ -186,7 +186,7 @@ SAME = {
     "script": ["細胞膜的結構與功能", "细胞膜的结构与功能"],
     "width and case": ["ＰＨ＝７，ｔ＞３", "pH=7, t>3"],
     "spaces": ["求 x 的 值", "求x的值", "求\u3000x\n的\u00a0值"],
-    "function words": ["下列说法正确的是", "说法正确的是哪一项"],
+    "layout of a question": ["下列说法正确的是", "说法正确的是", "请问下列说法正确的是"],
     "blanks": ["水是____。", "水是（　　）。", "水是\\underline{\\qquad}。", "水是 ___ ___。"],
     "order of choices": ["选出质数：\nA. 2\nB. 4\nC. 6", "选出质数：\nA. 6\nB. 2\nC. 4"],
     "labels": [

@@ -985,6 +985,10 @@ def is_atom(content: list[str]) -> bool:
 
 WEIGHTS = {Kind.NUMBER: 6.0, Kind.LETTER: 4.0, Kind.SYMBOL: 2.0, Kind.IMAGE: 8.0}
 CLAUSE_ENDS = ",;。?!.:\n"
+OF_WORDS = (Flag.NEGATES | Flag.LIMITS | Flag.GRAMMAR | Flag.JOINS | Flag.EQUALS | Flag.POLAR) | (
+    Flag.ASKS | Flag.TASK
+)
+A_NOT_A = re.compile(r"(?<=(.))[不没]\1|(?<=[是能可会])否")
 
 
 class Tokenizer:
@@ -994,26 +998,33 @@ class Tokenizer:
         flattener = Flattener(text)
         self.text, self.images, self.han = flattener.flat(), iter(flattener.images), han
         self.tokens: list[Token] = []
-        self.lines: list[list[Token]] = [[]]
+        self.starts = [0]  # of lines, in tokens
         self.provisions: list[int] = []  # tokens before each
         self.clause, self.fresh, self.emphasised, self.signs = 0, False, False, ""
+        self.listed = False
+        self.arguments = 0  # where those of a function end
 
     def put(
         self, text: str, kind: Kind, weight: float | None = None, flags: Flag = NO_FLAG
     ) -> None:
         """Add a token."""
         meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
-        flags |= Flag(meaning) & (Flag.NEGATES | Flag.LIMITS | Flag.ASKS)
+        known = Flag(meaning) & OF_WORDS
+        flags |= known & (Flag.NEGATES | Flag.LIMITS) if kind == Kind.LETTER else known
         if not meaning & Meaning.NOT_NEGATING and any(c in tables.negating() for c in text):
             flags |= Flag.NEGATES
         if self.emphasised:
             flags |= Flag.EMPHASISED
+        if self.listed:
+            flags |= Flag.LISTED
+        if self.arguments:
+            flags |= Flag.ARGUMENT
+        self.listed = False
         if weight is None:
             weight = WEIGHTS.get(kind, 0.0)
         weight = float(np.float32(weight))
         key = synonym or xxhash.xxh3_64_intdigest(_utf32(text))
         self.tokens.append(Token(text, kind, weight, self.clause, flags, key, self.signs))
-        self.lines[-1].append(self.tokens[-1])
         self.signs = ""
         self.fresh = True
 
@@ -1021,11 +1032,14 @@ class Tokenizer:
         """Return the tokens."""
         text, keep, i = self.text, kept_brackets(self.text), 0
         quote, quoted = 0, None
+        begin = 0  # of the clause
         while i < len(text):
             c, kind, end = text[i], class_of(text[i]), i + 1
-            if c == "\n" and self.lines[-1]:
-                self.lines.append([])
-            if not self.lines[-1] and is_provision(text, i):
+            if i >= self.arguments:
+                self.arguments = 0
+            if c == "\n" and len(self.tokens) > self.starts[-1]:
+                self.starts.append(len(self.tokens))
+            if len(self.tokens) == self.starts[-1] and is_provision(text, i):
                 self.provisions.append(len(self.tokens))
             if c == IMAGE:
                 self.put(next(self.images, ""), Kind.IMAGE)
@@ -1035,6 +1049,8 @@ class Tokenizer:
                 if quoted == len(self.tokens):
                     self.signs += text[quote:i]
                 quoted, quote = len(self.tokens) if quoted is None else None, end
+            elif c == "、":
+                self.listed = True
             elif blank := blank_end(text, i):
                 self.put("＿", Kind.BLANK)
                 end = blank
@@ -1054,27 +1070,50 @@ class Tokenizer:
             elif kind == Class.HAN:
                 while is_han(at(text, end)):
                     end += 1
-                for word in jieba.cut(text[i:end]):
+                run = A_NOT_A.sub("", text[i:end])
+                for word in jieba.cut(run):
                     self.put_han(word)
-            elif c in "()[]" and i in keep:
-                self.put(c, Kind.SYMBOL, 1.0)
+                if run != text[i:end]:
+                    self.put("?", Kind.FUNCTION)
+            elif c in "()[]":
+                if c == "(" and "a" <= at(text, i - 1) <= "z":
+                    self.arguments = closing(text, i, 80)
+                if i in keep:
+                    self.put(c, Kind.SYMBOL, 1.0)
+                elif is_mark(text, i):
+                    self.signs += c
             elif kind == Class.SIGN and is_operator(text, i):
                 self.put(c, Kind.SYMBOL)
             elif is_mark(text, i):
                 self.signs += c
             if c in CLAUSE_ENDS and self.fresh and end == i + 1 and not within(text, i):
+                if c == "?":
+                    first = self.tokens[begin]
+                    if len(self.tokens) - begin == 2 and first.flags & Flag.LATIN:  # isn't it?
+                        self.tokens[begin] = replace(first, flags=first.flags & ~Flag.NEGATES)
+                    last = self.tokens[-1]
+                    self.tokens[-1] = replace(last, flags=last.flags | Flag.TASK)
                 self.clause += 1
                 self.fresh = False
+                begin = len(self.tokens)
             i = end
         if self.tokens and self.signs:
             last = self.tokens[-1]
             self.tokens[-1] = replace(last, signs=f"{last.signs} {self.signs}")
-            next(line for line in reversed(self.lines) if line)[-1] = self.tokens[-1]
         return self.tokens
 
     def put_latin(self, text: str) -> None:
         """Add a word of letters."""
         meaning = tables.words().get(text, (0, 0))[0]
+        if meaning & Meaning.AUXILIARY and not self.fresh:
+            self.put("?", Kind.FUNCTION)
+        whether = self.fresh and self.tokens[-1].text == "or"
+        self.add_latin(text, meaning)
+        if whether:
+            self.tokens[-1] = replace(last := self.tokens[-1], flags=last.flags & ~Flag.NEGATES)
+
+    def add_latin(self, text: str, meaning: int) -> None:
+        """Add one that is no mark of a question."""
         if not self.han and meaning & Meaning.ENGLISH_FUNCTION:
             self.put(text, Kind.FUNCTION)
         elif len(text) == 1 or meaning & Meaning.FORMULA:
@@ -1257,7 +1296,8 @@ def form_of(text: str) -> Form:
     stem = Tokenizer(parts.stem, parts.han)
     outside = [*map(tokens, (parts.answer, parts.explanation, parts.notes))]
     form = Form(stem.run(), [*map(tokens, parts.choices)], *outside)
-    lines = [line for line in stem.lines if line]
+    ends = [*stem.starts[1:], len(stem.tokens)]
+    lines = [stem.tokens[i:j] for i, j in zip(stem.starts, ends, strict=True) if i < j]
     is_long = len(lines) > 3 or len(stem.text) > 300
     provisions, first = len(stem.provisions) + parts.provision, [*stem.provisions, 0]
     form.layout = Layout(lines, provisions, first[0], asks(stem.text, is_long), is_long)

@@ -63,8 +63,11 @@ def compare(a: Form, b: Form) -> Comparison:
         a, b = b, a
     stem = align(a.stem, b.stem)
     changes = [Change(one) for one in stem.differences if not one.moved]
-    real = [one for one in changes if not one.null]
-    alone = [one.difference for one in real if not one.replaced and not one.clauses]
+    alone = [
+        one.difference
+        for one in changes
+        if (one.asks if one.null else not one.replaced and not one.clauses)
+    ]
     left, right = ([t for one in alone for t in getattr(one, side)] for side in ("left", "right"))
     lone = Change(Difference(left, right, choice=False, edge=False, clauses=False))
     if len(alone) > 4:
@@ -79,7 +82,8 @@ def compare(a: Form, b: Form) -> Comparison:
         | _choice_features(choices)
     )
     features = {name: features[name] for name in FEATURES}
-    guards = _guards(a, b, stem, real, lone, choices, features, kind)
+    guards = _guards(a, b, stem, changes, lone, choices, features, kind)
+    real = [one for one in changes if not one.null]
     if kind == articles.ARTICLE:
         stated = guards["number"] if choices.stated else False
         guards = {name: guards.get(name, False) and name in articles.HEEDED for name in GUARDS}
@@ -111,11 +115,17 @@ def align(a: Sequence[Token], b: Sequence[Token], *, choice: bool = False) -> Al
     """Align two parts: clauses that both have, in order and then elsewhere; then tokens between."""
     found = Alignment()
     clauses_a, clauses_b = _clauses(a), _clauses(b)
-    x, y = [_keys(content(c)) for c in clauses_a], [_keys(content(c)) for c in clauses_b]
+    x, y = [_keys(said(c)) for c in clauses_a], [_keys(said(c)) for c in clauses_b]
     same = lcs_pairs(x, y)
-    found.exchanged = _exchanged(text(a), text(b))
+    moved = _runs(x, y, same, longest=1)
+    rest_a, rest_b = (
+        [c for k, c in enumerate(part) if k not in {one[side] for one in [*same, *moved]}]
+        for side, part in enumerate((clauses_a, clauses_b))
+    )
+    same_words = sorted(_keys(a)) == sorted(_keys(b))
+    found.exchanged = _swapped(text(a), text(b), same_words=same_words) or _crossed(rest_a, rest_b)
     gone_a, gone_b = set(), set()
-    for i, j, _ in _runs(x, y, same, longest=1):
+    for i, j, _ in moved:
         if len(x[i]) >= 2:
             gone_a.add(i)
             gone_b.add(j)
@@ -143,11 +153,22 @@ def _align_tokens(
 ) -> None:
     """Add what differs between two lists of tokens; ends: whether the part begins, ends there."""
     x, y = _keys(a), _keys(b)
-    found.exchanged |= _exchanged(x, y)
     same = lcs_pairs(x, y)
     gone_a, gone_b = set(), set()
-    for i, j, count in _runs(x, y, same, longest=len(x)):
+    runs = _runs(x, y, same, longest=len(x))
+    if any(content(a[i : i + count]) for i, _, count in runs):
+        found.exchanged |= Exchange(a, b, [*runs, *((i, j, 1) for i, j in same)]).holds()
+    known: list[tuple[int, int]] = []  # of runs before
+    for i, j, count in runs:
         run = a[i : i + count]
+        known += [(i + k, j + k) for k in range(count)]
+        denies = count == 1 and a[i].flags & Flag.NEGATES
+        if denies and (a[i].flags & Flag.LATIN or len(a[i].text) == 1):
+            matched = [*same, *known]
+            both = i + 1 in {p for p, _ in matched} and j + 1 in {q for _, q in matched}
+            found.exchanged |= both or a[i].clause != b[j].clause
+        arguments = a[i].flags & b[j].flags & Flag.ARGUMENT
+        found.exchanged |= bool(arguments) and a[i].clause != b[j].clause
         least = 5 if count == 1 else 8
         if any(t.kind == Kind.WORD for t in run) and weight(run) > least:
             gone_a.update(range(i, i + count))
@@ -199,18 +220,116 @@ def _runs(
     return found
 
 
-def _exchanged(x: Sequence[Hashable], y: Sequence[Hashable]) -> bool:
-    """Return whether two words have changed places and nothing else has: 甲比乙大, 乙比甲大."""
+def _swapped(x: str, y: str, *, same_words: bool) -> bool:
+    """Return whether two Han characters have changed places, no neighbours, and nothing else."""
     if len(x) != len(y):
         return False
-    changed = [
-        (i, one, other) for i, (one, other) in enumerate(zip(x, y, strict=True)) if one != other
-    ]
-    if not changed:
+    changed = [(i, p, q) for i, (p, q) in enumerate(zip(x, y, strict=True)) if p != q]
+    if len(changed) < (3 if same_words else 1):
         return False
     first, one, other = changed[0]
-    back = any((p, q) == (other, one) and i > first + 1 for i, p, q in changed)
-    return back and all((p, q) in ((one, other), (other, one)) for _, p, q in changed)
+    back = any(
+        (p, q) == (other, one) and x[first + 1 : i] not in ("", *"和与及或") for i, p, q in changed
+    )
+    rest = [(p, q) for _, p, q in changed if (p, q) != (other, one)]
+    return back and all(pair == (one, other) and min(pair) >= "\u3400" for pair in rest)
+
+
+class Exchange:
+    """Two lists of tokens, and the runs that both have, from their places in each on."""
+
+    def __init__(self, a: list[Token], b: list[Token], runs: list[tuple[int, int, int]]) -> None:
+        self.a, self.b = a, b
+        self.runs: list[tuple[int, int, int]] = []
+        for i, j, count in sorted(runs):
+            if self.runs and sum(self.runs[-1][::2]) == i and sum(self.runs[-1][1:]) == j:
+                x, y, n = self.runs.pop()
+                self.runs.append((x, y, n + count))
+            else:
+                self.runs.append((i, j, count))
+
+    def holds(self) -> bool:
+        """Return whether two runs stand at each other's places, around what relates them."""
+        runs = self.runs
+        for k, p in enumerate(runs):
+            for m in range(k + 2, len(runs)):
+                q = runs[m]
+                if q[1] > p[1] or not (self._has_words(p) and self._has_words(q)):
+                    continue
+                if self._replaces(p, q) and self._replaces(q, p) and not self._are_members(p, q):
+                    between = [t for run in runs[k + 1 : m] for t in self._between(run, p, q)]
+                    relates = any(not t.flags & (Flag.EQUALS | Flag.JOINS) for t in between)
+                    equates = _any(between, Flag.EQUALS) and any(
+                        run[1] > p[1] and self._has_words(run) and _beside(self.a, run[0], q[0])
+                        for run in runs[m + 1 :]
+                    )
+                    if (relates or equates) and not self._is_repeated(p, q):
+                        return True
+        return False
+
+    def _has_words(self, run: tuple[int, int, int]) -> bool:
+        return bool(content(self.a[run[0] : run[0] + run[2]]))
+
+    def _between(self, run: tuple[int, int, int], *ends: tuple[int, int, int]) -> list[Token]:
+        p, q = ends
+        inside = q[1] <= run[1] <= p[1]
+        left = any(_beside(self.a, run[0], end[0]) for end in ends)
+        right = any(_beside(self.b, run[1], end[1]) for end in ends)
+        return self.a[run[0] : run[0] + run[2]] if inside and left and right else []
+
+    def _replaces(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+        i, j = p[0] + p[2] - 1, q[1] + q[2] - 1
+        before = _near(self.a, p[0], -1) == _near(self.b, q[1], -1)
+        return before or _near(self.a, i, 1) == _near(self.b, j, 1)
+
+    def _are_members(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+        left, right = (p[0] + p[2], q[0]), (q[1] + q[2], p[1])
+        return all(_joint(self.a, at) for at in left) and all(_joint(self.b, at) for at in right)
+
+    def _is_repeated(self, p: tuple[int, int, int], q: tuple[int, int, int]) -> bool:
+        begin = p[0] + p[2]
+        begin += bool(self.a[begin].flags & Flag.JOINS)
+        x = _keys(self.a)
+        between = x[begin : q[0]]
+        size, end = len(between), q[0] + q[2]
+        before = x[max(0, p[0] - size) : p[0]]
+        return between in (before, x[end : end + size])
+
+
+def _beside(tokens: list[Token], at: int, of: int) -> bool:
+    """Return whether there is a token, in the same clause as another one."""
+    return 0 <= at < len(tokens) and tokens[at].clause == tokens[of].clause
+
+
+def _near(tokens: list[Token], of: int, step: int) -> Hashable:
+    """Return the key of the next word with a meaning in the same clause, 0 if there is none."""
+    at = of + step
+    while _beside(tokens, at, of) and not content([tokens[at]]):
+        at += step
+    return tokens[at].key if _beside(tokens, at, of) else 0
+
+
+def _joint(tokens: list[Token], at: int) -> bool:
+    """Return whether members of a list meet before a token."""
+    if not _beside(tokens, at, at - 1):
+        return True
+    return bool(tokens[at].flags & (Flag.JOINS | Flag.LISTED) or tokens[at - 1].flags & Flag.JOINS)
+
+
+def _crossed(a: list[list[Token]], b: list[list[Token]]) -> bool:
+    """Return whether two clauses share words with the same two clauses of the other text."""
+    owners_a, owners_b = _owners(a), _owners(b)
+    links = {(owners_a[key], owners_b[key]) for key in owners_a.keys() & owners_b.keys()}
+    forks = Counter((d, e) for c, d in links for other, e in links if c == other and d < e)
+    return any(count > 1 for count in forks.values())
+
+
+def _owners(clauses: list[list[Token]]) -> dict[Hashable, int]:
+    held = defaultdict(set)
+    for k, clause in enumerate(clauses):
+        for t in content(clause):
+            held[t.key].add(k)
+    return {key: min(those) for key, those in held.items() if len(those) == 1}
 
 
 # --- longest common subsequences, by bits (Hyyrö, "Bit-parallel LCS-length computation revisited")
@@ -301,6 +420,9 @@ class Change:
         self.unit = p != q and p in known.unit_symbols and q in known.unit_symbols
         self.formula = _signs(left) != _signs(right) and wordless and not notation
         self.blanks = (_blanks(left) - _blanks(right)) if words_left or words_right else 0
+        self.asks = _any(both, Flag.ASKS)
+        self.polar = sum(bool(t.flags & Flag.POLAR) for t in left)
+        self.polar -= sum(bool(t.flags & Flag.POLAR) for t in right)
         denied = _negations(left) - _negations(right)
         self.negation = (1 if denied > 0 else -1) if denied % 2 else 0
         if self.opposite:
@@ -444,6 +566,11 @@ def content(tokens: Iterable[Token]) -> list[Token]:
     return [t for t in tokens if t.kind not in (Kind.FUNCTION, Kind.BLANK)]
 
 
+def said(tokens: Iterable[Token]) -> list[Token]:
+    """Return those that may change what is said."""
+    return [t for t in tokens if content([t]) or t.flags & Flag.GRAMMAR]
+
+
 def _keys(tokens: Iterable[Token]) -> tuple[Hashable, ...]:
     return tuple(t.key for t in tokens)
 
@@ -533,6 +660,7 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
     return {
         "pieces": min(len(real), 10),
         "forms": min(len(changes) - len(real), 6),
+        "grammar": _grammar(a, b),
         "begin": next((k for k, (x, y) in enumerate(begins) if x != y), len(begins)),
         "edge_share": sum(one.weight_left + one.weight_right for one in edge) / total,
         "inserted_max": _most(one.heaviest for one in inserted),
@@ -556,6 +684,18 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
         "notation": notation / max(1, len(a.stem) + len(b.stem)),
         "numbers": min((m & n).total(), 10),
     }
+
+
+def _grammar(a: Form, b: Form) -> int:
+    """Return how many light words only one has; 1 if their order differs."""
+    x, y = (Counter(t.key for t in _asked(one) if t.flags & Flag.GRAMMAR) for one in (a, b))
+    stems = ([t.key for t in one.stem if t.flags & Flag.GRAMMAR] for one in (a, b))
+    return min(max((x - y).total() + (y - x).total(), len({*map(tuple, stems)}) > 1), 6)
+
+
+def _asks(form: Form) -> bool:
+    asking = Flag.ASKS | Flag.TASK | Flag.POLAR
+    return any(t.flags & asking or t.kind == Kind.BLANK for t in form.stem)
 
 
 def _most(values: Iterable[float]) -> float:
@@ -604,7 +744,7 @@ class Choices:
         if not (self.a and self.b):
             return
         self.x, self.y = ([plain(text(content(c))) for c in part] for part in (self.a, self.b))
-        self._match([_keys(content(c)) for c in self.a], [_keys(content(c)) for c in self.b])
+        self._match([_keys(said(c)) for c in self.a], [_keys(said(c)) for c in self.b])
         for ratio, i, j in self.matches:
             if 0.5 <= ratio < 1:
                 says = ratio >= 0.85 and min(len(self.x[i]), len(self.y[j])) >= 12
@@ -683,12 +823,14 @@ def _guards(
     a: Form,
     b: Form,
     stem: Alignment,
-    real: list[Change],
+    changes: list[Change],
     lone: Change,
     choices: Choices,
     features: dict[str, float],
     kind: int,
 ) -> dict[str, bool]:
+    real = [one for one in changes if not one.null]
+    moods = sum(one.polar for one in changes if not one.clauses)
     marked_a, marked_b = _emphasised(a), _emphasised(b)
     han = features["han"] > 0.3
     keys_a, keys_b = set(_keys(content(_asked(a)))), set(_keys(content(_asked(b))))
@@ -716,6 +858,7 @@ def _guards(
             or (kind != articles.MESSAGE and one.in_tail(tail_a, tail_b))
         )
         != 0,
+        "mood": moods != 0 and not _asks(b if moods > 0 else a),
         "opposite": any(one.opposite for one in [*real, lone]),
         "exchanged": stem.exchanged
         or any(
