@@ -50,7 +50,7 @@ struct OwnTitle {
             append(text, form.text(token));
             weight += token.weight;
             named |= is_latin(i) || token.kind == Kind::number;
-            compound |= is_latin(i) && (is_latin(i - 1) || is_latin(i + 1));
+            compound |= (is_latin(i) && is_latin(i + 1)) || ((is_latin(i) || token.kind == Kind::number) && is_latin(i - 1));
         }
     }
 };

@@ -149,8 +149,8 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
         if not any(own):
             continue
         compound = k == 0 and any(
-            t.flags & Flag.LATIN
-            and any(0 <= j < len(title) and title[j].flags & latin for j in (i - 1, i + 1))
+            (t.flags & latin and _is_latin(title, i + 1, latin))
+            or ((t.flags & latin or t.kind == Kind.NUMBER) and _is_latin(title, i - 1, latin))
             for title, said in zip(titles, own, strict=True)
             for i, t in enumerate(title)
             if any(t is one for one in said)
@@ -164,6 +164,10 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
         named = all(any(t.flags & latin or t.kind == Kind.NUMBER for t in said) for said in own)
         return weight, compound or named or (k == 0 and not alike)
     return weight, False
+
+
+def _is_latin(title: Sequence[Token], i: int, latin: Flag) -> bool:
+    return 0 <= i < len(title) and bool(title[i].flags & latin)
 
 
 def _own_of_title(title: Sequence[Token], other: Sequence[Token]) -> list[Token]:
