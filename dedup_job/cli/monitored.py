@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -94,6 +93,4 @@ def _done(run: Run) -> Message:
 def _code(error: BaseException) -> int:
     if isinstance(error, typer.Exit):  # a report with an exit code other than 0
         return error.exit_code
-    if isinstance(error, KeyboardInterrupt):
-        return int(128 + (error.args or [signal.SIGINT])[0])
     return error.code if isinstance(error, DedupError) else 1

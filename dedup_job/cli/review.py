@@ -17,7 +17,7 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.cli.signals import ending_at_once
+from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, asked_language, localized
@@ -97,7 +97,7 @@ def review(
             opened = stack.enter_context(review)
         about = {"name": opened.name, "place": opened.stored_in}
         ended = Message("ended; what {name} answered is stored in {place}.", **about)
-        with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
+        with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
             server.serve(opened, own, ready, asked_language())
 
 
