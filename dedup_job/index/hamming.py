@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.index.layout import PER_CHUNK, Layout, layout_of, room_for
-from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Dump, Pieces
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 AT_ONCE = 1 << 16  # fingerprints inserted between two looks at signals

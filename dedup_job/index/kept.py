@@ -25,9 +25,9 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Snapshot
 from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Arrays, Snapshot
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all

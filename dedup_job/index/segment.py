@@ -21,9 +21,9 @@ from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Dump, Pieces
 from dedup_job.native.bytes_column import BytesColumn, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Arrays, Dump, Pieces
 
 _NAME_END = len(b"?_id")  # where in a key its name ends
 

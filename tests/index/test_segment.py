@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import IndexSettings, bands, hamming, snapshot
+from dedup_job.index import IndexSettings, bands, hamming
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.layout import layout_of
 from dedup_job.index.segment import Segment, sealed
+from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.growable_array import zeros_on_large_pages
 from tests.reference.sketch import NaiveBands

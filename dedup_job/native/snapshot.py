@@ -1,4 +1,4 @@
-"""An index on disk: one file, checked whole before use, then mapped into memory.
+"""Arrays on disk, such as an index: one file, checked whole before use, then mapped into memory.
 
 Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Every part
 begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
