@@ -100,7 +100,7 @@ def clusters(rng, _):
 def a_long_bucket_in_each_block(rng, distance):
     """Return fingerprints that differ in the 16 bits beside the block only."""
     held = []
-    for block in layout_of(distance, 1).blocks:
+    for block in layout_of(distance, 1):
         centre, end = rng.getrandbits(64), block.offset + block.bits
         beside = range(end, end + 16) if end <= 48 else range(block.offset - 16, block.offset)
         apart = [rng.randint(0, distance + 1) for _ in range(60)]
@@ -141,7 +141,7 @@ def spreads(errors, rooms):
 
 def spread_everywhere(rng, errors, distance):
     """Return fingerprints with so many bits set, spread over blocks and the rest in every way."""
-    blocks = layout_of(distance, 1).blocks
+    blocks = layout_of(distance, 1)
     parts = [list(range(block.offset, block.offset + block.bits)) for block in blocks]
     parts.append(sorted(set(range(64)).difference(*parts)))
     planted = []
