@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -41,11 +41,9 @@ class Monitored:
         if self._metrics is not None and not name.startswith("."):
             self._metrics.named(name)
 
-    @contextmanager
-    def progress(self) -> Iterator[Progress]:
+    def progress(self) -> AbstractContextManager[Progress]:
         """Show progress within the block, and in the metrics."""
-        with shown_progress(*[self._metrics] if self._metrics else ()) as progress:
-            yield progress
+        return shown_progress(*[self._metrics] if self._metrics else ())
 
     def ended(self, end: End) -> None:
         """Write an end to the metrics."""
@@ -57,8 +55,16 @@ class Monitored:
         self.ended(end)
         if is_quiet:
             told(Message("nothing arrived since run {run}", run=run.number))
-        else:
-            told(_done(run))
+            return
+        told(
+            Message(
+                "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+                run=run.number,
+                documents=counted(run.counts.scanned, "document"),
+                kept=run.counts.kept,
+                duplicates=run.counts.duplicates,
+            )
+        )
 
 
 @contextmanager
@@ -78,16 +84,6 @@ def monitored(metrics_file: Path | None, *, dry_run: bool) -> Iterator[Monitored
         raise
     finally:
         run.ended(End(code, time.monotonic() - since, run.report))
-
-
-def _done(run: Run) -> Message:
-    return Message(
-        "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
-        run=run.number,
-        documents=counted(run.counts.scanned, "document"),
-        kept=run.counts.kept,
-        duplicates=run.counts.duplicates,
-    )
 
 
 def _code(error: BaseException) -> int:

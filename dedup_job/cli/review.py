@@ -121,7 +121,6 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
 
 
 def _server() -> Any:
-    """Return the module that serves the page; UsageError where its libraries are missing."""
     try:
         from dedup_job.review import server  # here: an extra
     except ModuleNotFoundError as e:
@@ -147,7 +146,12 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
     with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
 
         def ready(address: str) -> None:
-            for line in _opened(opened, address):
+            about = {"target": opened.target, "name": opened.name, "address": address}
+            about["place"] = opened.stored_in
+            for line in (
+                Message("{target}, reviewed by {name}: {address}", **about),
+                Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
+            ):
                 typer.echo(localized(line))
             if no_browser:
                 return
@@ -160,13 +164,6 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
                 )
 
         yield ready
-
-
-def _opened(opened: Any, address: str) -> Iterator[Message]:
-    about = {"target": opened.target, "name": opened.name, "address": address}
-    yield Message("{target}, reviewed by {name}: {address}", **about)
-    place = opened.stored_in
-    yield Message("Answers are stored at once in {place}. Ctrl-C ends the page.", place=place)
 
 
 def _opened_in_browser(address: str) -> bool:
