@@ -26,7 +26,7 @@ from typer import Context
 from typer.main import get_command
 
 from dedup_job.cli import app
-from dedup_job.cli.usage import DEFAULT, parts_of_help
+from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment.differences import PLACES, DifferenceKind
@@ -99,9 +99,10 @@ def help_texts(command: Any = None) -> Iterator[str]:
         yield DEFAULT.sub("", told)
         yield from (default for default in DEFAULT.findall(told) if " " in default)
     if hasattr(command, "list_commands"):
-        for name, told in command.summaries(context):
-            yield told
-            yield from help_texts(command.get_command(context, name))
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            yield first_paragraph(below.help)
+            yield from help_texts(below)
 
 
 def words() -> Iterator[str]:

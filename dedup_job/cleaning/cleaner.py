@@ -164,21 +164,12 @@ class Cleaner:
             _finish(later, rows, texts_left, tags=state == RULES)
         if self.settings.cut_at:
             clean, later = clean.replaced(later), {}
-            self._cut(clean, later, cut)
+            left = dict(enumerate(clean.texts()))
+            # What is left of a text may hold only one end of fenced code.
+            while left := self._without_notes(left, cut):
+                _finish(later, [*left], [points_of(text) for text in left.values()])
+                left = {row: later[row] for row in left}
         return Cleaned(clean.replaced(later), cut, same=found == STAYS)
-
-    def _cut(
-        self,
-        clean: TextColumn,
-        later: dict[int, str],
-        counted: NDArray[np.int64],
-    ) -> None:
-        """Enter the texts that are shorter now; add the characters cut off to `counted`."""
-        texts = dict(enumerate(clean.texts()))
-        # What is left of a text may hold only one end of fenced code.
-        while cut := self._without_notes(texts, counted):
-            _finish(later, [*cut], [points_of(text) for text in cut.values()])
-            texts = {row: later[row] for row in cut}
 
     def _without_notes(
         self, texts: Mapping[int, str], counted: NDArray[np.int64]

@@ -82,5 +82,4 @@ def classes() -> NDArray[np.uint16]:
 
 
 def _between(first: int, end: int) -> str:
-    """Return all characters in a row."""
     return text_of(np.arange(first, end, dtype=np.uint32))

@@ -148,7 +148,6 @@ def _run() -> None:
 
 
 def _unexpected(error: Exception) -> Message:
-    """Return a sentence instead of a traceback, as the last resort."""
     return Message(
         "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
         "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",

@@ -13,8 +13,8 @@ import typer
 from rich.table import Column
 
 from dedup_job.cli.console import Overwrite, console, save
-from dedup_job.cli.options import Given, group, with_options
-from dedup_job.cli.usage import Command
+from dedup_job.cli.options import Given, with_options
+from dedup_job.cli.usage import Command, Group
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password
@@ -23,7 +23,8 @@ from dedup_job.report.output import Output, new_table
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded
 
-app = group("Show, check or write settings.")
+_HELP = "Show, check or write settings."
+app = typer.Typer(cls=Group, help=_HELP, no_args_is_help=True, rich_markup_mode=None)
 _MIN_MEANING = 32  # columns in which a sentence is still read
 
 

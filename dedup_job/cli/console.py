@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from dedup_job.cli.signals import ending_at_once
+from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized
@@ -33,7 +33,7 @@ def console() -> Output:
 @contextmanager
 def working(if_ended: str = Message("ended; nothing was written.")) -> Iterator[Progress]:
     """Show progress within the block, which a signal ends at once; Interrupted then says this."""
-    with ending_at_once(if_ended), shown_progress() as progress:
+    with StopSignals(if_ended), shown_progress() as progress:
         yield progress
 
 

@@ -97,7 +97,6 @@ def _coloured(console: Output) -> bool:
 def _append_change(
     text: Text, change: str, style: str, console: Output, most: int | None = None
 ) -> None:
-    """Append what one text has, so that one sees it, white space as well."""
     shown = "".join(_escaped(character) for character in change[:most])
     shown += "…" if len(change) > len(change[:most]) else ""
     if shown and _coloured(console):

@@ -50,12 +50,9 @@ def file(
     for name, path in (("OUT", out), ("--ledger", ledger), ("--report", report)):
         if path is not None:
             check_new(name, path, overwrite=overwrite, again=path is report)
-    with StopSignals() as stop, shown_progress() as progress:
-        try:
-            watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
-            outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
-        except KeyboardInterrupt:
-            raise Interrupted(_NOTHING, stop.received or signal.SIGINT) from None
+    with StopSignals(_NOTHING) as stop, shown_progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
+        outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
     if outcome.status is Status.STOPPED:
         raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
     show(outcome, console())

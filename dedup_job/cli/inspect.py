@@ -99,14 +99,7 @@ def inspect(
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
     texts += [read_input(name, _MAX_TEXT) for name in files]
     with working() as progress:
-        found = commands.inspect.inspect(
-            settings,
-            ids,
-            texts,
-            target,
-            progress,
-            limit=limit,
-        )
+        found = commands.inspect.inspect(settings, ids, texts, target, progress, limit=limit)
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
@@ -130,7 +123,6 @@ def _show(found: Inspected, console: Output) -> None:
             console.rows(rows)
     else:
         _show_pair(found, found.pair, console)
-    if found.pair is not None:
         console.say()
         console.say(_verdict(found, found.pair))
     if found.near is not None:
@@ -142,7 +134,6 @@ def _show(found: Inspected, console: Output) -> None:
 
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
-    """Yield what is known of a decision, or what a run would decide of a text."""
     if item.key:
         yield "_id", whole(item.name)
     if item.also:
@@ -242,24 +233,18 @@ def _with_least(value: float, least: float) -> Message:
 
 
 def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
-    """Yield what the judge makes of a pair: its probability, guards, the heaviest features."""
     said = _with_least(weighed.probability, decision.confidence)
     off = Message("{said} (the judge is off)", said=said)
     yield Message("probability"), said if decision.judges else off
     yield Message("judged as"), label(weighed.kind)
     for guard in weighed.guards:
         yield Message("guard {name}", name=guard), Message(why_of(guard))
-    sides = (
-        (Message("for"), weighed.reasons(1)),
-        (Message("against"), weighed.reasons(-1)),
-    )
-    for side, named in sides:
-        if named:
+    for side, sign in ((Message("for"), 1), (Message("against"), -1)):
+        if named := weighed.reasons(sign):
             yield side, joined(named, "; ")
 
 
 def _verdict(found: Inspected, view: PairView) -> Message:
-    """Say whether a pair are duplicates now, and of a dropped document whether that changed."""
     reason, apart = "exact" if view.equal else "near", view.refused_by or ""
     verdict = Message("duplicates ({reason})", reason=Message(reason))
     if apart:
@@ -277,7 +262,6 @@ def _verdict(found: Inspected, view: PairView) -> Message:
 
 
 def _searched_by(item: Item) -> Iterator[tuple[str, str]]:
-    """Yield the fingerprint of a text, and the first of its keywords."""
     if item.why is not None:
         words = [word for word, _ in item.why.features[:_WORDS]]
         yield Message("fingerprint"), item.fingerprint
@@ -285,16 +269,6 @@ def _searched_by(item: Item) -> Iterator[tuple[str, str]]:
 
 
 def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
-    console.say(_found(found, near))
-    if not near:
-        return
-    console.say(pairs.legend(console))
-    console.say()
-    console.table(_table_of_near(found, near, console))
-
-
-def _found(found: Inspected, near: Sequence[Near]) -> Message:
-    """Say how many kept documents are near, and how they were looked for."""
     settings = found.settings.index
     how = Message(
         "candidates ({generators}; distance up to {distance})",
@@ -302,18 +276,23 @@ def _found(found: Inspected, near: Sequence[Near]) -> Message:
         distance=settings.distance,
     )
     kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
-    return Message(
-        "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.",
-        how=how,
-        found=found.found,
-        among=found.among,
-        kept=kept,
-        shown=len(near),
+    console.say(
+        Message(
+            "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.",
+            how=how,
+            found=found.found,
+            among=found.among,
+            kept=kept,
+            shown=len(near),
+        )
     )
+    if near:
+        console.say(pairs.legend(console))
+        console.say()
+        console.table(_table_of_near(found, near, console))
 
 
 def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
-    """Return the table: what is least where similarity decides, and who was kept before whom."""
     least = () if found.settings.decision.judges else (Message("least"),)
     kept = (Message("kept"),) if any(one.before is not None for one in near) else ()
     shown = Column(Message("differences"), overflow="fold", min_width=40, max_width=60)

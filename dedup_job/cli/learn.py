@@ -20,7 +20,6 @@ from dedup_job.runs.share import Share
 
 if TYPE_CHECKING:
     from dedup_job.commands.learn import Lesson
-    from dedup_job.judgment.learning import Figures
 
 _LARGEST = 1 << 30  # bytes of a file of pairs
 _NAMED = 10  # contradictions that are printed
@@ -92,7 +91,6 @@ def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
 
 
 def _labels(lesson: Lesson) -> Iterator[Message]:
-    """Yield how many labels there are, and which of them are left out."""
     yield Message(
         "{pairs} of {target}: {same:,} same, {different:,} different",
         pairs=counted(lesson.same + lesson.different, "labelled pair"),
@@ -117,7 +115,6 @@ def _labels(lesson: Lesson) -> Iterator[Message]:
 
 
 def _guards(lesson: Lesson) -> Iterator[Message]:
-    """Yield the guards that are switched off, and those that contradict labels and stay."""
     learnt = lesson.learnt
     if learnt.off:
         yield Message(
@@ -131,7 +128,6 @@ def _guards(lesson: Lesson) -> Iterator[Message]:
 
 
 def _new_model(lesson: Lesson) -> Iterator[Message]:
-    """Yield how the new model was judged, and what it was made of."""
     learnt = lesson.learnt
     yield Message(
         "The new model is judged by cross-validation: each part by a model of the others."
@@ -152,15 +148,12 @@ def _joined(lesson: Lesson) -> Table:
         (Message("the same, by these labels"), learnt.shipped_best),
         (Message("the new model"), learnt.own),
     ):
-        table.add_row(name, f"{one.confidence:g}", *_shares(one))
+        table.add_row(name, f"{one.confidence:g}", _share(one.same), _share(one.different))
     return table
 
 
-def _shares(one: Figures) -> list[Message]:
-    return [_share(Share(*each)) for each in (one.same, one.different)]
-
-
-def _share(share: Share) -> Message:
+def _share(numbers: tuple[int, int]) -> Message:
+    share = Share(*numbers)
     low, high = (100 * end for end in share.interval)
     return Message(
         "{part:,} of {whole:,} ({low:.0f}-{high:.0f} %)",

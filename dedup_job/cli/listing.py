@@ -134,35 +134,27 @@ def list_(
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is ListFormat.IDS:
         raise UsageError(Message("--texts is not for {form}.", form=str(form)))
-    settings, rows = options.load(), (_jsonl if form is ListFormat.JSONL else _csv)(texts=texts)
+    settings, use = options.load(), commands.listing
+    rows = _jsonl if form is ListFormat.JSONL else _csv
     if as_table or random:
+        drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
-            found = commands.listing.sample_pairs(
-                settings,
-                target,
-                wanted,
-                limit or _IN_A_TABLE,
-                (seed or 0) if random else None,
-                progress,
-                texts=as_table or texts,
-            )
+            shown = as_table or texts
+            found = use.sample_pairs(settings, target, wanted, *drawn, progress, texts=shown)
         if as_table:
             _show(found, what, console(), texts=texts)
         elif form is ListFormat.IDS:
             _write([[one.id for one in found.documents]], "\n".join)
         else:
-            _write([found.documents], rows)
+            _write([found.documents], rows(texts=texts))
         return
     with working() as progress:
-        more: dict[str, Any] = {"limit": limit}
+        asked = settings, target, wanted, progress
         if form is ListFormat.IDS:
-            pages = commands.listing.list_ids(settings, target, wanted, progress, **more)
-            _write(pages, "\n".join)
+            _write(use.list_ids(*asked, limit=limit), "\n".join)
         else:
-            documents = commands.listing.list_documents(
-                settings, target, wanted, progress, texts=texts, **more
-            )
-            _write(documents, rows)
+            pages = use.list_documents(*asked, limit=limit, texts=texts)
+            _write(pages, rows(texts=texts))
 
 
 def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None:
@@ -200,16 +192,14 @@ def _csv(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
 
 
 def _cell(value: object) -> object:
-    """Return a value as a cell: of differences the classes, each once."""
     if isinstance(value, list):
         return " ".join(dict.fromkeys(one["class"] for one in value))
     return value
 
 
 def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
-    """Print a line for each document; texts: a block, with both texts side by side."""
     if not found.documents:
-        console.say(_no_row(what))
+        console.say(Message("No document of {what}.", what=Message(str(what))))
         return
     for number, one in enumerate(found.documents, 1):
         if texts:
@@ -226,7 +216,6 @@ def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
 
 
 def _line(one: DecidedDocument, console: Output) -> Text:
-    """Return what is said of a document on one line: how sure it is, the `_id`, what differs."""
     line = Text(visible(localized(_short_head(one))))
     line.append(f"  {escaped(one.id)}")
     room = console.readable - line.cell_len - 2
@@ -266,35 +255,23 @@ def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
         console.say(f"  {visible(one.text[:_TEXT])}")
 
 
-def _no_row(what: What) -> Message:
-    return Message("No document of {what}.", what=Message(str(what)))
-
-
 def _head(one: DecidedDocument) -> Message:
     if one.duplicates is not None:
         return counted(one.duplicates, "duplicate")
+    if one.decision == KEPT and one.of:
+        apart = Message("kept apart: {what}", what=label(one.reason))
+        return joined([apart, *measures(one.pair)], ", ")
     if one.decision == KEPT:
-        return _head_of_kept(one)
+        return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
+    if one.decision == What.CHANGED:
+        return Message("changed in the source, found by run {run}", run=one.run)
     if not one.reason:
-        return _head_of_changed(one)
+        return Message("deleted in the source, found by run {run}", run=one.run)
     parts = [Message(one.reason), *measures(one.pair)]
     if share := one.pair.left_out:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")
     return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
-
-
-def _head_of_kept(one: DecidedDocument) -> Message:
-    if one.of:
-        apart = Message("kept apart: {what}", what=label(one.reason))
-        return joined([apart, *measures(one.pair)], ", ")
-    return Message("kept by run {run}", run=one.run) if one.run else Message("kept")
-
-
-def _head_of_changed(one: DecidedDocument) -> Message:
-    if one.decision == What.CHANGED:
-        return Message("changed in the source, found by run {run}", run=one.run)
-    return Message("deleted in the source, found by run {run}", run=one.run)
 
 
 def _show_pair(one: DecidedDocument, console: Output) -> None:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -42,11 +41,9 @@ class Monitored:
         if self._metrics is not None and not name.startswith("."):
             self._metrics.named(name)
 
-    @contextmanager
-    def progress(self) -> Iterator[Progress]:
+    def progress(self) -> AbstractContextManager[Progress]:
         """Show progress within the block, and in the metrics."""
-        with shown_progress(*[self._metrics] if self._metrics else ()) as progress:
-            yield progress
+        return shown_progress(*[self._metrics] if self._metrics else ())
 
     def ended(self, end: End) -> None:
         """Write an end to the metrics."""
@@ -58,8 +55,16 @@ class Monitored:
         self.ended(end)
         if is_quiet:
             told(Message("nothing arrived since run {run}", run=run.number))
-        else:
-            told(_done(run))
+            return
+        told(
+            Message(
+                "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+                run=run.number,
+                documents=counted(run.counts.scanned, "document"),
+                kept=run.counts.kept,
+                duplicates=run.counts.duplicates,
+            )
+        )
 
 
 @contextmanager
@@ -81,19 +86,7 @@ def monitored(metrics_file: Path | None, *, dry_run: bool) -> Iterator[Monitored
         run.ended(End(code, time.monotonic() - since, run.report))
 
 
-def _done(run: Run) -> Message:
-    return Message(
-        "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
-        run=run.number,
-        documents=counted(run.counts.scanned, "document"),
-        kept=run.counts.kept,
-        duplicates=run.counts.duplicates,
-    )
-
-
 def _code(error: BaseException) -> int:
     if isinstance(error, typer.Exit):  # a report with an exit code other than 0
         return error.exit_code
-    if isinstance(error, KeyboardInterrupt):
-        return int(128 + (error.args or [signal.SIGINT])[0])
     return error.code if isinstance(error, DedupError) else 1

@@ -181,11 +181,6 @@ class Given:
         return self.loaded().settings
 
 
-def group(told: str) -> typer.Typer:
-    """Return an empty group of commands."""
-    return typer.Typer(cls=Group, help=told, no_args_is_help=True, rich_markup_mode=None)
-
-
 def with_options(*names: str) -> Callable[[F], F]:
     """Give a command these shared options, behind its own; it takes them as `options`."""
 

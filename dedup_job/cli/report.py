@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from dedup_job.runs.survey import Survey
 
 
-Html = Annotated[
-    Path, typer.Option("--html", metavar="FILE", help="Page to write: one file, opens offline.")
-]
-
-
 @with_options(*OF_A_TARGET)
 def report(
     target: Target,
-    html: Html,
+    html: Annotated[
+        Path, typer.Option("--html", metavar="FILE", help="Page to write: one file, opens offline.")
+    ],
     overwrite: Overwrite = False,
     *,
     options: Given,

@@ -79,7 +79,6 @@ def _ids(id_: str | None, file: Path | None) -> list[str]:
 
 
 def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
-    """Say what was restored, and how it is taken back."""
     if found.documents:
         yield _done(found, requeue=requeue)
     if found.before:
@@ -136,7 +135,6 @@ def undo(
 
 
 def _undone(found: Undone) -> Iterator[Message]:
-    """Yield sentences of what left the target and its ledger, and of what came back."""
     about: dict[str, object] = {
         "run": found.run,
         "target": found.target,

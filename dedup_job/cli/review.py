@@ -17,7 +17,7 @@ import typer
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.cli.signals import ending_at_once
+from dedup_job.cli.signals import StopSignals
 from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, asked_language, localized
@@ -97,7 +97,7 @@ def review(
             opened = stack.enter_context(review)
         about = {"name": opened.name, "place": opened.stored_in}
         ended = Message("ended; what {name} answered is stored in {place}.", **about)
-        with ending_at_once(ended), _page(opened, no_browser=no_browser) as ready:
+        with StopSignals(ended), _page(opened, no_browser=no_browser) as ready:
             server.serve(opened, own, ready, asked_language())
 
 
@@ -121,7 +121,6 @@ def _import(settings: Settings, target: str, text: str, name: str) -> None:
 
 
 def _server() -> Any:
-    """Return the module that serves the page; UsageError where its libraries are missing."""
     try:
         from dedup_job.review import server  # here: an extra
     except ModuleNotFoundError as e:
@@ -147,7 +146,12 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
     with tempfile.TemporaryDirectory(prefix="dedup-") as folder:
 
         def ready(address: str) -> None:
-            for line in _opened(opened, address):
+            about = {"target": opened.target, "name": opened.name, "address": address}
+            about["place"] = opened.stored_in
+            for line in (
+                Message("{target}, reviewed by {name}: {address}", **about),
+                Message("Answers are stored at once in {place}. Ctrl-C ends the page.", **about),
+            ):
                 typer.echo(localized(line))
             if no_browser:
                 return
@@ -160,13 +164,6 @@ def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
                 )
 
         yield ready
-
-
-def _opened(opened: Any, address: str) -> Iterator[Message]:
-    about = {"target": opened.target, "name": opened.name, "address": address}
-    yield Message("{target}, reviewed by {name}: {address}", **about)
-    place = opened.stored_in
-    yield Message("Answers are stored at once in {place}. Ctrl-C ends the page.", place=place)
 
 
 def _opened_in_browser(address: str) -> bool:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
+_ENDED = Message("ended at once. Nothing is lost: the same command goes on from the checkpoint.")
 _From = Annotated[
     str | None,
     typer.Option(
@@ -120,7 +121,7 @@ def run(
         with StopSignals():
             proposed = propose(options.load(), names, typed, look, asks=not yes)
         source, target, dry_run = proposed.source, proposed.target, True
-    with monitored(metrics_file, dry_run=dry_run) as told:
+    with monitored(metrics_file, dry_run=dry_run) as told, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError(Message("--source and --target are needed."))
         settings = options.load().reading(proposed.field if proposed else None)
@@ -129,24 +130,22 @@ def run(
                 check_new(option, file, overwrite=overwrite, again=True)
         told.named(target, settings.connection.db)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
-        with StopSignals() as stop:
-            collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
-            agree = _agree if is_interactive() and not yes else None
-            begun = stop.wait_for_batch
-            watch = commands.run.Watch(QUIET, stop, begun, agree, above, collector)
-            told.report = _run(settings, request, stop, told, watch, cluster, report)
-            pages = []
-            if html is not None:
-                pages.append(partial(_write_page, html, settings, told, collector))
-            if proposed is not None:
-                pages.append(partial(_say_how_to_write, proposed))
-            tell(told.report, report, stop, profile=profile, pages=pages)
+        collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
+        agree = _agree if is_interactive() and not yes else None
+        begun = stop.wait_for_batch
+        watch = commands.run.Watch(QUIET, stop, begun, agree, above, collector)
+        told.report = _run(settings, request, told, watch, cluster, report)
+        pages = []
+        if html is not None:
+            pages.append(partial(_write_page, html, settings, told, collector))
+        if proposed is not None:
+            pages.append(partial(_say_how_to_write, proposed))
+        tell(told.report, report, stop, profile=profile, pages=pages)
 
 
 def _run(
     settings: Settings,
     request: Request,
-    stop: StopSignals,
     told: Monitored,
     watch: Watch,
     cluster: str | None,
@@ -160,15 +159,7 @@ def _run(
     spread = None if cluster is None else _on_cluster(cluster)
     with told.progress() as progress:
         watch = replace(watch, progress=progress, told=goes_on)
-        try:
-            return commands.run.run_job(settings, request, watch, spread)
-        except KeyboardInterrupt:
-            raise Interrupted(
-                Message(
-                    "ended at once. Nothing is lost: the same command goes on from the checkpoint."
-                ),
-                stop.received or signal.SIGINT,
-            ) from None
+        return commands.run.run_job(settings, request, watch, spread)
 
 
 def _on_cluster(address: str) -> Spread:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -25,11 +24,13 @@ class StopSignals:
     """Within its block, remembers that a stop was asked for.
 
     Until `wait_for_batch` is called there is nothing to finish, and a signal ends the block at
-    once with KeyboardInterrupt. Python drops one that is raised within a finalizer or a callback of
-    native code, and prints a traceback: here the signal comes again soon after instead.
+    once: with Interrupted if there is a message to say, else with KeyboardInterrupt. Python drops
+    one that is raised within a finalizer or a callback of native code, and prints a traceback: here
+    the signal comes again soon after instead.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, if_ended: str = "") -> None:
+        self._if_ended = if_ended
         self.received: int | None = None
         self._waits = False
         self._former: dict[int, object] = {}
@@ -51,12 +52,14 @@ class StopSignals:
         self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         sys.unraisablehook = self._hook
         if self._again is not None:
             self._again.cancel()
         for signum, handler in self._former.items():
             signal.signal(signum, handler)  # type: ignore[arg-type]  # as signal() returned it
+        if kind is KeyboardInterrupt and self._if_ended:
+            raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
 
     def _come_again(self, dropped: UnraisableHookArgs) -> None:
         if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
@@ -75,13 +78,3 @@ class StopSignals:
         # the terminal may be what is gone, or what this came in the middle of a write to
         with suppress(OSError, RuntimeError):
             sys.stderr.write(f"\n{localized(STOPPING)}\n")  # below a progress bar
-
-
-@contextmanager
-def ending_at_once(message: str) -> Iterator[None]:
-    """Let a signal end the block at once; Interrupted then says what has become of the work."""
-    with StopSignals() as stop:
-        try:
-            yield
-        except KeyboardInterrupt:
-            raise Interrupted(message, stop.received or signal.SIGINT) from None

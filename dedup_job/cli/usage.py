@@ -56,13 +56,8 @@ class Group(TyperGroup):
 
     def sections(self, ctx: Any) -> Iterator[Section]:
         """Yield each group of commands: its title, and a line for each command."""
-        yield Message("Commands:"), self.summaries(ctx)
-
-    def summaries(self, ctx: Any) -> Iterator[tuple[str, str]]:
-        """Yield the name of each command and its help in a line."""
-        for name in self.list_commands(ctx):
-            command: Any = self.get_command(ctx, name)
-            yield name, first_paragraph(command.help)
+        commands: Any = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        yield Message("Commands:"), ((name, first_paragraph(one.help)) for name, one in commands)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return a command by its name; UsageError where there is none."""
@@ -177,7 +172,6 @@ def parts_of_help(command: Any) -> tuple[list[str], list[str]]:
 
 
 def _options(command: Any, ctx: Any) -> Iterator[Section]:
-    """Yield each group of options: its title, how each is written, and its help."""
     rows = {}
     for parameter in command.get_params(ctx):
         if record := _record(parameter, ctx):
@@ -201,7 +195,6 @@ def _record(parameter: Any, ctx: Any) -> Any:
 
 
 def _translated(told: str) -> str:
-    """Return the help of an option, and its default, in the language of the user."""
     found = DEFAULT.search(told)
     text = localized(Message(DEFAULT.sub("", told)))
     if found is None:

@@ -98,7 +98,6 @@ class ClusterPreprocessor:
             self._process.wait()
 
     def _ask(self, value: Any) -> Any:
-        """Send something to the child; return its answer or raise its error."""
         answer: Future[Any] = Future()
         with self._lock:
             if self._lost:
@@ -115,7 +114,6 @@ class ClusterPreprocessor:
         )
 
     def _listen(self) -> None:
-        """Hand answers to who asked, until the child ends."""
         with suppress(EOFError, OSError):
             while True:
                 number, value = self._pipe.recv()

@@ -11,12 +11,12 @@ from bson import json_util
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.index.snapshot import SnapshotError
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native.bytes_column import digests_of, strings_of
+from dedup_job.native.snapshot import SnapshotError
 
 log = logging.getLogger("dedup")
 _SMALL = 5000  # documents: fewer are soon read again

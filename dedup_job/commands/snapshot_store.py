@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from platformdirs import user_state_path
 
-from dedup_job.index import IndexSettings, KeptIndex, Promised, snapshot
-from dedup_job.index.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.index import IndexSettings, KeptIndex, Promised
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
+from dedup_job.native import snapshot
+from dedup_job.native.snapshot import NoSnapshotError, SnapshotError
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000

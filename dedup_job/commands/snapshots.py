@@ -12,9 +12,9 @@ from platformdirs import user_state_path
 from dedup_job.commands.opened import opened
 from dedup_job.errors import LeaseLost, UsageError
 from dedup_job.index import KeptIndex
-from dedup_job.index.snapshot import NoSnapshotError, SnapshotError, facts_of
 from dedup_job.job.index_loading import read_index
 from dedup_job.messages import Message, said_by
+from dedup_job.native.snapshot import NoSnapshotError, SnapshotError, facts_of
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.status import IndexFiles
 from dedup_job.settings import Settings

@@ -10,13 +10,12 @@ from typing import Any, BinaryIO, NoReturn
 
 from dedup_job.datafiles.formats import (
     BOM,
-    BYTES,
     LONGEST,
     NOT_UTF8,
-    ROWS,
     Content,
     fields_in,
     is_unicode,
+    paged,
 )
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
@@ -84,11 +83,11 @@ class DelimitedReader:
         self._columns = [*map(self.names.index, fields)]
 
     def _refuse(self, field: str) -> NoReturn:
-        """Say why there is no column of that name."""
         names = ", ".join(self.names)
         if not is_unicode(names):
             raise UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=self._name))
-        told = {"file": self._name, "field": field, "names": _shown(names) or Message("none")}
+        shown = on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")
+        told = {"file": self._name, "field": field, "names": shown or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
         if field in self.names:
             wrong = Message(
@@ -115,20 +114,9 @@ class DelimitedReader:
 
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""
-        number, records, size = 1, list[list[str]](), 0
-        for record in self._read():
-            if not record:
-                continue
-            records.append(record)
-            size += sum(map(len, record))
-            if len(records) == ROWS or size > BYTES:
-                yield self._page(number, records)
-                number, records, size = number + len(records), [], 0
-        if records:
-            yield self._page(number, records)
-
-    def _page(self, number: int, records: list[list[str]]) -> Records:
-        return Records(range(number, number + len(records)), records, self.names, self._columns)
+        records = ((record, sum(map(len, record))) for record in self._read() if record)
+        for numbers, page in paged((number, *one) for number, one in enumerate(records, 1)):
+            yield Records(numbers, page, self.names, self._columns)
 
     def _read(self) -> Iterator[list[str]]:
         try:
@@ -173,8 +161,3 @@ class DelimitedWriter:
         """Write what is left."""
         self._text.flush()
         self._text.detach()
-
-
-def _shown(names: str) -> str:
-    """Return the names of columns as a message has them."""
-    return on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar, cast
 
 from dedup_job.documents import Refusal
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
 
+T = TypeVar("T")
 JSON_LINES, CSV = "JSON lines", "CSV"
 _SUFFIXES = {
     **dict.fromkeys((".jsonl", ".ndjson"), JSON_LINES),
@@ -65,6 +66,20 @@ def named(path: Path) -> Named:
             )
         )
     return Named(path, format_, compression, suffix)
+
+
+def paged(rows: Iterable[tuple[int, T, int]]) -> Iterator[tuple[list[int], list[T]]]:
+    """Yield rows in pages: their numbers, and the rows; each comes with its number and size."""
+    numbers, page, size = list[int](), list[T](), 0
+    for number, row, own in rows:
+        numbers.append(number)
+        page.append(row)
+        size += own
+        if len(page) == ROWS or size > BYTES:
+            yield numbers, page
+            numbers, page, size = [], [], 0
+    if page:
+        yield numbers, page
 
 
 def fields_in(field: str, names: Sequence[str]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import BOM, BYTES, LONGEST, NOT_UTF8, ROWS, Content, is_unicode
+from dedup_job.datafiles.formats import BOM, LONGEST, NOT_UTF8, Content, is_unicode, paged
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
@@ -86,7 +86,13 @@ class JsonLinesReader:
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""
-        numbers, lines, size = list[int](), list[bytes](), 0
+        for numbers, lines in paged(self._read()):
+            page = Lines(numbers, lines, self._fields)
+            if not self._is_checked:
+                self._check(page)
+            yield page
+
+    def _read(self) -> Iterator[tuple[int, bytes, int]]:
         while line := self._stream.readline(LONGEST + 1):
             self._lines += 1
             if len(line) > LONGEST:
@@ -99,34 +105,23 @@ class JsonLinesReader:
                         most=LONGEST >> 20,
                     )
                 )
-            if not line.strip(_BLANK):
-                continue
-            numbers.append(self._lines)
-            lines.append(line)
-            size += len(line)
-            if len(lines) == ROWS or size > BYTES:
-                yield self._page(numbers, lines)
-                numbers, lines, size = [], [], 0
-        if lines:
-            yield self._page(numbers, lines)
+            if line.strip(_BLANK):
+                yield self._lines, line, len(line)
 
-    def _page(self, numbers: list[int], lines: list[bytes]) -> Lines:
-        """Return a page; UsageError where it is the first and lacks a field in all lines."""
-        page, names = Lines(numbers, lines, self._fields), {path[0] for path in self._fields.paths}
-        if not self._is_checked:
-            self._is_checked = bool(page.contents())
-            absent = names.difference(*page.objects)
-            if absent and any(page.objects):
-                raise UsageError(
-                    Message(
-                        "none of the first {number:,} rows has the field {field!r}. {found} Name "
-                        "one with --field.",
-                        number=len(page),
-                        field=min(absent),
-                        found=text_fields(page.objects),
-                    )
+    def _check(self, page: Lines) -> None:
+        """Raise UsageError where the first page lacks a field in all lines."""
+        self._is_checked = bool(page.contents())
+        absent = {path[0] for path in self._fields.paths}.difference(*page.objects)
+        if absent and any(page.objects):
+            raise UsageError(
+                Message(
+                    "none of the first {number:,} rows has the field {field!r}. {found} Name one "
+                    "with --field.",
+                    number=len(page),
+                    field=min(absent),
+                    found=text_fields(page.objects),
                 )
-        return page
+            )
 
 
 class JsonLinesWriter:
@@ -150,7 +145,6 @@ class JsonLinesWriter:
 
 
 def _value(line: bytes) -> dict[str, Any] | Quarantined:
-    """Return the object of a line, or why it has none."""
     try:
         value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:

@@ -213,9 +213,8 @@ def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:
         row |= {"differences": [d.as_row() for d in pair.differences]} if pair.differences else {}
         row |= {"richer": pair.richer} if pair.richer else {}
         return row | ({"left_out": pair.left_out} if pair.left_out else {})
-    nothing = dict.fromkeys(("of", "distance", "similarity", "found_by"))
     assert isinstance(decision, Skipped | Quarantined)
-    if isinstance(decision, Quarantined):
-        row |= {"decision": "quarantined", **nothing, "reason": str(decision.reason)}
-        return row | {"detail": decision.detail}
-    return row | {"decision": "skipped", **nothing, "reason": str(decision.reason)}
+    row["decision"] = "quarantined" if isinstance(decision, Quarantined) else "skipped"
+    row |= dict.fromkeys(("of", "distance", "similarity", "found_by"))
+    row["reason"] = str(decision.reason)
+    return row | ({"detail": decision.detail} if isinstance(decision, Quarantined) else {})

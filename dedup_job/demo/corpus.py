@@ -97,7 +97,6 @@ class _Draft:
 
 
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
-    """Make the documents, each after the one it is made from."""
     counts = {kind: round(size * share) for kind, share in SHARES.items()}
     used: set[str] = set()
     originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
@@ -188,10 +187,6 @@ def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
 _Deriver = Callable[[random.Random, _Draft], str | None]
 
 
-def _copy(_rng: random.Random, source: _Draft) -> str:
-    return str(source.text)
-
-
 def _near_copy(rng: random.Random, source: _Draft) -> str | None:
     """Slip, change the width of punctuation or add a note, never where the meaning would change."""
     text = str(source.text)
@@ -250,15 +245,11 @@ def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:
     return text.replace(*rng.choice(fitting), 1) if fitting else None
 
 
-def _markup_copy(rng: random.Random, source: _Draft) -> str:
-    return dress(rng, source.paragraphs)
-
-
 _DERIVED: Mapping[Kind, _Deriver] = {
-    Kind.EXACT_COPY: _copy,
-    Kind.MARKUP_COPY: _markup_copy,
+    Kind.EXACT_COPY: lambda _, source: str(source.text),
+    Kind.MARKUP_COPY: lambda rng, source: dress(rng, source.paragraphs),
     Kind.NEAR_COPY: _near_copy,
     Kind.NUMBER_CHANGED: _number_changed,
     Kind.POLARITY_CHANGED: _polarity_changed,
-    Kind.SHORT_COPY: _copy,
+    Kind.SHORT_COPY: lambda _, source: str(source.text),
 }

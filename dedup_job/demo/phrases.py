@@ -16,7 +16,6 @@ _FILE: Mapping[str, Any] = tomllib.loads(
 
 
 def _lines(blocks: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    """Return the templates of each block, one a line."""
     return {
         name: tuple(map(str.strip, block.strip().splitlines())) for name, block in blocks.items()
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,13 +53,3 @@ class Found(NamedTuple):
     candidates: Candidates
     held: Candidates
     twins: NDArray[np.int64]
-
-    @classmethod
-    def of(
-        cls,
-        candidates: Sequence[NDArray[Any]],
-        held: Sequence[NDArray[Any]],
-        twins: NDArray[np.int64],
-    ) -> Found:
-        """Return it of the arrays of both."""
-        return cls(Candidates(*candidates), Candidates(*held), twins)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Dump, Pieces
 
 OBJECT_ID = b"\x07_id\x00"  # how BSON begins an `_id` that is an ObjectId
 _WIDTH = 12

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.index.layout import PER_CHUNK, Layout, layout_of, room_for
-from dedup_job.index.snapshot import Dump, Pieces
+from dedup_job.index.layout import PER_CHUNK, Block, layout_of, room_for
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Dump, Pieces
 
 MOST = 2**32 - 2  # fingerprints: numbers are kept in 32 bits
 AT_ONCE = 1 << 16  # fingerprints inserted between two looks at signals
@@ -51,11 +51,6 @@ class HammingIndex:
         return self._searchable.array[: self._size]
 
     @property
-    def buckets(self) -> _core.HammingIndex:
-        """What finds fingerprints in the pool."""
-        return self._buckets
-
-    @property
     def pool(self) -> NDArray[np.uint32]:
         """The chunks of all buckets, uint32 (chunks, CHUNK_WORDS)."""
         return self._pool.array
@@ -63,28 +58,28 @@ class HammingIndex:
     @property
     def nbytes(self) -> int:
         """Memory of the arrays in bytes, as far as they are in use."""
-        return self._buckets.used * _CHUNK_BYTES + self._size * 9
+        return self.buckets.used * _CHUNK_BYTES + self._size * 9
 
     def dump(self) -> Dump:
         """Return what a snapshot keeps."""
-        facts = {"blocks": self._layout.blocks, "planned": self._planned}
+        facts = {"blocks": self._blocks, "planned": self._planned}
         arrays: dict[str, NDArray[Any]] = {
-            "pool": self._pool.array[: self._buckets.used],
+            "pool": self._pool.array[: self.buckets.used],
             "fingerprints": self.fingerprints,
             "searchable": self.searchable,
-            "equal": self._buckets.repeats().reshape(-1, 2),
+            "equal": self.buckets.repeats().reshape(-1, 2),
         }
         return facts, {name: Pieces.of(array) for name, array in arrays.items()}
 
     def load(self, facts: Mapping[str, Any], parts: Mapping[str, NDArray[Any]]) -> None:
         """Become the index that `dump` gave away; for another layout it is laid out anew."""
-        layout = layout_of(self.distance, facts["planned"])
+        blocks = layout_of(self.distance, facts["planned"])
         fingerprints, searchable = parts["fingerprints"], parts["searchable"]
-        if [*map(list, layout.blocks)] != facts["blocks"]:
+        if [*map(list, blocks)] != facts["blocks"]:
             self.extend(fingerprints, searchable)
             return
-        self._adopt(layout, facts["planned"])
-        self._buckets.load(parts["pool"], fingerprints, searchable, parts["equal"])
+        self._adopt(blocks, facts["planned"])
+        self.buckets.load(parts["pool"], fingerprints, searchable, parts["equal"])
         self._size = len(fingerprints)
         self._fingerprints = GrowableArray.fixed(fingerprints)
         self._searchable = GrowableArray.fixed(searchable)
@@ -109,15 +104,15 @@ class HammingIndex:
         else:
             self._insert(start)
 
-    def _adopt(self, layout: Layout, size: int) -> None:
-        """Take a layout for up to so many fingerprints; all buckets are empty."""
-        self._layout, self._planned = layout, size
-        self._buckets = _core.HammingIndex(layout.blocks, self.distance)
+    def _adopt(self, blocks: tuple[Block, ...], size: int) -> None:
+        self._blocks, self._planned = blocks, size
+        self.buckets = _core.HammingIndex(blocks, self.distance)  # finds fingerprints in the pool
 
     def _lay_out(self, size: int) -> None:
         """Make room for up to so many fingerprints, and insert all there are."""
         self._adopt(layout_of(self.distance, size), size)
-        room = self._layout.buckets + len(self._layout.blocks) * (size // PER_CHUNK + 1)
+        # each bucket has a chunk at least
+        room = sum((1 << block.bits) + size // PER_CHUNK + 1 for block in self._blocks)
         self._pool = GrowableArray(0, CHUNK_WORDS, np.uint32)  # the former one goes first
         self._pool = GrowableArray(room, CHUNK_WORDS, np.uint32)
         self._fingerprints.grow(size)
@@ -125,7 +120,6 @@ class HammingIndex:
         self._insert(0)
 
     def _insert(self, start: int) -> None:
-        """Insert all fingerprints from `start` on."""
         arrays = self._pool.array, self._fingerprints.array, self._searchable.array
         for begin in range(start, self._size, AT_ONCE):
-            self._buckets.insert(*arrays, min(begin + AT_ONCE, self._size))
+            self.buckets.insert(*arrays, min(begin + AT_ONCE, self._size))

@@ -25,9 +25,9 @@ from dedup_job.index.look_up import (
 )
 from dedup_job.index.segment import Segment, sealed
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Snapshot
 from dedup_job.native.bytes_column import BytesColumn, digests_of, joined, strings_of
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Arrays, Snapshot
 
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
@@ -83,7 +83,6 @@ class KeptIndex:
 
     @property
     def _segments(self) -> list[Segment]:
-        """Those of other collections, then `segments`."""
         if self._promised is not None:
             self.load_promised()
         return self._every
@@ -152,11 +151,6 @@ class KeptIndex:
     def segments(self) -> Sequence[Segment]:
         """The parts, in the order in which their documents were kept; only the last one grows."""
         return self._segments[len(self._others) :]
-
-    @property
-    def nbytes(self) -> int:
-        """Memory of the kept documents in bytes."""
-        return sum(one.nbytes for one in self._segments)
 
     @property
     def unindexed(self) -> int:
@@ -236,28 +230,20 @@ class KeptIndex:
         every = [page for page in pages if page.keys]
         for run in sorted({int(run) for page in every for run in np.unique(page.run)}):
             for page in every:
-                self._add_counted(page[np.flatnonzero(page.run == run)])
+                self._add_page(page[np.flatnonzero(page.run == run)])
 
-    def _add_counted(self, page: KeptPage) -> None:
+    def _add_page(self, page: KeptPage) -> None:
         """Add documents by those keys under which all segments hold fewer than the limit."""
         if not page.keys:
             return
-        least = np.zeros(len(page.keys), dtype=np.int64)
-        turns = self.look_up(page.fingerprints, least).turns
-        turns.store_columns(np.ones(len(page.keys), dtype=np.bool_))
-        self._note_groups(page)
-        self.add(page.keys, page.fingerprints, turns.stored)
-
-    def _note_groups(self, page: KeptPage) -> None:
-        """Remember the groups of documents that are about to be added."""
-        self._groups |= {self._count + row: group for row, group in page.groups.items()}
-
-    def _add_page(self, page: KeptPage) -> None:
+        stored = None
         if self._count - self.others > len(self._segments[-1]):
-            self._add_counted(page)
-        elif page.keys:
-            self._note_groups(page)
-            self.add(page.keys, page.fingerprints)
+            least = np.zeros(len(page.keys), dtype=np.int64)
+            turns = self.look_up(page.fingerprints, least).turns
+            turns.store_columns(np.ones(len(page.keys), dtype=np.bool_))
+            stored = turns.stored
+        self._groups |= {self._count + row: group for row, group in page.groups.items()}
+        self.add(page.keys, page.fingerprints, stored)
 
     def add(
         self,
@@ -308,7 +294,6 @@ class KeptIndex:
         return numbers
 
     def _of_heirs(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the numbers of those that stand in for documents that are gone."""
         if self._heirs:
             for row in np.flatnonzero(numbers >= 0).tolist():
                 while (heir := self._heirs.get(int(numbers[row]))) is not None:
@@ -420,7 +405,6 @@ class KeptIndex:
         return among_all(found, self._count, texts, bits, least, limits, distance)
 
     def _known(self, found: Found) -> Found:
-        """Return what was found but for what is forgotten."""
         if self._forgotten is None:
             return found
         stays = ~self.is_forgotten(found.candidates.numbers)
@@ -428,7 +412,6 @@ class KeptIndex:
 
     @property
     def _held(self) -> list[Segment]:
-        """The segments that hold something, one at least."""
         return [one for one in self._segments if len(one)] or self._segments[-1:]
 
     def held(self, numbers: NDArray[np.int64]) -> Fingerprints:

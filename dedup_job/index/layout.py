@@ -36,22 +36,6 @@ class Block(NamedTuple):
         return sum(math.comb(self.bits, r) for r in range(self.radius + 1))
 
 
-class Layout(NamedTuple):
-    """Disjoint blocks that together miss nothing within a distance."""
-
-    blocks: tuple[Block, ...]
-
-    @property
-    def probes(self) -> int:
-        """Buckets that a query looks into."""
-        return sum(b.probes for b in self.blocks)
-
-    @property
-    def buckets(self) -> int:
-        """Buckets of all blocks; each has a chunk at least."""
-        return sum(1 << b.bits for b in self.blocks)
-
-
 def room_for(size: int) -> int:
     """Return for how many fingerprints an index of `size` is laid out."""
     room = LEAST_SIZE
@@ -60,10 +44,11 @@ def room_for(size: int) -> int:
     return room
 
 
-def layout_of(distance: int, size: int) -> Layout:
+def layout_of(distance: int, size: int) -> tuple[Block, ...]:
     """Return the layout of an index for up to `size` fingerprints, 1 at least.
 
-    All blocks are equally wide, their radii differ by one at most.
+    Its blocks are disjoint and together miss nothing within the distance. All are equally
+    wide, their radii differ by one at most.
     """
     count = min(distance + 1, _BLOCKS)
     low, more = divmod(max(distance + 1 - count, 0), count)
@@ -71,7 +56,7 @@ def layout_of(distance: int, size: int) -> Layout:
     width = BITS // count
     wanted = int(math.log2(max(size / count / _PER_BUCKET, 1 << _FEWEST_BITS)))
     for bits in range(min(wanted, width, _MOST_BITS), _FEWEST_BITS - 1, -1):
-        made = Layout(tuple(Block(i * width, bits, r) for i, r in enumerate(radii)))
-        if made.probes <= _MOST_PROBES:
+        blocks = tuple(Block(i * width, bits, r) for i, r in enumerate(radii))
+        if sum(block.probes for block in blocks) <= _MOST_PROBES:
             break
-    return made
+    return blocks

@@ -90,7 +90,8 @@ def together(
     finds the first with a fingerprint; of all, those within the limits count.
     """
     asked = least if bits.shape[1] else np.zeros_like(least)
-    return Found.of(*_core.limit(parts, asked, limits.equal, limits.same))
+    candidates, held, twins = _core.limit(parts, asked, limits.equal, limits.same)
+    return Found(Candidates(*candidates), Candidates(*held), twins)
 
 
 def among_all(

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index.snapshot import Dump, Pieces
 from dedup_job.native.growable_array import zeros_on_large_pages
+from dedup_job.native.snapshot import Dump, Pieces
 
 _FILL_BITS = 3  # 2**3 documents and more under an address
 _WORD_BITS = 64

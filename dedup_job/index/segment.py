@@ -16,14 +16,14 @@ from dedup_job import _core
 from dedup_job.columns import Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.index.bands import BandIndex
-from dedup_job.index.candidates import Found
+from dedup_job.index.candidates import Candidates, Found
 from dedup_job.index.equal import EqualIndex, Ids
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.packed import PackedColumns, pack
 from dedup_job.index.settings import IndexSettings
-from dedup_job.index.snapshot import Arrays, Dump, Pieces
 from dedup_job.native.bytes_column import BytesColumn, joined, repeated
 from dedup_job.native.growable_array import GrowableArray
+from dedup_job.native.snapshot import Arrays, Dump, Pieces
 
 _NAME_END = len(b"?_id")  # where in a key its name ends
 
@@ -107,7 +107,7 @@ class Segment:
         bits: uint64 (n, words), their sketches, of no words where they are not to be compared;
         least: int64 (n,), as many bits have to be equal.
         """
-        found = _core.find(
+        candidates, held, twins = _core.find(
             near=self.near.buckets if self.by_simhash else None,
             pool=self.near.pool,
             sharing=None if self.bands is None else self.bands.buckets,
@@ -120,7 +120,7 @@ class Segment:
             least=least,
             most_same=most_same,
         )
-        return Found.of(*found)
+        return Found(Candidates(*candidates), Candidates(*held), twins)
 
     @classmethod
     def load(
@@ -172,7 +172,6 @@ def sealed(settings: IndexSettings, segments: Sequence[Segment]) -> tuple[dict[s
 
 
 def _near_of(settings: IndexSettings, segments: Sequence[Segment]) -> HammingIndex:
-    """Return the fingerprints of segments in one index."""
     if len(segments) == 1:
         return segments[0].near
     made = HammingIndex(settings.distance)
@@ -184,7 +183,6 @@ def _near_of(settings: IndexSettings, segments: Sequence[Segment]) -> HammingInd
 
 
 def _equal_of(segments: Sequence[Segment]) -> EqualIndex:
-    """Return the digests of segments in one index."""
     if len(segments) == 1:
         return segments[0].equal
     made = EqualIndex()
@@ -193,7 +191,6 @@ def _equal_of(segments: Sequence[Segment]) -> EqualIndex:
 
 
 def _ids_of(segments: Sequence[Segment]) -> Ids:
-    """Return the ids of segments in one column."""
     if len(segments) == 1:
         return segments[0].ids
     made = Ids()

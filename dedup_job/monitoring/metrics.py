@@ -110,13 +110,19 @@ class MetricsFile:
         self._write()
 
     def _write(self) -> None:
-        """Write the file; warn once where that fails."""
         self._written = time.monotonic()
         try:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                log.warning("%s", _not_written(self._file, e.strerror))
+                lost = Message(
+                    "{option} {file} cannot be written: {why}. The run goes on; what the file "
+                    "tells may be old.",
+                    option=OPTION,
+                    file=self._file,
+                    why=e.strerror,
+                )
+                log.warning("%s", lost)
             self._failed = True
 
     def _values(self) -> Values:
@@ -147,16 +153,6 @@ class MetricsFile:
             if now.total is not None:
                 told["dedup_run_expected_documents"] = now.total
         return values | {(name, ""): value for name, value in told.items()}
-
-
-def _not_written(file: Path, why: object) -> Message:
-    return Message(
-        "{option} {file} cannot be written: {why}. The run goes on; what the file tells may be "
-        "old.",
-        option=OPTION,
-        file=file,
-        why=why,
-    )
 
 
 def _by_decision(name: str, counts: Counts) -> Values:

@@ -1,1 +1,1 @@
-"""What compiled code shares: the compiler and its cache, code points, arrays that grow, hashes."""
+"""What compiled code shares: texts, byte strings, arrays that grow or lie in files, hashes."""

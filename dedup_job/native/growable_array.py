@@ -58,15 +58,12 @@ class GrowableArray(Generic[T]):
             self._map.resize(-(-size // mmap.PAGESIZE) * mmap.PAGESIZE)
         except (SystemError, OSError, TypeError, BufferError):
             # not every system can, nor a map into which someone has a view
-            try:
-                former, self._map = self._map, _anonymous(size)
-                with memoryview(former) as old, memoryview(self._map) as new:
-                    new[: len(old)] = old
-                with suppress(BufferError):  # it goes with the last view into it
-                    former.close()
-            finally:
-                self._view()
-        else:
+            former, self._map = self._map, _anonymous(size)
+            with memoryview(former) as old, memoryview(self._map) as new:
+                new[: len(old)] = old
+            with suppress(BufferError):  # it goes with the last view into it
+                former.close()
+        finally:
             self._view()
 
     def _view(self) -> None:
@@ -94,9 +91,7 @@ def zeros_on_large_pages(size: int, dtype: DTypeLike) -> NDArray[Any]:
 
 def _anonymous(size: int) -> mmap.mmap:
     size = -(-size // mmap.PAGESIZE) * mmap.PAGESIZE
-    if hasattr(mmap, "MAP_PRIVATE"):
-        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    return mmap.mmap(-1, size)  # Windows
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def _advise(pages: mmap.mmap) -> None:

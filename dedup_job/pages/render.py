@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
@@ -19,7 +19,6 @@ from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 
-S = TypeVar("S", bound=str)
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
@@ -42,15 +41,13 @@ def words(key: str, **values: Any) -> Markup:
 
     key: section and name in words.toml; `label` is that of the names that rows hold.
     """
+    forms: Iterable[Markup] = map(Markup, map(escape, _forms(key)))
+    if values:  # else a name that a row holds may have braces of its own
+        forms = (form.format(**values) for form in forms)
     return Markup("").join(
-        Markup('<span lang="{}">{}</span>').format(language, _filled(Markup(escape(form)), values))
-        for language, form in zip(HTML_LANGUAGE.values(), _forms(key), strict=True)
+        Markup('<span lang="{}">{}</span>').format(language, form)
+        for language, form in zip(HTML_LANGUAGE.values(), forms, strict=True)
     )
-
-
-def _filled(form: S, values: Mapping[str, Any]) -> S:
-    """Fill in values; a name that a row holds may have braces of its own."""
-    return form.format(**values) if values else form  # type: ignore[return-value]  # as it came
 
 
 def _forms(key: str) -> Sequence[str]:
@@ -119,7 +116,6 @@ def _named(layer: Layer) -> Markup:
 
 
 def _further(source: str, target: str) -> list[tuple[str, str]]:
-    """Return commands that look further."""
     of = ("--target", target)
     return [
         ("list", command_line("list", *of, "--what", "dropped")),
@@ -141,12 +137,10 @@ def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
 
 
 def _short(text: str, most: int = _SHOWN) -> str:
-    """Return the beginning of a text."""
     return text if len(text) <= most else text[:most] + " …"
 
 
 def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    """Return nested settings as names with dots, and values as text."""
     found: list[tuple[str, str]] = []
     for name, value in settings.items():
         if isinstance(value, Mapping):
@@ -157,14 +151,12 @@ def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]
 
 
 def _value(value: Any) -> str:
-    """Return a setting as a person reads it."""
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
 
 
 def _charts(survey: Survey) -> dict[str, Any]:
-    """Return what the scripts of the page draw."""
     runs = [run for run in survey.runs if run.counts.scanned]
     return {
         "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},

@@ -28,12 +28,7 @@ def empty_page(language: str) -> str:
 def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
     """Return what fills the page; name: who answers; panel: the part that changes."""
     template = environment().get_template("content.html.j2")
-    return template.render(
-        target=target,
-        name=name,
-        stored_in=stored_in,
-        panel=Markup(panel),
-    )
+    return template.render(target=target, name=name, stored_in=stored_in, panel=Markup(panel))
 
 
 def panel_part(

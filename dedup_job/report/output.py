@@ -145,7 +145,6 @@ def _text(value: Any) -> Text:
 
 
 def _lines(text: Text, width: int) -> list[Text]:
-    """Break a text between words, and between Chinese characters, into lines of these columns."""
     lines: list[Text] = []
     for line in text.split("\n", allow_blank=True):
         lines += line.divide([*_ends(line.plain, width)])
@@ -202,7 +201,6 @@ def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
 
 
 def _bounds(column: Column) -> tuple[int, int]:
-    """Return the least and the greatest width that is of use."""
     cells = (line for cell in _cells(column) for line in cell.plain.split("\n"))
     heading, widest = _text(column.header).cell_len, max(map(cell_len, cells), default=0)
     if not _gives_way(column):

@@ -13,7 +13,6 @@ _LABEL = re.compile(  # as src/judgment/choices.hpp finds them
     r"(?:\A|(?<=[\s\u3400-\u9fff;；。.．?？!！,，)）\]】_、:：$]))"
     r"(?:[(（\[]\s?)?([A-Ha-hＡ-Ｈａ-ｈ])\s?[.．、:：)）\]](?![A-Za-z]\s?[.．、])"
 )
-_SPACE = re.compile(r"\s*")
 _ENDS = frozenset("，,。.；;！!？?\n")  # of a clause
 _MAX_TOKENS = 10_000  # of both that are compared one by one; of longer texts clauses are
 _MANY = 2000
@@ -74,7 +73,6 @@ def shortened(piece: Piece, context: int, change: int) -> Piece:
 
 
 def _tokens(text: str) -> list[str]:
-    """Return the words, numbers, characters and labels of a text."""
     tokens, at = list[str](), 0
     for begin, end in _labels(text):
         tokens += _TOKEN.findall(text, at, begin)
@@ -91,13 +89,9 @@ def _labels(text: str) -> list[tuple[int, int]]:
         number = ord(found[1]) % 32  # 1 of A and a, also where they are wide
         runs[number] = [found, *runs.get(number + 1, [])]
         best = max(best, runs.get(1, []), key=len)
-    spans = [(len(text[: one.start()].rstrip()), _space_end(text, one.end())) for one in best]
+    ends = ((text[: one.start()].rstrip(), text[one.end() :].lstrip()) for one in best)
+    spans = [(len(before), len(text) - len(after)) for before, after in ends]
     return spans if len(spans) > 1 else []
-
-
-def _space_end(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    return found.end() if found else at
 
 
 def _pieces(left: Sequence[str], right: Sequence[str]) -> Iterator[Piece]:
@@ -108,7 +102,6 @@ def _pieces(left: Sequence[str], right: Sequence[str]) -> Iterator[Piece]:
 
 
 def _at_labels(tokens: Iterable[str]) -> list[list[str]]:
-    """Return tokens in parts: every second one is a label."""
     parts: list[list[str]] = [[]]
     for token in tokens:
         if isinstance(token, _Label):
@@ -121,7 +114,6 @@ def _at_labels(tokens: Iterable[str]) -> list[list[str]]:
 def _compared(
     left: Sequence[str], right: Sequence[str]
 ) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
-    """Compare what lies between the beginning and the end that both have."""
     if len(left) + len(right) <= _MAX_TOKENS:
         yield from _aligned(left, right)
         return
@@ -146,7 +138,6 @@ def _aligned(
 
 
 def _clauses(tokens: Iterable[str]) -> Iterator[tuple[str, ...]]:
-    """Yield clauses with what ends them."""
     clause: list[str] = []
     for token in tokens:
         if clause and clause[-1] in _ENDS and token not in _ENDS:
@@ -176,7 +167,6 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _common(left: Sequence[str], right: Sequence[str]) -> int:
-    """Return how many tokens both begin with."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

@@ -164,7 +164,6 @@ _OF_A_TOTAL = (
 
 
 def _form(now: Moment) -> str:
-    """Return what a bar shows: no number where nothing is counted."""
     if now.counted:
         return _OF_A_TOTAL if now.total else _COUNTED
     return _LOADED if now.done else _UNCOUNTED

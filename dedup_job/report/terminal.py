@@ -12,7 +12,6 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
 from dedup_job.report.labels import label
 from dedup_job.report.output import Output, figures, new_table, whole
-from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Run
 from dedup_job.runs.stages import Profile, Stage
 
@@ -37,7 +36,10 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         return
     console.say()
     console.rows(details(report))
-    for title, table in _tables(report):
+    tables = [(Message("Stages:"), _stages(report))]
+    if report.profile is not None:
+        tables.append((Message("How busy they were:"), _profile(report.profile)))
+    for title, table in tables:
         console.say()
         console.say(title)
         console.table(table)
@@ -57,9 +59,16 @@ def _heading(report: Run) -> Text:
 
 
 def _figures(report: Run) -> Iterator[Text | Message]:
-    """Yield a line for each count with its share, and the rates."""
     counts = report.counts
-    rows = [(localized(name), f"{count:,}", count) for name, count in _counts(counts)]
+    named = {
+        Message("scanned"): counts.scanned,
+        Message("kept"): counts.kept,
+        Message("duplicate, exact"): counts.exact,
+        Message("duplicate, near"): counts.near,
+        Message("skipped"): counts.skipped,
+        Message("quarantined"): counts.quarantined,
+    }
+    rows = [(localized(name), f"{count:,}", count) for name, count in named.items()]
     names = max(cell_len(name) for name, _, _ in rows)
     numbers = max(len(number) for _, number, _ in rows)
     for name, number, count in rows:
@@ -74,15 +83,6 @@ def _figures(report: Run) -> Iterator[Text | Message]:
         seconds=report.seconds,
         speed=report.docs_per_second,
     )
-
-
-def _counts(counts: Counts) -> Iterator[tuple[Message, int]]:
-    yield Message("scanned"), counts.scanned
-    yield Message("kept"), counts.kept
-    yield Message("duplicate, exact"), counts.exact
-    yield Message("duplicate, near"), counts.near
-    yield Message("skipped"), counts.skipped
-    yield Message("quarantined"), counts.quarantined
 
 
 def _sentences(report: Run) -> Iterator[Message]:
@@ -221,19 +221,12 @@ _REASONS = {
 
 
 def _listed(named: Mapping[str, int]) -> Message:
-    """Return names with their counts, the greatest first."""
     ordered: Iterable[tuple[str, int]] = sorted(named.items(), key=lambda one: (-one[1], one[0]))
     return joined([_number(label(name), count) for name, count in ordered], ", ")
 
 
 def _number(name: str, count: int) -> Message:
     return Message("{name} {count:,}", name=name, count=count)
-
-
-def _tables(report: Run) -> Iterator[tuple[Message, Table]]:
-    yield Message("Stages:"), _stages(report)
-    if report.profile is not None:
-        yield Message("How busy they were:"), _profile(report.profile)
 
 
 def _stages(report: Run) -> Table:

@@ -78,13 +78,8 @@ class Admission:
         hosts, tokens = headers.getlist("host"), headers.getlist(TOKEN_HEADER)
         if len(hosts) != 1 or hosts[0] not in self._ticket.hosts:
             return False  # a name that someone let point to this machine
-        open_to_all = scope["method"] == "GET" and _is_open(scope["path"])
+        # the same for everyone: the empty page, which then asks with the token. A browser adds no
+        # header of ours to an address that is opened, nor to what a page links to
+        path: str = scope["path"]
+        open_to_all = scope["method"] == "GET" and (path == "/" or path.startswith("/static/"))
         return open_to_all or (len(tokens) == 1 and self._ticket.is_token(tokens[0]))
-
-
-def _is_open(path: str) -> bool:
-    """Tell whether this is the same for everyone: the empty page, which then asks with the token.
-
-    A browser adds no header of ours to an address that is opened, nor to what a page links to.
-    """
-    return path == "/" or path.startswith("/static/")

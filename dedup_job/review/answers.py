@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from urllib.parse import parse_qs
 
 from starlette.applications import Starlette
@@ -45,8 +44,6 @@ def review_app(review: Review, language: str) -> Starlette:
 
 
 class _Desk:
-    """Takes the requests of the page."""
-
     def __init__(self, review: Review) -> None:
         self._review = review
 
@@ -73,8 +70,11 @@ class _Desk:
         return await run_in_threadpool(self._answer, await request.body())
 
     def _answer(self, body: bytes) -> Response:
-        form = _form(body)
-        key, said = _one(form, "pair"), _one(form, "label")
+        try:
+            form = parse_qs(body.decode("utf-8-sig"), keep_blank_values=True, errors="strict")
+        except ValueError as e:
+            raise UsageError(f"the form cannot be read ({e}).") from e
+        key, said = (form.get(name, [""])[0] for name in ("pair", "label"))
         if said not in [*Label]:
             raise UsageError(f"the answer is {said[:40]!r}, expected {', '.join(Label)}.")
         self._review.answer(key, Label(said))
@@ -90,16 +90,10 @@ class _Desk:
         return HTMLResponse(panel, headers={"HX-Replace-Url": f"/?at={key}" if key else "/"})
 
 
-_STATUS: Mapping[type[Exception], int] = {  # the first that an error is an instance of
-    DatabaseUnreachable: 503,
-    DedupError: 409,
-}
-
-
 def _failure(request: Request, error: Exception) -> Response:
     """Return why something was not done; the page goes on showing the pair that it shows."""
-    status = next((n for kind, n in _STATUS.items() if isinstance(error, kind)), 500)
     known = isinstance(error, DedupError)
+    status = 503 if isinstance(error, DatabaseUnreachable) else 409 if known else 500
     why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"
     if "hx-request" not in request.headers:
         return PlainTextResponse(f"{why}\n", status)
@@ -107,22 +101,7 @@ def _failure(request: Request, error: Exception) -> Response:
     return HTMLResponse(failure_part(why), status, headers)
 
 
-Form = dict[str, list[str]]
-
-
-def _form(body: bytes) -> Form:
-    try:
-        return parse_qs(body.decode("utf-8-sig"), keep_blank_values=True, errors="strict")
-    except ValueError as e:
-        raise UsageError(f"the form cannot be read ({e}).") from e
-
-
-def _one(form: Form, name: str) -> str:
-    return form.get(name, [""])[0]
-
-
 def _static(request: Request) -> Response:
-    """Return a file that the page loads."""
     try:
         name, kind = STATIC[request.path_params["name"]]
     except KeyError:

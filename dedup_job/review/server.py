@@ -26,20 +26,13 @@ def bound(port: int) -> socket.socket:
         own.listen()
     except OSError as e:
         own.close()
-        if e.errno == errno.EADDRINUSE:
-            raise UsageError(
-                Message(
-                    "port {port} is in use. Name another --port, or 0 for any that is free.",
-                    port=port,
-                )
-            ) from e
-        raise UsageError(
-            Message(
-                "port {port} cannot be opened: {why}. Name another --port.",
-                port=port,
-                why=e.strerror,
-            )
-        ) from e
+        taken = Message(
+            "port {port} is in use. Name another --port, or 0 for any that is free.", port=port
+        )
+        other = Message(
+            "port {port} cannot be opened: {why}. Name another --port.", port=port, why=e.strerror
+        )
+        raise UsageError(taken if e.errno == errno.EADDRINUSE else other) from e
     return own
 
 

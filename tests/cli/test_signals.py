@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from dedup_job.cli import main
-from dedup_job.cli.signals import STOPPING, StopSignals, ending_at_once
+from dedup_job.cli.signals import STOPPING, StopSignals
 from dedup_job.errors import Interrupted
 
 
@@ -44,7 +44,7 @@ def test_a_signal_that_python_drops_ends_the_block_without_a_traceback(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     def struck() -> None:
-        with ending_at_once("ended."):
+        with StopSignals("ended."):
             strike(number)
             time.sleep(10)
 
@@ -75,7 +75,7 @@ def test_other_errors_that_python_drops_are_told_as_before(
         def __del__(self) -> None:
             raise ValueError
 
-    with ending_at_once("ended."):
+    with StopSignals("ended."):
         Broken()
     assert told == [ValueError]
 

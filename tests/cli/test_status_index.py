@@ -141,7 +141,7 @@ def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
+    monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
     assert "No space left on device" in str(kept.refused())
     assert kept.file.read_bytes() == before
     assert one(kept.database, "target.state")["lease"] is None

@@ -12,10 +12,11 @@ from pymongo.database import Database
 
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.demo import make_corpus
-from dedup_job.index import KeptIndex, snapshot
+from dedup_job.index import KeptIndex
 from dedup_job.index import kept as kept_module
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.target import Target
+from dedup_job.native import snapshot
 from tests.running import outcome, run_here
 
 Db = Database[dict[str, Any]]
@@ -142,7 +143,7 @@ def test_where_there_is_no_room_for_such_a_file_it_stays_in_memory_and_that_is_s
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("dedup_job.commands.run.index_memory", lambda *_: 1)
-    monkeypatch.setattr("dedup_job.index.snapshot.tempfile.TemporaryFile", full)
+    monkeypatch.setattr("dedup_job.native.snapshot.tempfile.TemporaryFile", full)
     watched.run(run__batch_documents=50)
     assert_as_in_one_run(watched)
     told = f"{watched.folder} cannot take a part of it (No space left on device)"
@@ -264,7 +265,7 @@ def test_a_full_disk_costs_a_warning_and_leaves_the_former_snapshot(
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dedup_job.index.snapshot.os.fsync", full)
+    monkeypatch.setattr("dedup_job.native.snapshot.os.fsync", full)
     with caplog.at_level(logging.WARNING, "dedup"):
         watched.run()
     assert "No space left" in caplog.text

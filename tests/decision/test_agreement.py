@@ -16,9 +16,10 @@ from dedup_job.decision import DecisionSettings, Judging, compared, greedy, text
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel, Document, Kept
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.index import bands, look_up, snapshot
+from dedup_job.index import bands, look_up
 from dedup_job.index import segment as segment_module
 from dedup_job.index.segment import sealed
+from dedup_job.native import snapshot
 from tests.deciding import Decider
 from tests.judging import DigitJudge, verdict
 from tests.reference.decision import NaiveDecision, NaiveFirstWins, NaiveText

@@ -15,11 +15,11 @@ from typing import Any
 
 from pymongo.client_session import ClientSession
 
-from dedup_job.index import snapshot
 from dedup_job.mongo import replacing
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state.commits import Commits
 from dedup_job.mongo.state.document import State
+from dedup_job.native import snapshot
 
 
 class Point(StrEnum):

@@ -17,8 +17,9 @@ import pytest
 
 from dedup_job.commands import run as commands_run
 from dedup_job.fingerprint.sketch import BANDS
-from dedup_job.index import kept, snapshot
-from dedup_job.index.snapshot import NoSnapshotError
+from dedup_job.index import kept
+from dedup_job.native import snapshot
+from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point
 from tests.faults.subject import ENDED_WELL, Subject
 from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome

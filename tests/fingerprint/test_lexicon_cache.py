@@ -63,7 +63,7 @@ def test_tables_are_built_once_and_said_so(folder, builds, caplog):
     cached, told = load()
     assert same(built, cached)
     assert (told, len(builds), caplog.messages) == ([], 1, [])
-    assert [file.suffix for file in folder.iterdir()] == [".tables"]  # no partial file is left
+    assert [file.suffix for file in folder.iterdir()] == [".arrays"]  # no partial file is left
 
 
 def flipped(data, place, bit=0x10):
@@ -75,18 +75,14 @@ def flipped(data, place, bit=0x10):
 DAMAGES = {
     **{f"cut to {share}": lambda d, s=share: d[: int(s * (len(d) - 1))] for share in (0, 0.5, 1)},
     **{f"flipped at {s}": lambda d, s=s: flipped(d, int(s * len(d))) for s in (0.1, 0.5, 0.9)},
-    "length of the header": lambda d: flipped(d, d.index(b"\x93NUMPY") + 8, 0x01),
-    "type": lambda d: flipped(d, d.index(b"'descr': '") + 11),
-    "shape": lambda d: flipped(d, d.index(b"'shape': (") + 10, 0x04),  # 65536 -> 25536
     "a pickle": lambda _: b"\x80\x04N.",
-    "an empty array": lambda _: b"\x93NUMPY" + bytes(100),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_damaged_file_is_detected_and_built_anew(folder, builds, damage, caplog):
     built, _ = load()
-    (file,) = folder.glob("*.tables")
+    (file,) = folder.glob("*.arrays")
     file.write_bytes(damage(file.read_bytes()))
     for _ in range(2):
         assert same(load()[0], built)
@@ -144,5 +140,5 @@ def test_two_processes_that_build_at_once_agree(folder):
     assert [child.returncode for child in children] == [0, 0]
     assert len({out.split()[-1] for out, _ in outputs}) == 1
     assert "damaged" not in "".join(err for _, err in outputs)
-    assert len(list(folder.glob("*.tables"))) == 1
+    assert len(list(folder.glob("*.arrays"))) == 1
     assert not list(folder.glob(".*"))

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from dedup_job.columns import Fingerprints, Sketches
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.sketch import KEY_BITS
-from dedup_job.index import IndexSettings, bands, hamming, snapshot
+from dedup_job.index import IndexSettings, bands, hamming
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.hamming import HammingIndex
 from dedup_job.index.layout import layout_of
 from dedup_job.index.segment import Segment, sealed
+from dedup_job.native import snapshot
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.native.growable_array import zeros_on_large_pages
 from tests.reference.sketch import NaiveBands
@@ -99,7 +100,7 @@ def clusters(rng, _):
 def a_long_bucket_in_each_block(rng, distance):
     """Return fingerprints that differ in the 16 bits beside the block only."""
     held = []
-    for block in layout_of(distance, 1).blocks:
+    for block in layout_of(distance, 1):
         centre, end = rng.getrandbits(64), block.offset + block.bits
         beside = range(end, end + 16) if end <= 48 else range(block.offset - 16, block.offset)
         apart = [rng.randint(0, distance + 1) for _ in range(60)]
@@ -140,7 +141,7 @@ def spreads(errors, rooms):
 
 def spread_everywhere(rng, errors, distance):
     """Return fingerprints with so many bits set, spread over blocks and the rest in every way."""
-    blocks = layout_of(distance, 1).blocks
+    blocks = layout_of(distance, 1)
     parts = [list(range(block.offset, block.offset + block.bits)) for block in blocks]
     parts.append(sorted(set(range(64)).difference(*parts)))
     planted = []

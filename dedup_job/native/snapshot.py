@@ -1,4 +1,4 @@
-"""An index on disk: one file, checked whole before use, then mapped into memory.
+"""Arrays on disk, such as an index: one file, checked whole before use, then mapped into memory.
 
 Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Every part
 begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
@@ -194,7 +194,8 @@ def _read(stream: IO[bytes]) -> Snapshot:
         pages = mmap.mmap(stream.fileno(), room, access=mmap.ACCESS_COPY, offset=at)
         if _checksum(pages) != about["checksum"]:
             raise ValueError("wrong checksum")
-        _expect_random_access(pages)
+        # where memory is short, a page that is missing is read alone, not with those around it
+        pages.madvise(mmap.MADV_RANDOM)
         shape, dtype = tuple(about["shape"]), np.dtype(about["dtype"])
         count = math.prod(shape)
         parts[about["name"]] = np.frombuffer(pages, dtype=dtype, count=count).reshape(shape)
@@ -208,12 +209,6 @@ def _checksum(pages: mmap.mmap) -> str:
         for start in range(0, len(data), _PIECE):
             digest.update(data[start : start + _PIECE])
     return digest.hexdigest()
-
-
-def _expect_random_access(pages: mmap.mmap) -> None:
-    """Where memory is short, a page that is missing is read alone, not with those around it."""
-    if hasattr(mmap, "MADV_RANDOM"):
-        pages.madvise(mmap.MADV_RANDOM)
 
 
 def _bytes(array: NDArray[Any]) -> memoryview:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Fingerprints
-from dedup_job.index import IndexSettings, KeptIndex, snapshot
-from dedup_job.index.snapshot import NoSnapshotError, Pieces, SnapshotError
+from dedup_job.index import IndexSettings, KeptIndex
+from dedup_job.native import snapshot
+from dedup_job.native.snapshot import NoSnapshotError, Pieces, SnapshotError
 
 ARRAYS = {
     "numbers": np.arange(5000, dtype=np.uint32),
