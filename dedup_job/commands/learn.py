@@ -200,26 +200,18 @@ def _check(target: str, same: int, different: int) -> None:
             )
         )
     if not same or not different:
-        raise UsageError(joined([_of_one_kind(same, different), _more(review)]))
-
-
-def _of_one_kind(same: int, different: int) -> Message:
-    labels = counted(same + different, "label")
-    if same:
-        return Message(
-            "{labels} of same, none of different: nothing tells one from the other.", labels=labels
+        none_of_one = (
+            Message("{labels} of same, none of different: nothing tells one from the other.")
+            if same
+            else Message("{labels} of different, none of same: nothing tells one from the other.")
         )
-    return Message(
-        "{labels} of different, none of same: nothing tells one from the other.", labels=labels
-    )
-
-
-def _more(review: str) -> Message:
-    return Message(
-        "Label pairs with `{review}`, or give a file with --pairs; a larger --sample shows more "
-        "kinds.",
-        review=review,
-    )
+        more = Message(
+            "Label pairs with `{review}`, or give a file with --pairs; a larger --sample shows "
+            "more kinds.",
+            review=review,
+        )
+        labels = counted(same + different, "label")
+        raise UsageError(joined([Message(none_of_one, labels=labels), more]))
 
 
 def _read(text: str, file: str = "") -> list[Said | None]:

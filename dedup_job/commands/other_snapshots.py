@@ -66,7 +66,10 @@ class OtherSnapshots(SnapshotStore):
         """
         part, self._read = KeptIndex(self._settings), read
         if why_not := self.load(part):
-            log.info("%s", _read_anew(self.name, why_not))
+            said = Message(
+                "{name} is read as a whole; its snapshot: {why}", name=self.name, why=why_not
+            )
+            log.info("%s", said)
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
@@ -120,7 +123,3 @@ class OtherSnapshots(SnapshotStore):
 
     def _prove(self, kept: KeptIndex) -> None:
         """Do nothing: the change stream has proved it."""
-
-
-def _read_anew(name: str, why: str) -> Message:
-    return Message("{name} is read as a whole; its snapshot: {why}", name=name, why=why)

@@ -263,18 +263,16 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
             )
         )
     if why_not := _without_text(on.settings, name, record.dropped, text):
-        raise UsageError(joined([why_not, _REPAIR]))
+        repair = Message(
+            "Repair it in the source; then the same command, or --requeue to have it decided anew."
+        )
+        raise UsageError(joined([why_not, repair]))
     document = record.dropped.with_content(text or "")
     if not on.target.rows.fits(Documents.of([document])).all():
         raise UsageError(
             Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
         )
     return document
-
-
-_REPAIR = Message(
-    "Repair it in the source; then the same command, or --requeue to have it decided anew."
-)
 
 
 def _without_text(

@@ -83,12 +83,10 @@ class ChangeStore:
         except OperationFailure as e:
             if e.code != UNAUTHORIZED:
                 raise
-            log.warning("%s", _no_right(self.collection.full_name))
-
-
-def _no_right(name: str) -> Message:
-    return Message(
-        "the ids of documents that the source changed or deleted are not kept in {name}: the user "
-        "has no right to find, insert and remove there. They are counted all the same.",
-        name=name,
-    )
+            said = Message(
+                "the ids of documents that the source changed or deleted are not kept in {name}: "
+                "the user has no right to find, insert and remove there. They are counted all the "
+                "same.",
+                name=self.collection.full_name,
+            )
+            log.warning("%s", said)

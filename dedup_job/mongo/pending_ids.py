@@ -244,7 +244,11 @@ class PendingIds:
                 yield part, self.query
             return
         if self._why_not:
-            log.warning("%s", _compared(self._why_not))
+            said = Message(
+                "all ids are compared, which takes longer than reading what is new: {why}",
+                why=self._why_not,
+            )
+            log.warning("%s", said)
         # comparing ids first reads only what is new; a watermark would miss late ids
         for new in self._compared(proof=followed is not None):
             yield new, {}
@@ -337,12 +341,6 @@ class PendingIds:
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known
-
-
-def _compared(why: str) -> Message:
-    return Message(
-        "all ids are compared, which takes longer than reading what is new: {why}", why=why
-    )
 
 
 def once(keys: set[bytes]) -> set[bytes]:

@@ -205,7 +205,14 @@ class Refresher:
             keys = _ordered([copy.key for copy in there] + ([] if is_gone else [head]))
             is_whole = all(copy.is_ours for copy in [*there, *others])
             if len(keys) > _MOST:
-                log.warning("%s", _too_many(head, len(keys)))
+                said = Message(
+                    "_id {id} and its copies, {number:,} documents, stay as they were decided: at "
+                    "most {most:,} are decided again in one commit.",
+                    id=shown(head),
+                    number=len(keys),
+                    most=_MOST,
+                )
+                log.warning("%s", said)
             if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue
@@ -332,16 +339,6 @@ def _is_same(row: Row, text: str | None) -> bool:
     if "digest" not in row:  # it was skipped, or is to be looked at
         return text is None
     return text is not None and row["digest"] == dropped_digest(text)
-
-
-def _too_many(head: bytes, number: int) -> Message:
-    return Message(
-        "_id {id} and its copies, {number:,} documents, stay as they were decided: at most "
-        "{most:,} are decided again in one commit.",
-        id=shown(head),
-        number=number,
-        most=_MOST,
-    )
 
 
 def _ordered(keys: Iterable[bytes]) -> list[bytes]:

@@ -230,7 +230,18 @@ class TargetReader:
             strange += others[: _NAMED - len(strange)]
             yield page
         if count:
-            raise StateMismatch(self._not_ours(count, strange))
+            more = ", ..." if count > len(strange) else ""
+            raise StateMismatch(
+                Message(
+                    "the target {target} holds {count:,} documents that dedup did not write or "
+                    "that someone changed: they lack their text or fingerprint, or it is of "
+                    "another type. _id {ids}. Remove them from the target or put them back as they "
+                    "were, or name another --target.",
+                    target=self.name,
+                    count=count,
+                    ids=", ".join(map(shown, strange)) + more,
+                )
+            )
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
@@ -366,16 +377,3 @@ class TargetReader:
                         count=count,
                     )
                 )
-
-    def _not_ours(self, count: int, keys: Sequence[bytes]) -> Message:
-        names = ", ".join(map(shown, keys))
-        more = ", ..." if count > len(keys) else ""
-        return Message(
-            "the target {target} holds {count:,} documents that dedup did not write or that "
-            "someone changed: they lack their text or fingerprint, or it is of another type. _id "
-            "{ids}. Remove them from the target or put them back as they were, or name another "
-            "--target.",
-            target=self.name,
-            count=count,
-            ids=f"{names}{more}",
-        )

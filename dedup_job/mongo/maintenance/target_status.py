@@ -72,19 +72,17 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     state = State(client[name.database][f"{name.collection}{_SUFFIX}"])
     found = state.read()
     if found is None:
-        raise UsageError(_never_written(client, name))
+        there = client[name.database].list_collection_names(authorizedCollections=True)
+        targets = sorted(c.removesuffix(_SUFFIX) for c in there if c.endswith(_SUFFIX))
+        raise UsageError(
+            Message(
+                "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
+                target=name,
+                database=name.database,
+                names=", ".join(targets[:5]) or Message("none"),
+            )
+        )
     return state, found
-
-
-def _never_written(client: Client, name: Namespace) -> Message:
-    found = client[name.database].list_collection_names(authorizedCollections=True)
-    targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
-    return Message(
-        "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
-        target=name,
-        database=name.database,
-        names=", ".join(targets[:5]) or Message("none"),
-    )
 
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)
