@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
@@ -115,12 +115,11 @@ def run_job(
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, documents)
-        if watch.agree and writer and retry(lambda: writer.is_new):
+        if watch.agree and writer and retry(writer.state.read) is None:
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
-        used = versions(client)
-        job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)
+        job = _job(settings, request, watch, source, reader, writer, models, client, memory, others)
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
             return pipeline.run(ready)
@@ -140,7 +139,7 @@ def _job(
     reader: TargetReader,
     writer: Target | None,
     models: Models,
-    used: Mapping[str, str],
+    client: Client,
     memory: float,
     others: Sequence[Namespace],
 ) -> pipeline.Job:
@@ -157,9 +156,9 @@ def _job(
         snapshots = DrySnapshots(reader, settings.index, memory)
     limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
-    threads = settings.run.threads or preparing_threads(reader.hosts)
+    threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, request.dry_run),
+        about=About(source.name, reader.name, recorded, versions(client), request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,

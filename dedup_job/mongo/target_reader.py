@@ -121,19 +121,9 @@ class TargetReader:
         return self.documents.full_name
 
     @property
-    def hosts(self) -> list[str]:
-        """The names of the servers."""
-        return [host for host, _ in self.documents.database.client.nodes]
-
-    @property
     def decided(self) -> list[AnyCollection]:
         """Collections that hold the decided ids."""
         return [self.documents, self.ledger]
-
-    @property
-    def is_new(self) -> bool:
-        """Tell whether no run has written to this target yet."""
-        return self.state.read() is None
 
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""

@@ -92,7 +92,7 @@ class Checker:
                     "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
                     "of it. Check again when it is done.",
                     target=self.target.name,
-                    who=holder(lease) if lease else Message("another process"),
+                    who=str(holder(lease)) if lease else Message("another process"),
                 )
             )
 

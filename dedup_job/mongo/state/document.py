@@ -101,7 +101,16 @@ class State:
             taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
-            raise LeaseHeld(_held(self._collection.full_name, now))
+            raise LeaseHeld(
+                Message(
+                    "another run holds the lease {name}: {holder}. Wait until it is done; "
+                    "if it died on another machine, its lease ends {seconds} s after its last "
+                    "sign of life. See `dedup status`.",
+                    name=self._collection.full_name,
+                    holder=str(leases.holder(now)),
+                    seconds=leases.LEASE_SECONDS,
+                )
+            )
         self._token = taken["token"]
         self._renewed = max(self._renewed, sent)
         if self._thread is None:
@@ -268,14 +277,3 @@ def next_run(state: Mapping[str, Any]) -> int:
     """Return the number after that of all runs, undone ones included."""
     checkpoint = state.get("checkpoint") or {"run": 0}
     return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
-
-
-def _held(name: str, lease: Mapping[str, Any]) -> Message:
-    return Message(
-        "another run holds the lease {name}: {holder}. Wait until it is done; "
-        "if it died on another machine, its lease ends {seconds} s after its last sign of "
-        "life. See `dedup status`.",
-        name=name,
-        holder=leases.holder(lease),
-        seconds=leases.LEASE_SECONDS,
-    )
