@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from bson import json_util
@@ -14,6 +15,7 @@ from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.index.snapshot import SnapshotError
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
+from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native.bytes_column import digests_of, strings_of
@@ -117,8 +119,8 @@ class OtherSnapshots(SnapshotStore):
         kept.forget_keys(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError(Message("many of its documents are gone"))
-        parts = (came[start : start + _KEYS] for start in range(0, len(came), _KEYS))
-        self._add(kept, (page for keys in parts for page in self._source.read_by_id(keys)))
+        parts = map(self._source.read_by_id, in_turn(came, _KEYS))
+        self._add(kept, chain.from_iterable(parts))
         kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:

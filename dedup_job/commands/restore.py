@@ -32,13 +32,12 @@ from dedup_job.mongo.maintenance.ledger_removals import (
 )
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
+from dedup_job.mongo.reading import in_turn
 from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.settings import Settings
-
-_PAGE = 1000  # ids that are looked up at once
 
 
 @dataclass(slots=True)
@@ -133,9 +132,9 @@ def _all_dropped(
     on.progress.total(len(names), Message("looking up"))
     records = Records(on.target)
     found: dict[bytes, bytes] = {}
-    wrong: list[str] = []
-    for start in range(0, len(names), _PAGE):
-        page = records.meant(names[start : start + _PAGE], out)
+    wrong, looked_up = list[str](), 0
+    for some in in_turn(names):
+        page = records.meant(some, out)
         for name, key in page.items():
             if key is not None:
                 found[comparable(key)] = key
@@ -148,10 +147,11 @@ def _all_dropped(
                 except UsageError as e:
                     wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
-            some = [record for _, record in part]
-            kept = [*map(_gone, some)] if requeue else _kept_all(on, some)
+            there = [record for _, record in part]
+            kept = [*map(_gone, there)] if requeue else _kept_all(on, there)
             wrong += [one.message for one in kept if isinstance(one, UsageError)]
-        on.progress.advance(start + len(page))
+        looked_up += len(some)
+        on.progress.advance(looked_up)
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
     if wrong:
@@ -188,8 +188,8 @@ def _moves(
 ) -> Iterator[TakenOut]:
     """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
-    for start in range(0, len(keys), _PAGE):
-        for part in records.dropped(keys[start : start + _PAGE]):
+    for some in in_turn(keys):
+        for part in records.dropped(some):
             for _, record in part:
                 done.add(record, requeue=requeue)
             yield from (TakenOut(row) for row, _ in part) if requeue else _kept(on, part)

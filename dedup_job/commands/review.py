@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Literal
 
 import xxhash
@@ -33,6 +34,7 @@ from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
+from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
@@ -50,7 +52,6 @@ _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
 _LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 _LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
-_TOGETHER = 500  # labels; their texts are read at once
 NAMED = 10
 """Problems in a message."""
 
@@ -254,14 +255,14 @@ def import_labels(
 
 def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
     """Yield labels with the texts that they are about; between: the parts of a text."""
-    for start in range(0, len(rows), _TOGETHER):
-        part = rows[start : start + _TOGETHER]
+    numbers = count(1)
+    for part in in_turn(rows):
         texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
-        for n, row in enumerate(part, start + 1):
+        for row in part:
             document = row.document
             place = bson_edit.place_of(document.pair.of)
             line = {
-                "n": n,
+                "n": next(numbers),
                 "label": _LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
                 "b": texts.get(document.key),

@@ -38,6 +38,7 @@ from dedup_job.mongo.reading import (
     fetch,
     held,
     held_by_name,
+    in_turn,
     majority,
     pages,
     some,
@@ -328,16 +329,14 @@ class PendingIds:
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         """Yield those of some ids that nobody decided yet."""
-        for start in range(0, len(keys), ID_PAGE.documents):
-            part = keys[start : start + ID_PAGE.documents]
+        for part in in_turn(keys, ID_PAGE.documents):
             known = self._known_of(part)
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that are decided."""
         known = set[bytes]()
-        for start in range(0, len(keys), ID_PAGE.documents):
-            part = keys[start : start + ID_PAGE.documents]
+        for part in in_turn(keys, ID_PAGE.documents):
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known

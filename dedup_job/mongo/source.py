@@ -39,6 +39,7 @@ from dedup_job.mongo.reading import (
     are_empty,
     fetch,
     found_texts,
+    in_turn,
     pages,
     some,
     some_in_columns,
@@ -260,10 +261,9 @@ class Source(PendingIds):
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
-        for start in range(0, len(keys), self._page.documents):
-            some = keys[start : start + self._page.documents]
+        for part in in_turn(keys, self._page.documents):
             yield from fetch(
-                self.collection, some, self._page, self._retry, self._fields.one, query
+                self.collection, part, self._page, self._retry, self._fields.one, query
             )
 
     def documents_of(self, page: RawPage) -> Documents:

@@ -30,7 +30,7 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     shorten,
     take_back,
 )
-from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.retry import refused_writes
 from dedup_job.mongo.state.document import next_run
@@ -292,8 +292,7 @@ def _delete(
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
     for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
-        for start in range(0, len(own), WRITE):
-            some_own = own[start : start + WRITE]
+        for some_own in in_turn(own, WRITE):
             there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
             keys = [key for key in some_own if key in there]
             left += len(some_own) - len(keys)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import PairReader, number
-from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
+from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
@@ -256,12 +255,12 @@ class Sampler:
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
-        batch: dict[str, Any] = {
-            "allowDiskUse": True,
-            "batchSize": size.documents,
-        }  # else one of 16 MiB
-        found = majority(self.target.ledger).aggregate(steps, **batch)
-        while page := list(islice(found, size.documents)):
+        found = majority(self.target.ledger).aggregate(
+            steps,
+            allowDiskUse=True,
+            batchSize=size.documents,  # else one of 16 MiB
+        )
+        for page in in_turn(found, size.documents):
             yield self._heads(page) if replaced else [*map(_counted, page)]
 
     @property
