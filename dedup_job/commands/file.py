@@ -97,7 +97,6 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
 
 
 def _fit(documents: Documents) -> NDArray[np.bool_]:
-    """Take rows of any size."""
     return np.ones(len(documents), dtype=np.bool_)
 
 

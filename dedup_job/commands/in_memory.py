@@ -84,7 +84,6 @@ class _Texts:
         )
 
     def outcomes(self, texts: Iterable[Any]) -> Iterator[Outcome]:
-        """Yield the outcome of each text."""
         left = enumerate(texts)
         while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
             yield from self._decide(page)
@@ -141,7 +140,6 @@ class _Texts:
 
 
 def _pair(number: int, item: Any) -> tuple[Any, str | None]:
-    """Return the id and the text of an item."""
     match item:
         case str() | None:
             return number, item

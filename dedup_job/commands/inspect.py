@@ -160,7 +160,6 @@ class _Inspector:
         return self._target
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
-        """Look at documents and texts; two of them are compared."""
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
         names = [Message("text")] if len(texts) == 1 else names
         items = [self._document(id_) for id_ in ids]
@@ -168,7 +167,6 @@ class _Inspector:
         return Inspected(self._settings, tuple(items), pair=self._pair(*items))
 
     def explained(self, base: Inspected, limit: int) -> Inspected:
-        """Say why one item was or would be decided so."""
         (item,) = base.items
         decision = item.decided.decision if item.decided else ""
         if item.decided and decision == DUPLICATE:
@@ -208,7 +206,6 @@ class _Inspector:
         return replace(item, also=also, decided=decided)
 
     def _of_source(self, record: Record) -> Item:
-        """Return what the source holds, or the ledger's copy, cleaned as by a run."""
         item = Item(shown(record.key), record.key, None)
         if record.dropped is None:
             return replace(item, why_not=Message("the source no longer holds it"))
@@ -315,7 +312,6 @@ def _nearness(view: PairView) -> tuple[float, int]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value for JSON, of a record its fields by name."""
     if isinstance(value, Settings):
         return value.model_dump(mode="json", include={*_SECTIONS})
     if isinstance(value, list | tuple):

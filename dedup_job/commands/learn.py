@@ -143,7 +143,6 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
 
 
 def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
-    """Return what the judge says of labelled pairs, whatever model the target has."""
     judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(said))
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
@@ -188,7 +187,6 @@ def _told(said: Said) -> Message:
 
 
 def _check(target: str, same: int, different: int) -> None:
-    """Refuse labels that nothing can be learnt from, with UsageError."""
     review = command_line("review", "--target", target)
     if not same + different:
         raise UsageError(
@@ -234,7 +232,6 @@ def _read(text: str, file: str = "") -> list[Said | None]:
 
 
 def _said_of(line: str, where: str, file: str) -> Said | None:
-    """Read a line; ValueError says what is wrong."""
     values = object_of(line)
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None

@@ -178,7 +178,6 @@ def _gone(record: Record) -> UsageError | None:
 
 
 def _hash_of(names: Sequence[str], status: Status) -> str:
-    """Return what tells whether the same documents are asked for."""
     text = "\n".join([str(status), *sorted(names)])
     return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
@@ -186,7 +185,6 @@ def _hash_of(names: Sequence[str], status: Status) -> str:
 def _moves(
     on: Opened, keys: Sequence[bytes], done: Restored, *, requeue: bool
 ) -> Iterator[TakenOut]:
-    """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
     for some in in_turn(keys):
         for part in records.dropped(some):
@@ -217,7 +215,6 @@ def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
 
 
 def _dropped(on: Opened, records: Records, written: str) -> bytes:
-    """Return the one document that is meant, which has a row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
         raise several(written, [record, *others])
@@ -278,7 +275,6 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
 def _without_text(
     settings: Settings, name: str, dropped: Document, text: str | None
 ) -> Message | None:
-    """Return why a document has no text to keep, None where it has one."""
     if text is None:
         no_text = refusal(dropped, settings.source.field)
         return Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)

@@ -208,7 +208,6 @@ class Review:
 
 
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
-    """Draw the sample."""
     clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
     near, refused = (
         Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
@@ -317,7 +316,6 @@ class _Line(BaseModel):
 
 
 def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
-    """Read lines of labels; UsageError names those that are none."""
     rows, wrong = list[LabelRow](), list[str]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -355,7 +353,6 @@ def object_of(line: str) -> dict[str, Any]:
 
 
 def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
-    """Return labels with the decisions of the target on their pairs."""
     pairs, reader = [row.document for row in rows], PairReader(target, list)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)

@@ -210,7 +210,6 @@ def _refresher(
     models: Models,
     watch: Watch,
 ) -> Refresher | None:
-    """Return the refresher, or None."""
     source_settings = settings.source
     if target is None or not source_settings.refreshes:
         return None
@@ -233,7 +232,6 @@ def _check(
     target: TargetReader,
     request: Request,
 ) -> None:
-    """Check everything that can be checked before the first write."""
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)

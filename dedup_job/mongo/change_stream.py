@@ -281,7 +281,6 @@ def _piece(
 
 
 def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
-    """Yield events until all up to a token were had."""
     while stream.alive:
         event = stream.try_next()
         if event is not None:
@@ -302,7 +301,6 @@ def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
 
 
 def _touches(name: str, text: str) -> bool:
-    """Tell whether a change of a field, as a dotted path, is one of the text."""
     return f"{text}.".startswith(f"{name}.") or name.startswith(f"{text}.")
 
 

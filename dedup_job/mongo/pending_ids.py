@@ -170,7 +170,6 @@ class PendingIds:
         return bool(self._arrived) or self.changed != before
 
     def _matches(self, keys: Sequence[bytes]) -> bool:
-        """Tell whether the query matches any of some documents."""
         found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
         return not self.query or next(found, None) is not None
 
@@ -328,13 +327,11 @@ class PendingIds:
         return changes(self.collection, self._fields, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-        """Yield those of some ids that nobody decided yet."""
         for part in in_turn(keys, ID_PAGE.documents):
             known = self._known_of(part)
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some ids, in any order, that are decided."""
         known = set[bytes]()
         for part in in_turn(keys, ID_PAGE.documents):
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)

@@ -150,7 +150,6 @@ class Refresher:
         self.source.decide_again((), stays)
 
     def _look_at(self, keys: Sequence[bytes], plan: Plan) -> None:
-        """Enter some documents where they are out of date."""
         target, now = self.target, self.source.documents(keys)
         copies = target.copies(keys)
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
@@ -192,7 +191,6 @@ class Refresher:
         return {key for key, is_alike in zip(given, alike, strict=True) if is_alike}
 
     def _make_units(self, plan: Plan) -> None:
-        """Make units of what leaves, with the copies of each group."""
         removes, copies = self.on_delete is OnDelete.REMOVE, self._copies(plan)
         grouped = set[bytes]()
         for head, group in [*plan.heads.items()]:
@@ -290,7 +288,6 @@ class Refresher:
         return {row.key: bson_edit.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        """Return the cleaned texts of those documents that have one."""
         contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
         cleaned = zip(contents, self.clean_all([*contents.values()]), strict=True)
         return {key: text for key, text in cleaned if text}
@@ -307,7 +304,6 @@ class Refresher:
         return found
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
-        """Tell whether a run with the same query decided a document."""
         return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
@@ -324,7 +320,6 @@ class Refresher:
         return {CHANGED: changed, DELETED: deleted}
 
     def _others(self, documents: Mapping[bytes, Document]) -> set[bytes]:
-        """Return those that were decided with another text."""
         texts, keys = self._texts(documents), [*documents]
         kept, rows = self.target.texts(keys), self._rows(keys)
         rows = {key: row for key, row in rows.items() if row["reason"] != "too_large"}
@@ -340,5 +335,4 @@ def _is_same(row: Row, text: str | None) -> bool:
 
 
 def _ordered(keys: Iterable[bytes]) -> list[bytes]:
-    """Return ids in the order of `_id`, where that is known."""
     return [key for part in in_parts({*keys}) for key in part]

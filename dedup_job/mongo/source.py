@@ -143,7 +143,6 @@ class Source(PendingIds):
             )
 
     def _first_with(self, path: Sequence[str]) -> bytes | None:
-        """Return a raw document with a field, None where the server finds none before long."""
         query = {"$and": [self.query, {".".join(path): {"$exists": True}}]}
         with suppress(ExecutionTimeout):
             found = self.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
@@ -322,7 +321,6 @@ class Source(PendingIds):
 
 
 def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
-    """Tell whether a path leads to a field, whatever that holds."""
     value: Any = decoded
     for name in path:
         if not isinstance(value, Mapping) or name not in value:

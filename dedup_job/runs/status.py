@@ -264,7 +264,6 @@ class TargetStatus:
 
 
 def _span(seconds: float) -> Message:
-    """Return a time as a person says it, in its two greatest units."""
     left, parts = max(int(seconds), 0), list[Message]()
     for words, size in _UNITS:
         number, left = divmod(left, size)

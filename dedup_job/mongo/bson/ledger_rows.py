@@ -162,7 +162,6 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
 
 
 def _more(decisions: Decisions, row: int) -> bytes:
-    """Return what only some rows have."""
     values: dict[str, Any] = {}
     if differences := decisions.differences.get(row):
         values["differences"] = [one.as_row() for one in differences]
@@ -181,7 +180,6 @@ def _more(decisions: Decisions, row: int) -> bytes:
 def _digests(
     documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
 ) -> list[BytesColumn]:
-    """Return the fields of the digests of dropped texts, in parts."""
     same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
     parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
@@ -189,7 +187,6 @@ def _digests(
 
 
 def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of the groups of duplicates, in parts; nothing of those elsewhere."""
     same = np.isin(decisions.outcomes[rows], (EXACT, NEAR)) & (decisions.groups[rows] != 0)
     groups = elements_of(decisions.groups[rows]).where(same)
     return [repeated(b"\x12group\0", len(rows)).where(same), groups]

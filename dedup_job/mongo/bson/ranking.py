@@ -174,7 +174,6 @@ _BY: dict[By, Callable[[Rule, bytes], bytes]] = {
 
 
 def _found(raw: bytes, path: Sequence[str]) -> Element | None:
-    """Return the field of a path, None where there is none."""
     start, end = 0, None
     element = None
     for name in path:

@@ -203,7 +203,6 @@ class KeptRows:
         return raw[4:-1]
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
-        """Return the fields of the texts as they are stored."""
         odd = (documents.text_at[rows] == 0) | self._source.several
         own = {
             place: self._alone(documents, row)
@@ -230,7 +229,6 @@ class KeptRows:
         return bson_edit.fields(self._source.alone(found, texts, self.texts))
 
     def _stored_of(self, documents: Documents, row: int) -> list[str]:
-        """Return the texts of one document as they are stored, a part each."""
         if documents.marked is not None and not self._original:
             return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
         document = documents[row]
@@ -345,12 +343,10 @@ class KeptRows:
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
-    """Return the texts of some documents that have one."""
     return documents.texts.take(np.searchsorted(documents.rows, rows))
 
 
 def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields that say what kept documents are no duplicates of, where they do."""
     keys, n = decisions.of.take(rows), len(rows)
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
@@ -369,14 +365,12 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of the groups that some kept documents are in and did not found."""
     groups = decisions.groups[rows]
     other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
     return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
 
 
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
-    """Return by place among some rows the fields that name what is gone."""
     if not decisions.missing:
         return {}
     missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())

@@ -217,7 +217,6 @@ def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
 
 
 def _marks(on: Audited, run: int, known: Sequence[_Kept]) -> list[bytes]:
-    """Return the fields that dedup adds to some documents, as documents of their own."""
     pairs = [one.nearest or Pair(b"", 0, None, ()) for one in known]
     prints = np.array([one.fingerprint for one in known], dtype=np.uint64)
     made = _decisions(prints, pairs, [one.group for one in known])
@@ -323,7 +322,6 @@ def _ledger_row(raw: RawDocument, source: Source) -> _Row:
 
 
 def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
-    """Find rows with another reason than that of the document."""
     # what was quarantined waits for a person, who may raise the limit
     apart, since = list[bytes](), list[bytes]()
     for row in rows:
@@ -459,7 +457,6 @@ def _encoded(known: Sequence[Any], encode: Callable[[int, Sequence[Any]], list[b
 
 
 def _unlike(key: bytes, stored: bytes, expected: bytes) -> Message | None:
-    """Say what of a row differs; None where nothing does."""
     if stored == expected:
         return None
     if not expected:

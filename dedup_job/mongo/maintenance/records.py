@@ -276,12 +276,10 @@ def number(value: object) -> float | None:
 
 
 def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
-    """Return the key of the kept document that a duplicate's row names, else nothing."""
     return bson_edit.named_key(raw) if row.get("decision") == "duplicate" else b""
 
 
 def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:
-    """Return the pair that a row of the ledger says was compared."""
     distance = row.get("distance")
     return Pair(
         of,

@@ -138,7 +138,6 @@ def _check_last(target: TargetReader, run: int) -> None:
 
 
 def _last(target: TargetReader, number: int, status: str) -> Message:
-    """Say which run, or what a person did, is the last."""
     values = {"target": target.name, "number": number, "status": Message(status)}
     values["undo"] = command_line("undo", number, "--target", target.name)
     if status not in BY_HAND:

@@ -87,7 +87,6 @@ def takes_many() -> bool:
 
 
 def _parts(rows: BytesColumn) -> Iterator[tuple[int, int]]:
-    """Yield from which row to which one command goes."""
     ends, first, count = np.cumsum(rows.lengths), 0, len(rows.lengths)
     while first < count:
         before = int(ends[first] - rows.lengths[first])

@@ -221,12 +221,10 @@ class State:
         return None if not lease or leases.is_dead(lease) else lease
 
     def _own(self, generation: int | None = None, **more: Any) -> dict[str, Any]:
-        """Return the filter for the state under this holder's token."""
         at = {} if generation is None else {"generation": generation}
         return {"_id": STATE_ID, "token": self._token, **at, **more}
 
     def _explain(self, generation: int | None) -> NoReturn:
-        """Raise the reason why the state is not as a write expected it."""
         state = self.read() or {}
         if state.get("token") != self._token or generation is None:
             self._lose()
@@ -235,7 +233,6 @@ class State:
         raise Unsettled(Unsettled.why)
 
     def _end_transaction(self, lease: Mapping[str, Any]) -> None:
-        """End the transaction that the holder of a lease left open."""
         if "session" in lease:  # else it is somebody else's writing
             # without the right to it, it ends by itself in a minute
             with suppress(OperationFailure):
