@@ -79,8 +79,9 @@ class _Texts:
         self._models: Models = settings.models()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
+        texts = by_key(lambda keys: {key: self._kept[key] for key in keys})
         self._engine = GreedyDeduplicator(
-            KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._models.judge
+            KeptIndex(settings.index), settings.decision, texts, self._models.judge
         )
 
     def outcomes(self, texts: Iterable[Any]) -> Iterator[Outcome]:
@@ -110,9 +111,6 @@ class _Texts:
                 self._kept[key] = text
             yield self._outcome(key, decision, text)
         self._engine.arrived()
-
-    def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        return {key: self._kept[key] for key in keys}
 
     def _outcome(self, key: bytes, decision: Decision, text: str) -> Outcome:
         id_ = self._id_of(key)

@@ -80,7 +80,11 @@ def opened(
     `Target.check` is left to the caller. UsageError if no run ever wrote to it.
     """
     with _opened(settings, name, progress, as_made=as_made) as on:
-        refused = refusal_of(on.target)
+        refused = None
+        try:
+            on.target.check()
+        except StateMismatch as e:
+            refused = e
         last = None if refused is None or settings.chosen else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
         if last is None or then is None:
@@ -110,15 +114,6 @@ def _opened(
         )
         snapshots = SnapshotStore(target, settings.index, index_memory(settings))
         yield Opened(settings, models, target, snapshots, progress, database)
-
-
-def refusal_of(target: Target) -> StateMismatch | None:
-    """Return why a target was not made with these settings, None where it was."""
-    try:
-        target.check()
-    except StateMismatch as e:
-        return e
-    return None
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:

@@ -19,7 +19,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.job.protocols import Refresher
+from dedup_job.job.protocols import Other, Refresher
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
@@ -35,7 +35,6 @@ from dedup_job.settings import Settings
 if TYPE_CHECKING:
     from dedup_job.commands.dry_run import DryTarget
     from dedup_job.commands.dry_survey import SurveyCollector
-    from dedup_job.commands.other_snapshots import OtherSnapshots
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
@@ -154,6 +153,13 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
+    against: list[Other] = []
+    if others:
+        from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
+
+        page, keeps = PageSize(settings.run.page_documents), writer is not None
+        read = (reader.other(str(name), page) for name in others)
+        against = [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in read]
     limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
@@ -175,7 +181,7 @@ def _job(
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
         snapshots=snapshots,
-        others=_others(reader, others, settings, memory, keeps=writer is not None),
+        others=against,
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
@@ -183,23 +189,6 @@ def _job(
         refresher=_refresher(settings, source, writer, cleaner, models, watch),
         follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
     )
-
-
-def _others(
-    reader: TargetReader,
-    names: Sequence[Namespace],
-    settings: Settings,
-    memory: float,
-    *,
-    keeps: bool,
-) -> Sequence[OtherSnapshots]:
-    if not names:
-        return ()
-    from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
-
-    page = PageSize(settings.run.page_documents)
-    given = (reader.other(str(name), page) for name in names)
-    return [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in given]
 
 
 def _refresher(

@@ -133,10 +133,6 @@ class TargetReader:
         own = uuid.UUID(state["id"]).hex  # it names a file, so nothing else will do
         return Version(own, state["generation"])
 
-    def run(self, number: int) -> dict[str, Any] | None:
-        """Return the row of a run; None if there is none."""
-        return self.last_run({"_id": number})
-
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds now."""
         return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}

@@ -73,7 +73,10 @@ def planned(target: TargetReader, run: int) -> Undone:
     begun = state.get("undo") == run
     if not begun:
         target.retry(lambda: _check_last(target, run))
-    row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
+    row, checkpoint = (
+        target.retry(lambda: target.last_run({"_id": run})) or {},
+        state.get("checkpoint") or {},
+    )
     status = str(row.get("status"))
     if status in BY_HAND:
         return Undone(target.name, run, 0, row["documents"], by_hand=status)
@@ -93,7 +96,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
     progress.stage(Message("taking the lease"))
     pending = (target.retry(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
-        row = target.retry(lambda: target.run(run)) or {}
+        row = target.retry(lambda: target.last_run({"_id": run})) or {}
         if pending == run and row.get("status") == _UNDONE:
             return Undone(target.name, run, left=row.get("left", 0))
         target.retry(lambda: _check_last(target, run))
@@ -160,7 +163,7 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
 
 def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
     """Take back what the state names; of what a person did only a piece that is half written."""
-    row = target.retry(lambda: target.run(run))
+    row = target.retry(lambda: target.last_run({"_id": run}))
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
         target.retry(lambda: target.state.update(no_entry))

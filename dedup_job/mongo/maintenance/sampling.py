@@ -261,19 +261,20 @@ class Sampler:
             batchSize=size.documents,  # else one of 16 MiB
         )
         for page in in_turn(found, size.documents):
-            yield self._heads(page) if replaced else [*map(_counted, page)]
+            own = (bson_edit.id_element(bytes(one.raw)) for one in page)
+            keys = self._heads(page) if replaced else own
+            yield [(key, int(one["n"])) for key, one in zip(keys, page, strict=True)]
 
     @property
     def _group(self) -> Mapping[str, Any]:
         replaced = self.target.form.ranking is not None
         return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
 
-    def _heads(self, page: Sequence[RawBSONDocument]) -> list[tuple[bytes, int]]:
+    def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
         """Return the kept copy of each group; other copies of it gave way."""
         of = [[bson_edit.fields({"_id": id_}) for id_ in one["of"]] for one in page]
         there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
-        heads = (next((key for key in keys if key in there), keys[0]) for keys in of)
-        return [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
+        return (next((key for key in keys if key in there), keys[0]) for keys in of)
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = self._reader
@@ -287,10 +288,6 @@ class Sampler:
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
         collection = majority(self._collection)
         return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
-
-
-def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
-    return bson_edit.id_element(bytes(found.raw)), int(found["n"])
 
 
 _DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn
