@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.commands.review import exported_lines, object_of, problem_list
 from dedup_job.decision.settings import DecisionSettings, Judging
@@ -159,8 +158,7 @@ def _number(text: str) -> int:
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
     """Return pairs with cleaned texts, in one order, without those with a text gone or equal."""
-    clean = Cleaner(on.settings.cleaning).clean_all
-    sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
+    sides = [on.clean_all([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
         pair._replace(texts=(min(one, other), max(one, other)))
         for pair, one, other in zip(said, *sides, strict=True)

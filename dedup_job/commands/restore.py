@@ -10,7 +10,6 @@ from typing import Any
 
 import xxhash
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
 from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened, opened
@@ -236,7 +235,7 @@ def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageErr
     """Return documents as they will be kept: as the ledger holds them, else the source, cleaned."""
     contents = [record.dropped and record.dropped.content for record in records]
     texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(Cleaner(on.settings.cleaning).clean_all(texts))
+    cleaned = iter(on.clean_all(texts))
     kept: list[Document | UsageError] = []
     for record, content in zip(records, contents, strict=True):
         text = next(cleaned) if isinstance(content, str) else None

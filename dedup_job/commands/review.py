@@ -16,7 +16,6 @@ from typing import Any, Literal
 import xxhash
 from pydantic import BaseModel, Field, ValidationError
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
@@ -114,7 +113,7 @@ class Review:
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._wanted = on, wanted
         self._labels = LabelStore(on.target)
-        self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
+        self._reader = PairReader(on.target, on.clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
@@ -208,9 +207,9 @@ class Review:
 
 
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
-    clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
+    number = wanted.number
     near, refused = (
-        Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
+        Sampler(on.target, on.clean_all, ListFilter(what)).draw(wanted.seed, number, number)
         for what in (What.NEAR, What.REFUSED)
     )
     return review_sample(near, refused, number)

@@ -19,7 +19,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.job.protocols import Other, Refresher
+from dedup_job.job.protocols import Other
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
@@ -160,6 +160,18 @@ def _job(
         page, keeps = PageSize(settings.run.page_documents), writer is not None
         read = (reader.other(str(name), page) for name in others)
         against = [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in read]
+    refresher = None
+    if writer is not None and settings.source.refreshes:
+        from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
+
+        recheck = PairRecheck(settings.decision, settings.index, models)
+
+        def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
+            return [not isinstance(one, str) for one in recheck.decide(texts, others)]
+
+        own = settings.source
+        wanted = own.on_change, own.on_delete, settings.abort_if.leaving
+        refresher = Refresher(writer, source, *wanted, cleaner.clean_all, alike, watch.progress)
     limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
@@ -186,31 +198,9 @@ def _job(
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresher=_refresher(settings, source, writer, cleaner, models, watch),
+        refresher=refresher,
         follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
     )
-
-
-def _refresher(
-    settings: Settings,
-    source: Source,
-    target: Target | None,
-    cleaner: Cleaner,
-    models: Models,
-    watch: Watch,
-) -> Refresher | None:
-    source_settings = settings.source
-    if target is None or not source_settings.refreshes:
-        return None
-    from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
-
-    recheck = PairRecheck(settings.decision, settings.index, models)
-
-    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
-        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
-
-    wanted = source_settings.on_change, source_settings.on_delete, settings.abort_if.leaving
-    return Refresher(target, source, *wanted, cleaner.clean_all, alike, watch.progress)
 
 
 def _check(

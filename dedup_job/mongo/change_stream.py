@@ -128,7 +128,6 @@ class Changes:
     deleted: set[bytes] = field(default_factory=set)  # and not inserted again
 
     def __len__(self) -> int:
-        """Return how many keys are held."""
         return sum(map(len, (self.inserted, self.updated, self.changed, self.deleted)))
 
     def enter(self, event: Event) -> None:

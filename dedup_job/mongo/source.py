@@ -70,7 +70,6 @@ class Source(PendingIds):
         decided: Sequence[AnyCollection] = (),
         page: PageSize = _PAGE,
     ) -> None:
-        """Take the collection, what passes over documents, and the size of a page."""
         super().__init__(collection, settings, retry, decided)
         self._most = longest_before(settings.max_chars)
         self._page = page

@@ -97,7 +97,6 @@ class TargetReader:
         source: Namespace,
         retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        """Take where everything lies, and what repeats what the database does not answer."""
         # other servers may answer for the source alone: of the target they may know too little
         database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
 

@@ -67,7 +67,6 @@ class Holder:
     alive: bool | None
 
     def __str__(self) -> Message:
-        """Say who it is, as a part of a sentence."""
         return Message(
             "process {pid} on {host}, since {since}",
             pid=self.pid,

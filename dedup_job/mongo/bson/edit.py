@@ -111,7 +111,6 @@ class RawPage(Sequence[RawDocument]):
         )
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.text_at)
 
     def __iter__(self) -> Iterator[RawDocument]:

@@ -69,7 +69,6 @@ class LedgerRows:
     """Writes the rows of the ledger."""
 
     def __init__(self, storing: Storing) -> None:
-        """Take what is stored of a document."""
         self.stores = storing is Storing.WHOLE
 
     def encode(

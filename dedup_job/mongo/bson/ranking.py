@@ -58,7 +58,6 @@ class Rule(NamedTuple):
     values: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return it as it is written."""
         field = f":{'.'.join(self.path)}" if self.path else ""
         return f"{self.by}{field}" + (f"={','.join(self.values)}" if self.values else "")
 
