@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.review import exported_lines, object_of, problem_list
+from dedup_job.commands.review import LETTER_OF, LETTERS, exported_lines, object_of, problem_list
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
@@ -26,18 +26,7 @@ from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-_LABELS = {
-    "S": Label.SAME,
-    "D": Label.DIFFERENT,
-    "U": Label.UNSURE,
-    **{str(label): label for label in Label},
-}
-_WORDS = {
-    Label.SAME: Message("same"),
-    Label.DIFFERENT: Message("different"),
-    Label.UNSURE: Message("unsure"),
-}
-_LETTERS = {Label.SAME: "S", Label.DIFFERENT: "D"}
+_LABELS = {**LETTERS, **{str(label): label for label in Label}}
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
 
 
@@ -113,12 +102,12 @@ def learn_target(
 
 
 def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
-    known = _cleaned(on, [one for one in said if one is not None and one.label in _LETTERS])
+    known = _cleaned(on, [one for one in said if one is not None and one.label is not Label.UNSURE])
     latest, contradictions = _latest(known)
     same = sum(one.label is Label.SAME for one in latest)
     _check(on.target.name, same, len(latest) - same)
     on.progress.stage(Message("learning"))
-    sources = Counter((one.bank or on.target.name, _LETTERS[one.label]) for one in latest)
+    sources = Counter((one.bank or on.target.name, LETTER_OF[one.label]) for one in latest)
     learnt = learn(
         _labels(on.settings.decision, on, latest),
         on.settings.decision.confidence,
@@ -181,7 +170,7 @@ def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
 
 
 def _told(said: Said) -> Message:
-    return Message("{where}: {label}", where=said.where, label=_WORDS[said.label])
+    return Message("{where}: {label}", where=said.where, label=Message(str(said.label)))
 
 
 def _check(target: str, same: int, different: int) -> None:

@@ -49,8 +49,8 @@ from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
-_LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
-_LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
+LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
+LETTER_OF = {label: letter for letter, label in LETTERS.items()}
 NAMED = 10
 """Problems in a message."""
 
@@ -261,7 +261,7 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
             place = bson_edit.place_of(document.pair.of)
             line = {
                 "n": next(numbers),
-                "label": _LETTER_OF[row.label],
+                "label": LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
                 "b": texts.get(document.key),
                 "id_a": _id_as_json(document.pair.of),
@@ -309,7 +309,7 @@ class _Line(BaseModel):
         return LabelRow(
             DecidedDocument(key, "", "", Pair(of, 0, None, ())),
             name,
-            _LETTERS[self.label],
+            LETTERS[self.label],
             when if when.tzinfo else when.replace(tzinfo=UTC),
         )
 
