@@ -236,11 +236,6 @@ def retry_policy(
     return RetryPolicy(seconds, progress, stop, is_ready)
 
 
-def has_transactions(hello: Mapping[str, Any]) -> bool:
-    """Tell it from what a server says of itself: one that stands alone has none."""
-    return "setName" in hello or hello.get("msg") == "isdbgrid"
-
-
 def operation_time(client: MongoClient[Any]) -> Timestamp | None:
     """Return the server's present time, as reads are ordered by; None where it tells none."""
     time = client.admin.command("ping").get("operationTime")

@@ -111,11 +111,6 @@ def signed(fingerprint: int) -> Int64:
     return Int64(fingerprint - (1 << 64) if fingerprint >> 63 else fingerprint)
 
 
-def unsigned(stored: int) -> int:
-    """Return a stored fingerprint as the uint64 that it stands for."""
-    return stored & 0xFFFF_FFFF_FFFF_FFFF
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What dedup adds to a kept document: fingerprint (uint64) and run, 0 if not recorded.
@@ -339,7 +334,7 @@ class KeptRows:
         else:
             own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
             value, run = own.get("hash_value"), 0
-        return Mark(unsigned(value), run, own) if _is_int(value) and _is_int(run) else None
+        return Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
