@@ -98,7 +98,6 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
 
 
 def _named(files: Files) -> tuple[Named, Named, Named | None]:
-    """Return the files by their names; UsageError where these do not fit together."""
     source, out = named(Path(files.source)), named(Path(files.out))
     same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
     if not same:

@@ -222,7 +222,6 @@ class _Inspector:
         return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
-        """Clean a text; say why it is not compared, else give its fingerprint."""
         cleaned = self._clean(text)
         content = content_of(cleaned, self._settings.source.max_chars)
         if isinstance(content, str):
@@ -279,7 +278,6 @@ class _Inspector:
         return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
-        """Decide a text as the next document of a run; one that is kept is in the index then."""
         content = content_of(item.text or "", self._settings.source.max_chars)
         documents = Documents.of([Document(None, _KEY, b"", content)])
         on = self._on

@@ -156,7 +156,6 @@ def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
 
 
 def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
-    """Return the last label of each pair, and in words those that say something else."""
     latest: dict[tuple[str, str], Said] = {}
     contradictions = list[str]()
     for one in sorted(said, key=lambda one: (one.when, one.name)):
@@ -200,7 +199,6 @@ def _check(target: str, same: int, different: int) -> None:
 
 
 def _read(text: str, file: str = "") -> list[Said | None]:
-    """Return the labelled pairs of lines of JSON, None for a pair that lacks a text."""
     found: list[Said | None] = []
     wrong: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):

@@ -98,7 +98,6 @@ def _sampler(
 
 
 def _kept_key(on: Opened, written: str) -> bytes:
-    """Return the key of the kept document that is meant; UsageError where there is no such one."""
     decided = decided_records(on, Records(on.target), written)
     kept = [record for record in decided if record.kept is not None]
     if len(kept) > 1:

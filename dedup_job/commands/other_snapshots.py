@@ -83,7 +83,6 @@ class OtherSnapshots(SnapshotStore):
             super().save(kept)
 
     def _add(self, part: KeptIndex, pages: Iterator[Documents]) -> None:
-        """Add what pages hold; documents without a text are left out."""
         for batch in self._read(pages, self.name):
             documents = batch.documents
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
@@ -91,7 +90,6 @@ class OtherSnapshots(SnapshotStore):
 
     @property
     def _generation(self) -> int:
-        """The moment from which the next run reads."""
         at = self._source.marked
         return 0 if at is None else at.time << 32 | at.inc
 

@@ -232,7 +232,6 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
-    """Return documents as they will be kept: as the ledger holds them, else the source, cleaned."""
     contents = [record.dropped and record.dropped.content for record in records]
     texts = [content for content in contents if isinstance(content, str)]
     cleaned = iter(on.clean_all(texts))

@@ -281,7 +281,6 @@ def _id_as_json(key: bytes) -> Any:
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
-    """Return texts by key, as they are in the source; what is gone there, as in the target."""
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
     own = [key for key in keys if not bson_edit.place_of(key)]
     found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)

@@ -330,7 +330,6 @@ class RunProgress:
 
 
 def _last_id(batch: Batch, before: Checkpoint) -> Any:
-    """Return the last id of a batch that is not huge: it is written with every checkpoint."""
     documents = batch.documents
     rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
     return documents[int(rows[-1])].id if len(rows) else before.last_id

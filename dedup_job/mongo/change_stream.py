@@ -249,7 +249,6 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 
 
 def _uuid_of(collection: RawDocuments) -> bytes:
-    """Return the UUID; NotFollowed if the user may not see it, or the source has a collation."""
     try:
         row = next(collection.database.list_collections(filter={"name": collection.name}), None)
     except OperationFailure as e:

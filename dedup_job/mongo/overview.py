@@ -67,7 +67,6 @@ def look_around(client: Client, database: str | None) -> Overview:
 
 
 def _collections(client: Client, database: str | None) -> Iterator[Namespace]:
-    """Yield the collections that a user made, of the databases that he may read."""
     databases = [database] if database else []
     if not database:
         told = client.admin.command("listDatabases", nameOnly=True, authorizedDatabases=True)

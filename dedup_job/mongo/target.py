@@ -309,7 +309,6 @@ class Target(TargetReader):
         self._row_written = time.monotonic()
 
     def _own_row(self, run: int) -> dict[str, Any]:
-        """Return a filter for the row of a run that no later holder of the lease has written."""
         return {"_id": run, "token": {"$not": {"$gt": self.state.token}}}
 
     def _close_run_row(self, checkpoint: Checkpoint) -> None:

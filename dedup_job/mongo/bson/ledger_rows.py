@@ -123,7 +123,6 @@ def stored_in(row: bytes) -> bytes | None:
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields that say what a document is a duplicate of, in parts."""
     n, outcomes = len(rows), decisions.outcomes[rows]
     same = (outcomes == EXACT) | (outcomes == NEAR)
     similarities, likely = decisions.similarities[rows], decisions.probabilities[rows]
@@ -144,7 +143,6 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
 
 
 def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
-    """Return the fields that many rows share, and what only some have, in parts."""
     kinds, codes = np.unique(
         np.stack([decisions.outcomes[rows], decisions.channels[rows]]), axis=1, return_inverse=True
     )

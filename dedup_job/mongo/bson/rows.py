@@ -218,7 +218,6 @@ class KeptRows:
         return [*(part.spread(places, n) for part in columns), assembly.some(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
-        """Return the fields of the texts of one document as they are stored."""
         texts = iter(self._stored_of(documents, row))
         found = bson_edit.decoded(documents.raw.at(row))
         return bson_edit.fields(self._source.alone(found, texts, self.texts))
@@ -241,7 +240,6 @@ class KeptRows:
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
-        """Return the fields that dedup adds to kept documents."""
         n, prints = len(rows), elements_of(decisions.fingerprints[rows])
         if self._form is Form.CLASSIC:
             return [*assembly.renamed(keys, "old_id"), repeated(b"\x12hash_value\0", n), prints]

@@ -402,7 +402,6 @@ def _near(said: float | None, now: float | None) -> Any:
 
 
 def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
-    """Return rows of one run as the ledger would hold them, but for digests and documents."""
     none = Pair(b"", 0, None, ())
     pairs = [row.said.pair if isinstance(row.said, Duplicate) else none for row in known]
     made = _decisions(np.zeros(len(known), dtype=np.uint64), pairs, [row.group for row in known])
@@ -421,7 +420,6 @@ def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
 
 
 def _decisions(prints: Any, pairs: Sequence[Pair], groups: Sequence[int]) -> Decisions:
-    """Return decisions to keep documents, beside the pairs that are given."""
     elsewhere = [place_of(pair.of) if pair.of else "" for pair in pairs]
     places = ("", *dict.fromkeys(filter(None, elsewhere)))
     names = Names(NAMES.kinds, NAMES.richer, places)

@@ -149,7 +149,6 @@ def _last(target: TargetReader, number: int, status: str) -> Message:
 
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
-    """Raise UsageError where the target's copy of a restored document is the only one."""
     for rows in former_rows(target, entry):
         for row in only_copies(target, rows):
             raise UsageError(
@@ -312,7 +311,6 @@ def _mark(target: Target, run: int, session: ClientSession | None, **more: int) 
 
 
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
-    """Return the checkpoint of the last run before this one that still counts."""
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
     row = target.last_run({"_id": {"$lt": run}, "status": not_these})
     if row is None:

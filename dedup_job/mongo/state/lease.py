@@ -78,7 +78,6 @@ def _boot() -> float:
 
 
 def _machine() -> str:
-    """Return what tells whether a process number means the same here."""
     parts = [platform.node()]
     for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         path = Path(place)
