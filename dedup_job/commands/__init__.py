@@ -6,45 +6,28 @@ A module is loaded when it is first used, since most need numpy and pymongo.
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands import (
-        check,
-        demo,
-        dry_survey,
-        file,
-        guide,
-        inspect,
-        learn,
-        listing,
-        restore,
-        review,
-        run,
-        snapshots,
-        status,
-        survey,
-    )
-
-__all__ = [
-    "check",
-    "demo",
-    "dry_survey",
-    "file",
-    "guide",
-    "inspect",
-    "learn",
-    "listing",
-    "restore",
-    "review",
-    "run",
-    "snapshots",
-    "status",
-    "survey",
-]
+    from dedup_job.commands import check as check
+    from dedup_job.commands import demo as demo
+    from dedup_job.commands import dry_survey as dry_survey
+    from dedup_job.commands import file as file
+    from dedup_job.commands import guide as guide
+    from dedup_job.commands import inspect as inspect
+    from dedup_job.commands import learn as learn
+    from dedup_job.commands import listing as listing
+    from dedup_job.commands import restore as restore
+    from dedup_job.commands import review as review
+    from dedup_job.commands import run as run
+    from dedup_job.commands import snapshots as snapshots
+    from dedup_job.commands import status as status
+    from dedup_job.commands import survey as survey
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = f"{__name__}.{name}"
+    if find_spec(module) is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return importlib.import_module(module)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import opened
 from dedup_job.decision import PairRecheck
 from dedup_job.messages import Message
@@ -34,7 +33,7 @@ def check_target(
         began, tally = time.perf_counter(), Tally(shown)
         audited = Audited(
             on.target,
-            Cleaner(on.settings.cleaning).clean_all,
+            on.clean_all,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from pymongo import MongoClient
 
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import Row, make_corpus, score
 from dedup_job.messages import Message
-from dedup_job.mongo.demo import DATABASE, SOURCE, TARGET, fill, outcome
 from dedup_job.mongo.embedded import embedded_server
+from dedup_job.mongo.errors import translated
 from dedup_job.printing import command_line
 from dedup_job.runs.run import Run
 from dedup_job.settings import load
+
+DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
 
 
 class Demonstration(NamedTuple):
@@ -42,3 +46,18 @@ def run_demo(
         kept, dropped = outcome(uri)
     lost = sum((each["_id"] in kept) == (each["_id"] in dropped) for each in corpus)
     return Demonstration(report, score(corpus, kept, dropped), lost)
+
+
+def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
+    """Put the corpus into the demonstration's own database, which is emptied first."""
+    with translated(), MongoClient[dict[str, Any]](uri) as client:
+        client.drop_database(DATABASE)
+        client[DATABASE][SOURCE].insert_many([dict(document) for document in corpus])
+
+
+def outcome(uri: str) -> tuple[set[int], dict[int, int | None]]:
+    """Return the ids of the target, and those of the ledger with the originals, None for none."""
+    with translated(), MongoClient[dict[str, Any]](uri) as client:
+        kept = {row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})}
+        rows = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
+        return kept, {row["_id"]: row["of"] for row in rows}

@@ -31,7 +31,6 @@ class DryTarget:
         cleaner: Cleaner,
         collector: SurveyCollector | None,
     ) -> None:
-        """Take what reads target and source; a collector sees the decisions."""
         self._reader, self._source = reader, source
         self._cleaner, self._collector = cleaner, collector
         self.kept = reader.kept

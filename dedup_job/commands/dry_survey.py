@@ -46,7 +46,6 @@ class LowestPairs:
             del self._held[self._number :]
 
     def __iter__(self) -> Iterator[DecidedDocument]:
-        """Yield them, the lowest first."""
         return (pair for _, pair in self._held)
 
 

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import Watch, own_versions
 from dedup_job.datafiles.by_format import reading
@@ -62,7 +60,10 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
             cleaned = settings.output.text is StoredText.CLEANED
             target = FileTarget(out, ledger, rows, make, cleaned=cleaned)
             prepared = Preparation(
-                Cleaner(settings.cleaning), fingerprinter, _fit, settings.source.max_chars
+                Cleaner(settings.cleaning),
+                fingerprinter,
+                lambda documents: np.ones(len(documents), dtype=np.bool_),
+                settings.source.max_chars,
             )
             about = About(
                 f"{source.path}",
@@ -96,13 +97,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
         raise UsageError(e.of_a_file) from e
 
 
-def _fit(documents: Documents) -> NDArray[np.bool_]:
-    """Take rows of any size."""
-    return np.ones(len(documents), dtype=np.bool_)
-
-
 def _named(files: Files) -> tuple[Named, Named, Named | None]:
-    """Return the files by their names; UsageError where these do not fit together."""
     source, out = named(Path(files.source)), named(Path(files.out))
     same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
     if not same:

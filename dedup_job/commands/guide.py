@@ -16,11 +16,11 @@ def offered_sources(settings: Settings, progress: Progress = QUIET) -> Overview:
         progress.stage(Message("looking at what the server holds"))
         found = look_around(client, database)
     if not found.largest:
-        raise UsageError(_NOTHING)
+        raise UsageError(
+            Message(
+                "--source is missing, and the server shows this user no collection that holds "
+                "documents. Name one with --source database.collection, or load your texts first: "
+                "docs/first-run.md shows how."
+            )
+        )
     return found
-
-
-_NOTHING = Message(
-    "--source is missing, and the server shows this user no collection that holds documents. Name "
-    "one with --source database.collection, or load your texts first: docs/first-run.md shows how."
-)

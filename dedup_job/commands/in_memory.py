@@ -79,12 +79,12 @@ class _Texts:
         self._models: Models = settings.models()
         self._ids: list[Any] = []
         self._kept: dict[bytes, str] = {}
+        texts = by_key(lambda keys: {key: self._kept[key] for key in keys})
         self._engine = GreedyDeduplicator(
-            KeptIndex(settings.index), settings.decision, by_key(self._fetch), self._models.judge
+            KeptIndex(settings.index), settings.decision, texts, self._models.judge
         )
 
     def outcomes(self, texts: Iterable[Any]) -> Iterator[Outcome]:
-        """Yield the outcome of each text."""
         left = enumerate(texts)
         while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
             yield from self._decide(page)
@@ -112,9 +112,6 @@ class _Texts:
             yield self._outcome(key, decision, text)
         self._engine.arrived()
 
-    def _fetch(self, keys: Sequence[bytes]) -> dict[bytes, str]:
-        return {key: self._kept[key] for key in keys}
-
     def _outcome(self, key: bytes, decision: Decision, text: str) -> Outcome:
         id_ = self._id_of(key)
         if isinstance(decision, Kept):
@@ -141,7 +138,6 @@ class _Texts:
 
 
 def _pair(number: int, item: Any) -> tuple[Any, str | None]:
-    """Return the id and the text of an item."""
     match item:
         case str() | None:
             return number, item

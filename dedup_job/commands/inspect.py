@@ -160,7 +160,6 @@ class _Inspector:
         return self._target
 
     def compared(self, texts: Sequence[str], ids: Sequence[str] = ()) -> Inspected:
-        """Look at documents and texts; two of them are compared."""
         names = [Message("text {number}", number=n + 1) for n in range(len(texts))]
         names = [Message("text")] if len(texts) == 1 else names
         items = [self._document(id_) for id_ in ids]
@@ -168,16 +167,14 @@ class _Inspector:
         return Inspected(self._settings, tuple(items), pair=self._pair(*items))
 
     def explained(self, base: Inspected, limit: int) -> Inspected:
-        """Say why one item was or would be decided so."""
         (item,) = base.items
         decision = item.decided.decision if item.decided else ""
         if item.decided and decision == DUPLICATE:
             original = self._original(item.decided.pair.of)
             base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
-            clean_all = Cleaner(self._settings.cleaning).clean_all
             self._progress.stage(Message("looking for its duplicates"))
-            of = Sampler(self._on.target, clean_all, ListFilter(What.DROPPED), item.key)
+            of = Sampler(self._on.target, self._on.clean_all, ListFilter(What.DROPPED), item.key)
             base = replace(base, dropped=of.count())
         elif item.key:
             return base
@@ -200,7 +197,7 @@ class _Inspector:
         self._progress.stage(Message("looking the document up"))
         record, *others = decided_records(self._on, self._records, written)
         target, decision = self._on.target, KEPT if record.row is None else ""
-        reader = PairReader(target, Cleaner(self._settings.cleaning).clean_all)
+        reader = PairReader(target, self._on.clean_all)
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
@@ -208,7 +205,6 @@ class _Inspector:
         return replace(item, also=also, decided=decided)
 
     def _of_source(self, record: Record) -> Item:
-        """Return what the source holds, or the ledger's copy, cleaned as by a run."""
         item = Item(shown(record.key), record.key, None)
         if record.dropped is None:
             return replace(item, why_not=Message("the source no longer holds it"))
@@ -226,7 +222,6 @@ class _Inspector:
         return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 
     def _seen(self, item: Item, text: str) -> Item:
-        """Clean a text; say why it is not compared, else give its fingerprint."""
         cleaned = self._clean(text)
         content = content_of(cleaned, self._settings.source.max_chars)
         if isinstance(content, str):
@@ -283,7 +278,6 @@ class _Inspector:
         return replace(base, near=tuple(near[:limit]), found=len(found), among=among)
 
     def _decided(self, item: Item, index: KeptIndex) -> Item:
-        """Decide a text as the next document of a run; one that is kept is in the index then."""
         content = content_of(item.text or "", self._settings.source.max_chars)
         documents = Documents.of([Document(None, _KEY, b"", content)])
         on = self._on
@@ -315,7 +309,6 @@ def _nearness(view: PairView) -> tuple[float, int]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value for JSON, of a record its fields by name."""
     if isinstance(value, Settings):
         return value.model_dump(mode="json", include={*_SECTIONS})
     if isinstance(value, list | tuple):

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import xxhash
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.review import exported_lines, object_of, problem_list
+from dedup_job.commands.review import LETTER_OF, LETTERS, exported_lines, object_of, problem_list
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
@@ -27,18 +26,7 @@ from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
-_LABELS = {
-    "S": Label.SAME,
-    "D": Label.DIFFERENT,
-    "U": Label.UNSURE,
-    **{str(label): label for label in Label},
-}
-_WORDS = {
-    Label.SAME: Message("same"),
-    Label.DIFFERENT: Message("different"),
-    Label.UNSURE: Message("unsure"),
-}
-_LETTERS = {Label.SAME: "S", Label.DIFFERENT: "D"}
+_LABELS = {**LETTERS, **{str(label): label for label in Label}}
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
 
 
@@ -114,12 +102,12 @@ def learn_target(
 
 
 def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
-    known = _cleaned(on, [one for one in said if one is not None and one.label in _LETTERS])
+    known = _cleaned(on, [one for one in said if one is not None and one.label is not Label.UNSURE])
     latest, contradictions = _latest(known)
     same = sum(one.label is Label.SAME for one in latest)
     _check(on.target.name, same, len(latest) - same)
     on.progress.stage(Message("learning"))
-    sources = Counter((one.bank or on.target.name, _LETTERS[one.label]) for one in latest)
+    sources = Counter((one.bank or on.target.name, LETTER_OF[one.label]) for one in latest)
     learnt = learn(
         _labels(on.settings.decision, on, latest),
         on.settings.decision.confidence,
@@ -143,7 +131,6 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
 
 
 def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
-    """Return what the judge says of labelled pairs, whatever model the target has."""
     judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(said))
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
@@ -160,8 +147,7 @@ def _number(text: str) -> int:
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
     """Return pairs with cleaned texts, in one order, without those with a text gone or equal."""
-    clean = Cleaner(on.settings.cleaning).clean_all
-    sides = [clean([pair.texts[side] for pair in said]) for side in (0, 1)]
+    sides = [on.clean_all([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
         pair._replace(texts=(min(one, other), max(one, other)))
         for pair, one, other in zip(said, *sides, strict=True)
@@ -170,7 +156,6 @@ def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
 
 
 def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
-    """Return the last label of each pair, and in words those that say something else."""
     latest: dict[tuple[str, str], Said] = {}
     contradictions = list[str]()
     for one in sorted(said, key=lambda one: (one.when, one.name)):
@@ -184,11 +169,10 @@ def _latest(said: Sequence[Said]) -> tuple[list[Said], list[str]]:
 
 
 def _told(said: Said) -> Message:
-    return Message("{where}: {label}", where=said.where, label=_WORDS[said.label])
+    return Message("{where}: {label}", where=said.where, label=Message(str(said.label)))
 
 
 def _check(target: str, same: int, different: int) -> None:
-    """Refuse labels that nothing can be learnt from, with UsageError."""
     review = command_line("review", "--target", target)
     if not same + different:
         raise UsageError(
@@ -200,30 +184,21 @@ def _check(target: str, same: int, different: int) -> None:
             )
         )
     if not same or not different:
-        raise UsageError(joined([_of_one_kind(same, different), _more(review)]))
-
-
-def _of_one_kind(same: int, different: int) -> Message:
-    labels = counted(same + different, "label")
-    if same:
-        return Message(
-            "{labels} of same, none of different: nothing tells one from the other.", labels=labels
+        none_of_one = (
+            Message("{labels} of same, none of different: nothing tells one from the other.")
+            if same
+            else Message("{labels} of different, none of same: nothing tells one from the other.")
         )
-    return Message(
-        "{labels} of different, none of same: nothing tells one from the other.", labels=labels
-    )
-
-
-def _more(review: str) -> Message:
-    return Message(
-        "Label pairs with `{review}`, or give a file with --pairs; a larger --sample shows more "
-        "kinds.",
-        review=review,
-    )
+        more = Message(
+            "Label pairs with `{review}`, or give a file with --pairs; a larger --sample shows "
+            "more kinds.",
+            review=review,
+        )
+        labels = counted(same + different, "label")
+        raise UsageError(joined([Message(none_of_one, labels=labels), more]))
 
 
 def _read(text: str, file: str = "") -> list[Said | None]:
-    """Return the labelled pairs of lines of JSON, None for a pair that lacks a text."""
     found: list[Said | None] = []
     wrong: list[str] = []
     for number, line in enumerate(text.split("\n"), 1):
@@ -242,7 +217,6 @@ def _read(text: str, file: str = "") -> list[Said | None]:
 
 
 def _said_of(line: str, where: str, file: str) -> Said | None:
-    """Read a line; ValueError says what is wrong."""
     values = object_of(line)
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None

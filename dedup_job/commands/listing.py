@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
@@ -93,14 +92,12 @@ def _sampler(
     with opened(settings, target, progress) as on:
         progress.stage(Message("looking through the ledger"))
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
-        clean_all = Cleaner(on.settings.cleaning).clean_all
-        sampler = Sampler(on.target, clean_all, wanted, of_key, name=naming(on.target))
+        sampler = Sampler(on.target, on.clean_all, wanted, of_key, name=naming(on.target))
         sampler.check()
         yield sampler
 
 
 def _kept_key(on: Opened, written: str) -> bytes:
-    """Return the key of the kept document that is meant; UsageError where there is no such one."""
     decided = decided_records(on, Records(on.target), written)
     kept = [record for record in decided if record.kept is not None]
     if len(kept) > 1:

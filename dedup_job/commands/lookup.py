@@ -30,26 +30,20 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
         id=_brief(repr(written)),
         tried=", ".join(_brief(shown_value(value)) for value in readings(written)),
     )
-    source = on.target.source.full_name
-    raise UsageError(joined([undecided, _coming(source, found) if found else _nowhere(source)]))
-
-
-def _coming(source: str, found: Sequence[Record]) -> Message:
-    return Message(
-        "The source {source} holds {id}: it came after the last run, or --limit, --query or a stop "
-        "left it out. The next `dedup run` decides it.",
-        source=source,
-        id=shown(found[0].key),
-    )
-
-
-def _nowhere(source: str) -> Message:
-    return Message(
+    where = Message(
         "Nor does the source {source} hold it. Check the id, its type (extended JSON says which: "
         "{forms}) and --target.",
-        source=source,
+        source=on.target.source.full_name,
         forms=_FORMS,
     )
+    if found:
+        where = Message(
+            "The source {source} holds {id}: it came after the last run, or --limit, --query or a "
+            "stop left it out. The next `dedup run` decides it.",
+            source=on.target.source.full_name,
+            id=shown(found[0].key),
+        )
+    raise UsageError(joined([undecided, where]))
 
 
 def several(written: str, records: Sequence[Record]) -> UsageError:

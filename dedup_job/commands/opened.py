@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -44,6 +44,11 @@ class Opened:
     database: str | None = None
     settings_of: int = 0
 
+    @property
+    def clean_all(self) -> Callable[[Sequence[str]], list[str]]:
+        """Cleans texts as a run does."""
+        return Cleaner(self.settings.cleaning).clean_all
+
 
 def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> TargetForm:
     """Return how source, target and ledger are read and written."""
@@ -80,7 +85,11 @@ def opened(
     `Target.check` is left to the caller. UsageError if no run ever wrote to it.
     """
     with _opened(settings, name, progress, as_made=as_made) as on:
-        refused = refusal_of(on.target)
+        refused = None
+        try:
+            on.target.check()
+        except StateMismatch as e:
+            refused = e
         last = None if refused is None or settings.chosen else on.target.last_run()
         then = None if last is None else _as_recorded(settings, last, on.target.name)
         if last is None or then is None:
@@ -110,15 +119,6 @@ def _opened(
         )
         snapshots = SnapshotStore(target, settings.index, index_memory(settings))
         yield Opened(settings, models, target, snapshots, progress, database)
-
-
-def refusal_of(target: Target) -> StateMismatch | None:
-    """Return why a target was not made with these settings, None where it was."""
-    try:
-        target.check()
-    except StateMismatch as e:
-        return e
-    return None
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from bson import json_util
@@ -13,6 +14,7 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.messages import Message, said_by
 from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
+from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native.bytes_column import digests_of, strings_of
@@ -66,7 +68,10 @@ class OtherSnapshots(SnapshotStore):
         """
         part, self._read = KeptIndex(self._settings), read
         if why_not := self.load(part):
-            log.info("%s", _read_anew(self.name, why_not))
+            said = Message(
+                "{name} is read as a whole; its snapshot: {why}", name=self.name, why=why_not
+            )
+            log.info("%s", said)
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)
@@ -78,7 +83,6 @@ class OtherSnapshots(SnapshotStore):
             super().save(kept)
 
     def _add(self, part: KeptIndex, pages: Iterator[Documents]) -> None:
-        """Add what pages hold; documents without a text are left out."""
         for batch in self._read(pages, self.name):
             documents = batch.documents
             part.add(documents.keys.take(documents.rows), batch.fingerprints)
@@ -86,7 +90,6 @@ class OtherSnapshots(SnapshotStore):
 
     @property
     def _generation(self) -> int:
-        """The moment from which the next run reads."""
         at = self._source.marked
         return 0 if at is None else at.time << 32 | at.inc
 
@@ -114,13 +117,9 @@ class OtherSnapshots(SnapshotStore):
         kept.forget_keys(found.inserted | found.changed | found.deleted)
         if kept.live < (1 - _MOST_GONE) * len(kept):
             raise SnapshotError(Message("many of its documents are gone"))
-        parts = (came[start : start + _KEYS] for start in range(0, len(came), _KEYS))
-        self._add(kept, (page for keys in parts for page in self._source.read_by_id(keys)))
+        parts = map(self._source.read_by_id, in_turn(came, _KEYS))
+        self._add(kept, chain.from_iterable(parts))
         kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Do nothing: the change stream has proved it."""
-
-
-def _read_anew(name: str, why: str) -> Message:
-    return Message("{name} is read as a whole; its snapshot: {why}", name=name, why=why)

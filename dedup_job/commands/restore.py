@@ -10,7 +10,6 @@ from typing import Any
 
 import xxhash
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Documents
 from dedup_job.commands.lookup import decided_records, refusal, several
 from dedup_job.commands.opened import Opened, opened
@@ -32,13 +31,12 @@ from dedup_job.mongo.maintenance.ledger_removals import (
 )
 from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
+from dedup_job.mongo.reading import in_turn
 from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.settings import Settings
-
-_PAGE = 1000  # ids that are looked up at once
 
 
 @dataclass(slots=True)
@@ -133,9 +131,9 @@ def _all_dropped(
     on.progress.total(len(names), Message("looking up"))
     records = Records(on.target)
     found: dict[bytes, bytes] = {}
-    wrong: list[str] = []
-    for start in range(0, len(names), _PAGE):
-        page = records.meant(names[start : start + _PAGE], out)
+    wrong, looked_up = list[str](), 0
+    for some in in_turn(names):
+        page = records.meant(some, out)
         for name, key in page.items():
             if key is not None:
                 found[comparable(key)] = key
@@ -148,10 +146,11 @@ def _all_dropped(
                 except UsageError as e:
                     wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
-            some = [record for _, record in part]
-            kept = [*map(_gone, some)] if requeue else _kept_all(on, some)
+            there = [record for _, record in part]
+            kept = [*map(_gone, there)] if requeue else _kept_all(on, there)
             wrong += [one.message for one in kept if isinstance(one, UsageError)]
-        on.progress.advance(start + len(page))
+        looked_up += len(some)
+        on.progress.advance(looked_up)
     if wrong and len(names) == 1:
         raise UsageError(wrong[0])
     if wrong:
@@ -178,7 +177,6 @@ def _gone(record: Record) -> UsageError | None:
 
 
 def _hash_of(names: Sequence[str], status: Status) -> str:
-    """Return what tells whether the same documents are asked for."""
     text = "\n".join([str(status), *sorted(names)])
     return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
@@ -186,10 +184,9 @@ def _hash_of(names: Sequence[str], status: Status) -> str:
 def _moves(
     on: Opened, keys: Sequence[bytes], done: Restored, *, requeue: bool
 ) -> Iterator[TakenOut]:
-    """Yield the rows that leave the ledger, with the documents as they are kept."""
     records = Records(on.target)
-    for start in range(0, len(keys), _PAGE):
-        for part in records.dropped(keys[start : start + _PAGE]):
+    for some in in_turn(keys):
+        for part in records.dropped(some):
             for _, record in part:
                 done.add(record, requeue=requeue)
             yield from (TakenOut(row) for row, _ in part) if requeue else _kept(on, part)
@@ -217,7 +214,6 @@ def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
 
 
 def _dropped(on: Opened, records: Records, written: str) -> bytes:
-    """Return the one document that is meant, which has a row in the ledger."""
     record, *others = decided_records(on, records, written)
     if others:
         raise several(written, [record, *others])
@@ -236,10 +232,9 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
 
 
 def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
-    """Return documents as they will be kept: as the ledger holds them, else the source, cleaned."""
     contents = [record.dropped and record.dropped.content for record in records]
     texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(Cleaner(on.settings.cleaning).clean_all(texts))
+    cleaned = iter(on.clean_all(texts))
     kept: list[Document | UsageError] = []
     for record, content in zip(records, contents, strict=True):
         text = next(cleaned) if isinstance(content, str) else None
@@ -263,7 +258,10 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
             )
         )
     if why_not := _without_text(on.settings, name, record.dropped, text):
-        raise UsageError(joined([why_not, _REPAIR]))
+        repair = Message(
+            "Repair it in the source; then the same command, or --requeue to have it decided anew."
+        )
+        raise UsageError(joined([why_not, repair]))
     document = record.dropped.with_content(text or "")
     if not on.target.rows.fits(Documents.of([document])).all():
         raise UsageError(
@@ -272,15 +270,9 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
     return document
 
 
-_REPAIR = Message(
-    "Repair it in the source; then the same command, or --requeue to have it decided anew."
-)
-
-
 def _without_text(
     settings: Settings, name: str, dropped: Document, text: str | None
 ) -> Message | None:
-    """Return why a document has no text to keep, None where it has one."""
     if text is None:
         no_text = refusal(dropped, settings.source.field)
         return Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)

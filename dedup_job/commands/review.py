@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import count
 from typing import Any, Literal
 
 import xxhash
 from pydantic import BaseModel, Field, ValidationError
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
@@ -33,6 +33,7 @@ from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
 from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
 from dedup_job.mongo.maintenance.sampling import Sampler
+from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
@@ -48,9 +49,8 @@ from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
-_LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
-_LETTER_OF = {label: letter for letter, label in _LETTERS.items()}
-_TOGETHER = 500  # labels; their texts are read at once
+LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
+LETTER_OF = {label: letter for letter, label in LETTERS.items()}
 NAMED = 10
 """Problems in a message."""
 
@@ -113,7 +113,7 @@ class Review:
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._wanted = on, wanted
         self._labels = LabelStore(on.target)
-        self._reader = PairReader(on.target, Cleaner(on.settings.cleaning).clean_all)
+        self._reader = PairReader(on.target, on.clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
@@ -207,10 +207,9 @@ class Review:
 
 
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
-    """Draw the sample."""
-    clean_all, number = Cleaner(on.settings.cleaning).clean_all, wanted.number
+    number = wanted.number
     near, refused = (
-        Sampler(on.target, clean_all, ListFilter(what)).draw(wanted.seed, number, number)
+        Sampler(on.target, on.clean_all, ListFilter(what)).draw(wanted.seed, number, number)
         for what in (What.NEAR, What.REFUSED)
     )
     return review_sample(near, refused, number)
@@ -254,15 +253,15 @@ def import_labels(
 
 def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
     """Yield labels with the texts that they are about; between: the parts of a text."""
-    for start in range(0, len(rows), _TOGETHER):
-        part = rows[start : start + _TOGETHER]
+    numbers = count(1)
+    for part in in_turn(rows):
         texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
-        for n, row in enumerate(part, start + 1):
+        for row in part:
             document = row.document
             place = bson_edit.place_of(document.pair.of)
             line = {
-                "n": n,
-                "label": _LETTER_OF[row.label],
+                "n": next(numbers),
+                "label": LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
                 "b": texts.get(document.key),
                 "id_a": _id_as_json(document.pair.of),
@@ -282,7 +281,6 @@ def _id_as_json(key: bytes) -> Any:
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
-    """Return texts by key, as they are in the source; what is gone there, as in the target."""
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
     own = [key for key in keys if not bson_edit.place_of(key)]
     found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
@@ -310,13 +308,12 @@ class _Line(BaseModel):
         return LabelRow(
             DecidedDocument(key, "", "", Pair(of, 0, None, ())),
             name,
-            _LETTERS[self.label],
+            LETTERS[self.label],
             when if when.tzinfo else when.replace(tzinfo=UTC),
         )
 
 
 def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
-    """Read lines of labels; UsageError names those that are none."""
     rows, wrong = list[LabelRow](), list[str]()
     for number, line in enumerate(lines, 1):
         if not line.strip():
@@ -354,7 +351,6 @@ def object_of(line: str) -> dict[str, Any]:
 
 
 def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
-    """Return labels with the decisions of the target on their pairs."""
     pairs, reader = [row.document for row in rows], PairReader(target, list)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import platform
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
@@ -19,7 +19,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
-from dedup_job.job.protocols import Refresher
+from dedup_job.job.protocols import Other
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
@@ -35,7 +35,6 @@ from dedup_job.settings import Settings
 if TYPE_CHECKING:
     from dedup_job.commands.dry_run import DryTarget
     from dedup_job.commands.dry_survey import SurveyCollector
-    from dedup_job.commands.other_snapshots import OtherSnapshots
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
@@ -115,12 +114,11 @@ def run_job(
             retry(lambda: checks.check_not_cleaned(client, [names[0], *others]))
         documents = _kept_at_most(request.limit, source, reader)
         memory = index_memory(settings, documents)
-        if watch.agree and writer and retry(lambda: writer.is_new):
+        if watch.agree and writer and retry(writer.state.read) is None:
             watch.agree(source.name, writer.name)
         progress.stage(Message("loading the dictionary"))
         _ = models.fingerprinter
-        used = versions(client)
-        job = _job(settings, request, watch, source, reader, writer, models, used, memory, others)
+        job = _job(settings, request, watch, source, reader, writer, models, client, memory, others)
         watch.begun()
         with nullcontext(job) if spread is None else spread(settings, job) as ready:
             return pipeline.run(ready)
@@ -140,7 +138,7 @@ def _job(
     reader: TargetReader,
     writer: Target | None,
     models: Models,
-    used: Mapping[str, str],
+    client: Client,
     memory: float,
     others: Sequence[Namespace],
 ) -> pipeline.Job:
@@ -155,11 +153,30 @@ def _job(
 
         target = DryTarget(reader, source, cleaner, watch.collector)
         snapshots = DrySnapshots(reader, settings.index, memory)
+    against: list[Other] = []
+    if others:
+        from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
+
+        page, keeps = PageSize(settings.run.page_documents), writer is not None
+        read = (reader.other(str(name), page) for name in others)
+        against = [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in read]
+    refresher = None
+    if writer is not None and settings.source.refreshes:
+        from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
+
+        recheck = PairRecheck(settings.decision, settings.index, models)
+
+        def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
+            return [not isinstance(one, str) for one in recheck.decide(texts, others)]
+
+        own = settings.source
+        wanted = own.on_change, own.on_delete, settings.abort_if.leaving
+        refresher = Refresher(writer, source, *wanted, cleaner.clean_all, alike, watch.progress)
     limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
-    threads = settings.run.threads or preparing_threads(reader.hosts)
+    threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)
     return pipeline.Job(
-        about=About(source.name, reader.name, recorded, used, request.dry_run),
+        about=About(source.name, reader.name, recorded, versions(client), request.dry_run),
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
@@ -176,54 +193,14 @@ def _job(
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
         snapshots=snapshots,
-        others=_others(reader, others, settings, memory, keeps=writer is not None),
+        others=against,
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
-        refresher=_refresher(settings, source, writer, cleaner, models, watch),
+        refresher=refresher,
         follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
     )
-
-
-def _others(
-    reader: TargetReader,
-    names: Sequence[Namespace],
-    settings: Settings,
-    memory: float,
-    *,
-    keeps: bool,
-) -> Sequence[OtherSnapshots]:
-    if not names:
-        return ()
-    from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
-
-    page = PageSize(settings.run.page_documents)
-    given = (reader.other(str(name), page) for name in names)
-    return [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in given]
-
-
-def _refresher(
-    settings: Settings,
-    source: Source,
-    target: Target | None,
-    cleaner: Cleaner,
-    models: Models,
-    watch: Watch,
-) -> Refresher | None:
-    """Return the refresher, or None."""
-    source_settings = settings.source
-    if target is None or not source_settings.refreshes:
-        return None
-    from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
-
-    recheck = PairRecheck(settings.decision, settings.index, models)
-
-    def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
-        return [not isinstance(one, str) for one in recheck.decide(texts, others)]
-
-    wanted = source_settings.on_change, source_settings.on_delete, settings.abort_if.leaving
-    return Refresher(target, source, *wanted, cleaner.clean_all, alike, watch.progress)
 
 
 def _check(
@@ -234,7 +211,6 @@ def _check(
     target: TargetReader,
     request: Request,
 ) -> None:
-    """Check everything that can be checked before the first write."""
     source_name, target_name = names
     checks.check_source_collection(client, source_name)
     checks.check_target_collections(client, source_name, target_name)

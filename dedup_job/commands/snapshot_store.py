@@ -105,7 +105,13 @@ class SnapshotStore:
             kept.replace_growing(lambda *arrays: snapshot.mapped(self._folder, *arrays))
         except OSError as e:
             self._memory = math.inf
-            log.warning("%s", _outgrown(self._folder, e.strerror or e))
+            said = Message(
+                "the index has outgrown its memory, and {folder} cannot take a part of it ({why}): "
+                "it stays in memory. Make room there, or name another folder with index.folder.",
+                folder=self._folder,
+                why=e.strerror or e,
+            )
+            log.warning("%s", said)
 
     def read(self, kept: KeptIndex, *, whole: bool = True) -> list[Mapping[str, Any]]:
         """Let the index remember what the files hold, proved or not; return their facts.
@@ -128,7 +134,12 @@ class SnapshotStore:
             except SnapshotError as e:
                 if whole or not found:
                     raise
-                log.warning("%s", _partly_read(file, said_by(e)))
+                said = Message(
+                    "a part of the index, {file}: {why}; what it held is read from the target",
+                    file=file,
+                    why=said_by(e),
+                )
+                log.warning("%s", said)
                 break
             if facts is None:
                 break
@@ -149,7 +160,13 @@ class SnapshotStore:
         try:
             self.write(kept, version)
         except OSError as e:
-            log.warning("%s", _not_kept(self._file_of(version), e.strerror or e))
+            said = Message(
+                "the index cannot be kept in {file} ({why}). Nothing is lost: the next run reads "
+                "it from the target instead, which takes longer.",
+                file=self._file_of(version),
+                why=e.strerror or e,
+            )
+            log.warning("%s", said)
 
     def write(self, kept: KeptIndex, version: Version) -> Path:
         """Save what the index remembers of the target as it was at `version`, and return where.
@@ -239,32 +256,6 @@ class SnapshotStore:
         sample = dict(zip(kept.keys(numbers), values, strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError(Message("it differs from what the target holds"))
-
-
-def _outgrown(folder: Path, why: object) -> Message:
-    return Message(
-        "the index has outgrown its memory, and {folder} cannot take a part of it ({why}): it "
-        "stays in memory. Make room there, or name another folder with index.folder.",
-        folder=folder,
-        why=why,
-    )
-
-
-def _partly_read(file: Path, why: str) -> Message:
-    return Message(
-        "a part of the index, {file}: {why}; what it held is read from the target",
-        file=file,
-        why=why,
-    )
-
-
-def _not_kept(file: Path, why: object) -> Message:
-    return Message(
-        "the index cannot be kept in {file} ({why}). Nothing is lost: the next run reads it from "
-        "the target instead, which takes longer.",
-        file=file,
-        why=why,
-    )
 
 
 def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] | None:

@@ -9,7 +9,6 @@ from importlib import metadata
 from itertools import chain
 from typing import Any
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Reason
 from dedup_job.messages import Message
@@ -72,15 +71,13 @@ def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
 
 
 def _with_pairs(survey: Survey, on: Opened) -> Survey:
-    clean_all = Cleaner(on.settings.cleaning).clean_all
-
     def sampler(what: What, **more: Any) -> Sampler:
-        return Sampler(on.target, clean_all, ListFilter(what), **more)
+        return Sampler(on.target, on.clean_all, ListFilter(what), **more)
 
     on.progress.stage(Message("drawing samples"))
     near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
     refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
-    found = PairReader(on.target, clean_all).read([*near.pairs, *refused.pairs])
+    found = PairReader(on.target, on.clean_all).read([*near.pairs, *refused.pairs])
     others = [
         *sampler(What.EXACT).sample(OTHERS, _SEED),
         *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),

@@ -63,7 +63,17 @@ def load_index(
     """
 
     def load() -> None:
-        _load(target, snapshots, index, progress, stop)
+        progress.stage(Message("loading the index"))
+        why_not = snapshots.load(index)
+        if why_not is None:
+            progress.advance(index.live)
+        else:
+            if why_not:
+                said = Message(
+                    "reading the index from the target; its snapshot: {why}", why=why_not
+                )
+                progress.stage(said)
+            read_index(target, snapshots, index, progress, stop)
         index.forget_keys(forgotten)
         if forgotten:
             index.name_heirs()
@@ -73,25 +83,6 @@ def load_index(
         load()
     else:
         index.promise(promised, load)
-
-
-def _load(
-    target: Target,
-    snapshots: Snapshots,
-    index: KeptIndex,
-    progress: Progress,
-    stop: Callable[[], bool],
-) -> None:
-    progress.stage(Message("loading the index"))
-    why_not = snapshots.load(index)
-    if why_not is None:
-        progress.advance(index.live)
-        return
-    if why_not:
-        progress.stage(
-            Message("reading the index from the target; its snapshot: {why}", why=why_not)
-        )
-    read_index(target, snapshots, index, progress, stop)
 
 
 def read_index(

@@ -274,7 +274,8 @@ class RunProgress:
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
             counts += Counts.of_cleaning(batch.documents)
-            after = before.advanced(counts, self._seconds(), _last_id(batch, before))
+            last_id, seconds = _last_id(batch, before), self._seconds()
+            after = replace(before, counts=counts, seconds=seconds, last_id=last_id)
             _prove(before, after, batch)
             self._job.abort_if.check(batch.documents, decisions)
         self._decided = after
@@ -329,7 +330,6 @@ class RunProgress:
 
 
 def _last_id(batch: Batch, before: Checkpoint) -> Any:
-    """Return the last id of a batch that is not huge: it is written with every checkpoint."""
     documents = batch.documents
     rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
     return documents[int(rows[-1])].id if len(rows) else before.last_id

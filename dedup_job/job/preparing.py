@@ -45,7 +45,6 @@ class Preparation:
             return Batch(documents, prints, self.ranks and self.ranks(documents))
 
     def _cleaned(self, page: Documents) -> Documents:
-        """Return the documents with their texts cleaned, or with the reason why there is none."""
         clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
         texts, cut, marked, same = clean(page.texts)
         documents, lengths = page.changed(texts, {}, cut, marked, same), texts.lengths

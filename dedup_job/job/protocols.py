@@ -42,10 +42,7 @@ class Source(Protocol):
         """About how many documents are left to decide, None if only reading could tell."""
 
     def trust(self, index: Callable[[], Holding | None]) -> None:
-        """Let ids be looked up in the index where that saves reading them; it comes as it may.
-
-        index: makes what tells which of n ids the index holds; None where it would take too much.
-        """
+        """Let ids be looked up in the index where that saves reading them; it comes as it may."""
 
     def pages(self, limit: int | None) -> Iterator[Documents]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
@@ -55,10 +52,7 @@ class FollowedSource(Protocol):
     """Tells when there is more to give."""
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait until something came that is to be decided or recorded; False if it is over before.
-
-        All that was read before is decided by then; `pages` gives what came.
-        """
+        """Wait until something came to be decided or recorded; False if it is over before."""
 
     def begin_anew(self) -> None:
         """Count anew what is known and changed: another run begins with what arrives."""
@@ -121,11 +115,7 @@ class Target(Protocol):
         *,
         unseen: bool = False,
     ) -> None:
-        """Record the end of the run and its last checkpoint, and from where the next one reads.
-
-        changed: keys of documents decided before, by what happened to them in the source;
-        unseen: that is not all.
-        """
+        """Record the end of the run and its last checkpoint, and from where the next one reads."""
 
     def abort(self, report: Run) -> None:
         """Record that the run broke off; its checkpoint stays the one committed last."""

@@ -128,7 +128,6 @@ class Changes:
     deleted: set[bytes] = field(default_factory=set)  # and not inserted again
 
     def __len__(self) -> int:
-        """Return how many keys are held."""
         return sum(map(len, (self.inserted, self.updated, self.changed, self.deleted)))
 
     def enter(self, event: Event) -> None:
@@ -250,7 +249,6 @@ def in_order(keys: set[bytes]) -> list[bytes]:
 
 
 def _uuid_of(collection: RawDocuments) -> bytes:
-    """Return the UUID; NotFollowed if the user may not see it, or the source has a collation."""
     try:
         row = next(collection.database.list_collections(filter={"name": collection.name}), None)
     except OperationFailure as e:
@@ -281,7 +279,6 @@ def _piece(
 
 
 def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
-    """Yield events until all up to a token were had."""
     while stream.alive:
         event = stream.try_next()
         if event is not None:
@@ -302,7 +299,6 @@ def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
 
 
 def _touches(name: str, text: str) -> bool:
-    """Tell whether a change of a field, as a dotted path, is one of the text."""
     return f"{text}.".startswith(f"{name}.") or name.startswith(f"{text}.")
 
 

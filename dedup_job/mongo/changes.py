@@ -14,7 +14,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.reading import in_commands, look_up
+from dedup_job.mongo.reading import in_commands, in_turn, look_up
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.state.commits import insert
 from dedup_job.native.bytes_column import strings_of
@@ -52,8 +52,8 @@ class ChangeStore:
                 room -= len(some)
                 entered += len(some)
                 own = bson_edit.fields({"what": what, "run": run})
-                for start in range(0, len(some), _PIECE):
-                    self._retry(partial(self._replace, some[start : start + _PIECE], own))
+                for part in in_turn(some, _PIECE):
+                    self._retry(partial(self._replace, part, own))
         return entered == sum(map(len, changed.values()))
 
     def all(self) -> set[bytes]:
@@ -83,12 +83,10 @@ class ChangeStore:
         except OperationFailure as e:
             if e.code != UNAUTHORIZED:
                 raise
-            log.warning("%s", _no_right(self.collection.full_name))
-
-
-def _no_right(name: str) -> Message:
-    return Message(
-        "the ids of documents that the source changed or deleted are not kept in {name}: the user "
-        "has no right to find, insert and remove there. They are counted all the same.",
-        name=name,
-    )
+            said = Message(
+                "the ids of documents that the source changed or deleted are not kept in {name}: "
+                "the user has no right to find, insert and remove there. They are counted all the "
+                "same.",
+                name=self.collection.full_name,
+            )
+            log.warning("%s", said)

@@ -14,7 +14,7 @@ from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
 
-_OF_THE_SERVER = ("admin", "config", "local")  # databases
+OF_THE_SERVER = ("admin", "config", "local")  # databases
 _EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
 
@@ -110,7 +110,7 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
                 "source and target are the same: {source}. Name another --target.", source=source
             )
         )
-    if target.database in _OF_THE_SERVER:
+    if target.database in OF_THE_SERVER:
         raise UsageError(
             Message(
                 "the target {target} lies in {database}, where the server keeps its own records. "
@@ -191,7 +191,7 @@ def _unknown_source(
         return joined([message, told])
     databases: list[str] = []
     with suppress(PyMongoError):  # the list is a kindness; the right to see it may be missing
-        databases = [d for d in client.list_database_names() if d not in _OF_THE_SERVER]
+        databases = [d for d in client.list_database_names() if d not in OF_THE_SERVER]
     others = Message(
         "The database {database} has no collections; databases here: {near}. In a name with dots, "
         "the part before the first dot is the database, even with --db.",

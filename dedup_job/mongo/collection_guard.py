@@ -83,7 +83,6 @@ class CollectionGuard:
         return found
 
     def _changes(self) -> Iterator[str]:
-        """Yield a line for each collection that was dropped or replaced."""
         now = self._retry(self._look)
         for name, uuid in self._uuids.items():
             if name not in now:
@@ -95,7 +94,6 @@ class CollectionGuard:
                 )
 
     def _missing(self, kept: KeptIndex) -> Iterator[str]:
-        """Yield lines about missing and foreign documents of the target."""
         if self._target.count(kept.live) == kept.live:
             return
         compared = Comparison(kept)

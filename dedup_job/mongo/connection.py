@@ -88,7 +88,6 @@ class ConnectionSettings(BaseModel):
 
 
 def _valid(database: str, collection: str) -> bool:
-    """Tell whether a server would take these names, with room for our suffixes."""
     return (
         re.fullmatch(r"[^/\\. \"$*<>:|?\0\s\ud800-\udfff]{1,63}", database) is not None
         and re.fullmatch(r"[^$\0\n\r\ud800-\udfff]+", collection) is not None
@@ -182,7 +181,6 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
 
 
 def _seconds_to_wait(uri: str) -> float:
-    """Return how long a server is looked for at the start."""
     found = re.search(r"[?&;]serverSelectionTimeoutMS=(\d{1,9})(?:[&;]|$)", uri, re.IGNORECASE)
     return (int(found[1]) / 1000 if found else 0.0) or _WAIT_SECONDS
 
@@ -236,11 +234,6 @@ def retry_policy(
         return client.topology_description.has_readable_server(wanted)
 
     return RetryPolicy(seconds, progress, stop, is_ready)
-
-
-def has_transactions(hello: Mapping[str, Any]) -> bool:
-    """Tell it from what a server says of itself: one that stands alone has none."""
-    return "setName" in hello or hello.get("msg") == "isdbgrid"
 
 
 def operation_time(client: MongoClient[Any]) -> Timestamp | None:

@@ -157,7 +157,6 @@ def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
 
 
 def _last_words(process: subprocess.Popen[bytes], log: Path) -> Message:
-    """Say that a server did not start, with what it said of it."""
     if process.poll() is None:
         seconds = _START_SECONDS
         return Message("the MongoDB server did not start within {seconds:.0f} s.", seconds=seconds)

@@ -117,7 +117,6 @@ def _operation_failure(e: OperationFailure) -> DedupError:
 
 
 def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
-    """Return code and message of the first thing that was refused, of many writes perhaps."""
     errors = refused_writes(e)
     if not errors:
         return e.code, _first_line(e)

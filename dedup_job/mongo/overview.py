@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from bson.errors import BSONError
 from pymongo.errors import OperationFailure
 
+from dedup_job.mongo.checks import OF_THE_SERVER
 from dedup_job.mongo.connection import SUFFIXES, Client, Namespace
 from dedup_job.text_fields import texts_in
 
-_OWN = ("admin", "local", "config")  # databases of the server itself
 _SECONDS = 5.0  # for counting collections; a server may hold ten thousand
 _SAMPLE = 100  # documents of a collection
 _SAMPLE_MILLISECONDS = 2000
@@ -67,11 +67,10 @@ def look_around(client: Client, database: str | None) -> Overview:
 
 
 def _collections(client: Client, database: str | None) -> Iterator[Namespace]:
-    """Yield the collections that a user made, of the databases that he may read."""
     databases = [database] if database else []
     if not database:
         told = client.admin.command("listDatabases", nameOnly=True, authorizedDatabases=True)
-        databases = [one["name"] for one in told["databases"] if one["name"] not in _OWN]
+        databases = [one["name"] for one in told["databases"] if one["name"] not in OF_THE_SERVER]
     for each in databases:
         options: dict[str, Any] = {"authorizedCollections": True, "filter": {"type": "collection"}}
         try:

@@ -38,6 +38,7 @@ from dedup_job.mongo.reading import (
     fetch,
     held,
     held_by_name,
+    in_turn,
     majority,
     pages,
     some,
@@ -169,7 +170,6 @@ class PendingIds:
         return bool(self._arrived) or self.changed != before
 
     def _matches(self, keys: Sequence[bytes]) -> bool:
-        """Tell whether the query matches any of some documents."""
         found = fetch(self.collection, keys, ID_PAGE, self._retry, query=self.query)
         return not self.query or next(found, None) is not None
 
@@ -244,7 +244,11 @@ class PendingIds:
                 yield part, self.query
             return
         if self._why_not:
-            log.warning("%s", _compared(self._why_not))
+            said = Message(
+                "all ids are compared, which takes longer than reading what is new: {why}",
+                why=self._why_not,
+            )
+            log.warning("%s", said)
         # comparing ids first reads only what is new; a watermark would miss late ids
         for new in self._compared(proof=followed is not None):
             yield new, {}
@@ -323,26 +327,16 @@ class PendingIds:
         return changes(self.collection, self._fields, since, until, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
-        """Yield those of some ids that nobody decided yet."""
-        for start in range(0, len(keys), ID_PAGE.documents):
-            part = keys[start : start + ID_PAGE.documents]
+        for part in in_turn(keys, ID_PAGE.documents):
             known = self._known_of(part)
             yield [key for key in part if key not in known]
 
     def _known_of(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some ids, in any order, that are decided."""
         known = set[bytes]()
-        for start in range(0, len(keys), ID_PAGE.documents):
-            part = keys[start : start + ID_PAGE.documents]
+        for part in in_turn(keys, ID_PAGE.documents):
             rows = (some(c, part, {"_id": 1}, self._retry) for c in self.decided)
             known.update(row.key for found in rows for row in found)
         return known
-
-
-def _compared(why: str) -> Message:
-    return Message(
-        "all ids are compared, which takes longer than reading what is new: {why}", why=why
-    )
 
 
 def once(keys: set[bytes]) -> set[bytes]:

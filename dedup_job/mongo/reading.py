@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -179,6 +180,13 @@ def look_up(
         return [_raw(one) for one in found]
 
     return retry(read)
+
+
+def in_turn(items: Iterable[T], most: int = 1000) -> Iterator[list[T]]:
+    """Yield items in order, in lists of at most `most`."""
+    left = iter(items)
+    while part := list(islice(left, most)):
+        yield part
 
 
 def packed(items: Iterable[T], size: Callable[[T], int], room: int, most: int) -> Iterator[list[T]]:

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from bson import Int64
 
@@ -26,7 +25,7 @@ from dedup_job.mongo.bson.ledger_rows import dropped_digest
 from dedup_job.mongo.bson.rows import groups_in, run_of
 from dedup_job.mongo.change_stream import in_parts
 from dedup_job.mongo.pending_ids import Unit, once
-from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.state.pieces import fits_in_piece
@@ -35,9 +34,8 @@ from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
 
 log = logging.getLogger("dedup")
-T = TypeVar("T")
 CHANGED, DELETED = "changed", "deleted"
-_AT_ONCE, _GROUPS = 1000, 20_000  # documents looked at; groups that one walk of the ledger finds
+_GROUPS = 20_000  # that one walk of the ledger finds
 _MOST = 100_000  # documents of a unit: more take too long for a transaction
 _SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
 _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
@@ -118,7 +116,7 @@ class Refresher:
         plan.asked = once(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
             self._ours = {run["_id"] for run in target.checked_runs() if run["query"] == query}
-        for keys in _in_turn(plan.asked):
+        for keys in in_turn(plan.asked):
             self._look_at(keys, plan)
         self._make_units(plan)
         self._check_share(plan)
@@ -130,7 +128,7 @@ class Refresher:
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Let leave what nothing is decided for; return its keys. The run has begun."""
-        for part in _in_turn(self._plan.alone):
+        for part in in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
         self.target.guard.begin(checkpoint)
         return {*self._plan.alone}
@@ -152,7 +150,6 @@ class Refresher:
         self.source.decide_again((), stays)
 
     def _look_at(self, keys: Sequence[bytes], plan: Plan) -> None:
-        """Enter some documents where they are out of date."""
         target, now = self.target, self.source.documents(keys)
         copies = target.copies(keys)
         kept = dict(zip(copies.keys.list(), copies.texts.texts(), strict=True))
@@ -194,7 +191,6 @@ class Refresher:
         return {key for key, is_alike in zip(given, alike, strict=True) if is_alike}
 
     def _make_units(self, plan: Plan) -> None:
-        """Make units of what leaves, with the copies of each group."""
         removes, copies = self.on_delete is OnDelete.REMOVE, self._copies(plan)
         grouped = set[bytes]()
         for head, group in [*plan.heads.items()]:
@@ -205,7 +201,14 @@ class Refresher:
             keys = _ordered([copy.key for copy in there] + ([] if is_gone else [head]))
             is_whole = all(copy.is_ours for copy in [*there, *others])
             if len(keys) > _MOST:
-                log.warning("%s", _too_many(head, len(keys)))
+                said = Message(
+                    "_id {id} and its copies, {number:,} documents, stay as they were decided: at "
+                    "most {most:,} are decided again in one commit.",
+                    id=shown(head),
+                    number=len(keys),
+                    most=_MOST,
+                )
+                log.warning("%s", said)
             if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue
@@ -226,9 +229,9 @@ class Refresher:
         """Return the rows of the ledger in the groups of what leaves the target."""
         copies = defaultdict[int, list[_Copy]](list)
         asked = {comparable(key): key for key in plan.rows}
-        for groups in _in_turn(plan.heads.values(), _GROUPS):
+        for groups in in_turn(plan.heads.values(), _GROUPS):
             only = {"group": {"$in": [*map(Int64, groups)]}}
-            for rows in _in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
+            for rows in in_turn(look_up(self.target.ledger, only, _ROW, self.target.retry)):
                 keys = [asked.get(comparable(row.key), row.key) for row in rows]
                 now = self.source.documents(keys)
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
@@ -285,7 +288,6 @@ class Refresher:
         return {row.key: bson_edit.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        """Return the cleaned texts of those documents that have one."""
         contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
         cleaned = zip(contents, self.clean_all([*contents.values()]), strict=True)
         return {key: text for key, text in cleaned if text}
@@ -302,7 +304,6 @@ class Refresher:
         return found
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
-        """Tell whether a run with the same query decided a document."""
         return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
@@ -310,7 +311,7 @@ class Refresher:
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):
-            for rows in _in_turn(page):
+            for rows in in_turn(page):
                 changed |= self._others({row.key: source.read(row) for row in rows})
         for collection in target.decided:
             for page in pages(majority(collection), ID_PAGE, None, {"_id": 1}, target.retry):
@@ -319,7 +320,6 @@ class Refresher:
         return {CHANGED: changed, DELETED: deleted}
 
     def _others(self, documents: Mapping[bytes, Document]) -> set[bytes]:
-        """Return those that were decided with another text."""
         texts, keys = self._texts(documents), [*documents]
         kept, rows = self.target.texts(keys), self._rows(keys)
         rows = {key: row for key, row in rows.items() if row["reason"] != "too_large"}
@@ -334,23 +334,5 @@ def _is_same(row: Row, text: str | None) -> bool:
     return text is not None and row["digest"] == dropped_digest(text)
 
 
-def _too_many(head: bytes, number: int) -> Message:
-    return Message(
-        "_id {id} and its copies, {number:,} documents, stay as they were decided: at most "
-        "{most:,} are decided again in one commit.",
-        id=shown(head),
-        number=number,
-        most=_MOST,
-    )
-
-
 def _ordered(keys: Iterable[bytes]) -> list[bytes]:
-    """Return ids in the order of `_id`, where that is known."""
     return [key for part in in_parts({*keys}) for key in part]
-
-
-def _in_turn(all_: Iterable[T], count: int = _AT_ONCE) -> Iterator[list[T]]:
-    """Yield so many at a time."""
-    left = iter(all_)
-    while part := list(islice(left, count)):
-        yield part

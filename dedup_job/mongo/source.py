@@ -39,6 +39,7 @@ from dedup_job.mongo.reading import (
     are_empty,
     fetch,
     found_texts,
+    in_turn,
     pages,
     some,
     some_in_columns,
@@ -69,7 +70,6 @@ class Source(PendingIds):
         decided: Sequence[AnyCollection] = (),
         page: PageSize = _PAGE,
     ) -> None:
-        """Take the collection, what passes over documents, and the size of a page."""
         super().__init__(collection, settings, retry, decided)
         self._most = longest_before(settings.max_chars)
         self._page = page
@@ -142,7 +142,6 @@ class Source(PendingIds):
             )
 
     def _first_with(self, path: Sequence[str]) -> bytes | None:
-        """Return a raw document with a field, None where the server finds none before long."""
         query = {"$and": [self.query, {".".join(path): {"$exists": True}}]}
         with suppress(ExecutionTimeout):
             found = self.collection.find_one(query, max_time_ms=1000 * _LOOK_SECONDS)
@@ -260,10 +259,9 @@ class Source(PendingIds):
         yield from map(self.documents_of, self._fetched(keys, self.query))
 
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
-        for start in range(0, len(keys), self._page.documents):
-            some = keys[start : start + self._page.documents]
+        for part in in_turn(keys, self._page.documents):
             yield from fetch(
-                self.collection, some, self._page, self._retry, self._fields.one, query
+                self.collection, part, self._page, self._retry, self._fields.one, query
             )
 
     def documents_of(self, page: RawPage) -> Documents:
@@ -322,7 +320,6 @@ class Source(PendingIds):
 
 
 def _leads(decoded: Mapping[str, Any], path: Sequence[str]) -> bool:
-    """Tell whether a path leads to a field, whatever that holds."""
     value: Any = decoded
     for name in path:
         if not isinstance(value, Mapping) or name not in value:

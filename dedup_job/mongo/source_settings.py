@@ -118,7 +118,6 @@ class SourceSettings(BaseModel):
 
 
 def _overlap(fields: Sequence[str]) -> Message | None:
-    """Say which fields are named twice, or lie within each other; None where none do."""
     for one, other in combinations(sorted(fields), 2):
         if one == other:
             return Message("the field {one!r} is named twice; name it once", one=one)

@@ -170,13 +170,8 @@ class Target(TargetReader):
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
         nothing of the batch is written.
         """
-        self.commit(batch, decisions, report.checkpoint)
-        if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
-            self.retry(lambda: self.write_run_row(report))
-
-    def commit(self, batch: Batch, decisions: Decisions, checkpoint: Checkpoint) -> None:
-        """Commit a batch with its checkpoint; the row of its run is written apart."""
-        documents, run = batch.documents, checkpoint.run
+        documents, checkpoint = batch.documents, report.checkpoint
+        run = checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
         out = leaving(self, run, documents.former, replaced)
@@ -197,6 +192,8 @@ class Target(TargetReader):
             self.guard.explain(e)
             raise
         self.guard.rows_left(sum(len(piece.rows) for piece in out.earlier))
+        if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
+            self.retry(lambda: self.write_run_row(report))
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
         """Let decided documents leave that the source deleted, and nothing depends on."""
@@ -312,7 +309,6 @@ class Target(TargetReader):
         self._row_written = time.monotonic()
 
     def _own_row(self, run: int) -> dict[str, Any]:
-        """Return a filter for the row of a run that no later holder of the lease has written."""
         return {"_id": run, "token": {"$not": {"$gt": self.state.token}}}
 
     def _close_run_row(self, checkpoint: Checkpoint) -> None:

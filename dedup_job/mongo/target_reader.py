@@ -97,7 +97,6 @@ class TargetReader:
         source: Namespace,
         retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        """Take where everything lies, and what repeats what the database does not answer."""
         # other servers may answer for the source alone: of the target they may know too little
         database = client.get_database(namespace.database, read_preference=ReadPreference.PRIMARY)
 
@@ -121,19 +120,9 @@ class TargetReader:
         return self.documents.full_name
 
     @property
-    def hosts(self) -> list[str]:
-        """The names of the servers."""
-        return [host for host, _ in self.documents.database.client.nodes]
-
-    @property
     def decided(self) -> list[AnyCollection]:
         """Collections that hold the decided ids."""
         return [self.documents, self.ledger]
-
-    @property
-    def is_new(self) -> bool:
-        """Tell whether no run has written to this target yet."""
-        return self.state.read() is None
 
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
@@ -142,10 +131,6 @@ class TargetReader:
             return None
         own = uuid.UUID(state["id"]).hex  # it names a file, so nothing else will do
         return Version(own, state["generation"])
-
-    def run(self, number: int) -> dict[str, Any] | None:
-        """Return the row of a run; None if there is none."""
-        return self.last_run({"_id": number})
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
         """Return those of some ids, in any order, that a collection holds now."""
@@ -230,7 +215,18 @@ class TargetReader:
             strange += others[: _NAMED - len(strange)]
             yield page
         if count:
-            raise StateMismatch(self._not_ours(count, strange))
+            more = ", ..." if count > len(strange) else ""
+            raise StateMismatch(
+                Message(
+                    "the target {target} holds {count:,} documents that dedup did not write or "
+                    "that someone changed: they lack their text or fingerprint, or it is of "
+                    "another type. _id {ids}. Remove them from the target or put them back as they "
+                    "were, or name another --target.",
+                    target=self.name,
+                    count=count,
+                    ids=", ".join(map(shown, strange)) + more,
+                )
+            )
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
         """Return the stored fingerprints of some documents, by key."""
@@ -366,16 +362,3 @@ class TargetReader:
                         count=count,
                     )
                 )
-
-    def _not_ours(self, count: int, keys: Sequence[bytes]) -> Message:
-        names = ", ".join(map(shown, keys))
-        more = ", ..." if count > len(keys) else ""
-        return Message(
-            "the target {target} holds {count:,} documents that dedup did not write or that "
-            "someone changed: they lack their text or fingerprint, or it is of another type. _id "
-            "{ids}. Remove them from the target or put them back as they were, or name another "
-            "--target.",
-            target=self.name,
-            count=count,
-            ids=f"{names}{more}",
-        )

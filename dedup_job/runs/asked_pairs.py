@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from dedup_job.messages import Message
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.share import Share
 
@@ -12,9 +13,9 @@ from dedup_job.runs.share import Share
 class Label(StrEnum):
     """Whether a person would keep only one of two documents."""
 
-    SAME = "same"
-    DIFFERENT = "different"
-    UNSURE = "unsure"
+    SAME = Message("same")
+    DIFFERENT = Message("different")
+    UNSURE = Message("unsure")
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,6 @@ class Tally:
     """Counts what is examined and found while a target is walked."""
 
     def __init__(self, show: Callable[[bytes], str]) -> None:
-        """Take what makes an id of a key readable."""
         self._show = show
         self._all = {check: Finding(check) for check in Check}
 

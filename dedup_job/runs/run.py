@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -49,10 +49,6 @@ class Checkpoint:
     seconds: float = 0.0
     last_id: Any = None
     finished: bool = False
-
-    def advanced(self, counts: Counts, seconds: float, last_id: Any) -> Checkpoint:
-        """Return the checkpoint after one more batch."""
-        return replace(self, counts=counts, seconds=seconds, last_id=last_id)
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain values, as the state holds them."""

@@ -67,7 +67,6 @@ class Holder:
     alive: bool | None
 
     def __str__(self) -> Message:
-        """Say who it is, as a part of a sentence."""
         return Message(
             "process {pid} on {host}, since {since}",
             pid=self.pid,
@@ -264,7 +263,6 @@ class TargetStatus:
 
 
 def _span(seconds: float) -> Message:
-    """Return a time as a person says it, in its two greatest units."""
     left, parts = max(int(seconds), 0), list[Message]()
     for words, size in _UNITS:
         number, left = divmod(left, size)

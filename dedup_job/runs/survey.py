@@ -211,7 +211,6 @@ def _by_turns(*some: Sequence[_Some]) -> list[_Some]:
 
 
 def _kinds(one: DecidedDocument) -> set[tuple[Stratum, str]]:
-    """Return all that a pair is an example of."""
     if one.decision == KEPT:
         return {(Stratum.KEPT_APART, one.reason)}
     differences = {(Stratum.CLASS, each.kind) for each in one.pair.differences}
@@ -221,7 +220,6 @@ def _kinds(one: DecidedDocument) -> set[tuple[Stratum, str]]:
 def _by(
     pairs: Sequence[DecidedDocument], names_of: Callable[[DecidedDocument], Iterable[str]]
 ) -> dict[str, list[DecidedDocument]]:
-    """Return the first pairs of each name."""
     found: dict[str, list[DecidedDocument]] = {}
     for one in pairs:
         for name in dict.fromkeys(names_of(one)):

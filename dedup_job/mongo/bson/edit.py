@@ -111,7 +111,6 @@ class RawPage(Sequence[RawDocument]):
         )
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.text_at)
 
     def __iter__(self) -> Iterator[RawDocument]:
@@ -376,7 +375,6 @@ def string_field(path: Sequence[str], text: str) -> bytes:
 
 
 def _string(text: str) -> bytes:
-    """Return the raw value of a string."""
     value = text.encode()
     return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
 

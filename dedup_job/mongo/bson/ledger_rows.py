@@ -69,7 +69,6 @@ class LedgerRows:
     """Writes the rows of the ledger."""
 
     def __init__(self, storing: Storing) -> None:
-        """Take what is stored of a document."""
         self.stores = storing is Storing.WHOLE
 
     def encode(
@@ -124,7 +123,6 @@ def stored_in(row: bytes) -> bytes | None:
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields that say what a document is a duplicate of, in parts."""
     n, outcomes = len(rows), decisions.outcomes[rows]
     same = (outcomes == EXACT) | (outcomes == NEAR)
     similarities, likely = decisions.similarities[rows], decisions.probabilities[rows]
@@ -145,7 +143,6 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
 
 
 def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
-    """Return the fields that many rows share, and what only some have, in parts."""
     kinds, codes = np.unique(
         np.stack([decisions.outcomes[rows], decisions.channels[rows]]), axis=1, return_inverse=True
     )
@@ -162,7 +159,6 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
 
 
 def _more(decisions: Decisions, row: int) -> bytes:
-    """Return what only some rows have."""
     values: dict[str, Any] = {}
     if differences := decisions.differences.get(row):
         values["differences"] = [one.as_row() for one in differences]
@@ -181,7 +177,6 @@ def _more(decisions: Decisions, row: int) -> bytes:
 def _digests(
     documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
 ) -> list[BytesColumn]:
-    """Return the fields of the digests of dropped texts, in parts."""
     same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
     parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
@@ -189,7 +184,6 @@ def _digests(
 
 
 def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of the groups of duplicates, in parts; nothing of those elsewhere."""
     same = np.isin(decisions.outcomes[rows], (EXACT, NEAR)) & (decisions.groups[rows] != 0)
     groups = elements_of(decisions.groups[rows]).where(same)
     return [repeated(b"\x12group\0", len(rows)).where(same), groups]

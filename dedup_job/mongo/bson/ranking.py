@@ -58,7 +58,6 @@ class Rule(NamedTuple):
     values: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Return it as it is written."""
         field = f":{'.'.join(self.path)}" if self.path else ""
         return f"{self.by}{field}" + (f"={','.join(self.values)}" if self.values else "")
 
@@ -174,7 +173,6 @@ _BY: dict[By, Callable[[Rule, bytes], bytes]] = {
 
 
 def _found(raw: bytes, path: Sequence[str]) -> Element | None:
-    """Return the field of a path, None where there is none."""
     start, end = 0, None
     element = None
     for name in path:

@@ -111,11 +111,6 @@ def signed(fingerprint: int) -> Int64:
     return Int64(fingerprint - (1 << 64) if fingerprint >> 63 else fingerprint)
 
 
-def unsigned(stored: int) -> int:
-    """Return a stored fingerprint as the uint64 that it stands for."""
-    return stored & 0xFFFF_FFFF_FFFF_FFFF
-
-
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What dedup adds to a kept document: fingerprint (uint64) and run, 0 if not recorded.
@@ -203,7 +198,6 @@ class KeptRows:
         return raw[4:-1]
 
     def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
-        """Return the fields of the texts as they are stored."""
         odd = (documents.text_at[rows] == 0) | self._source.several
         own = {
             place: self._alone(documents, row)
@@ -224,13 +218,11 @@ class KeptRows:
         return [*(part.spread(places, n) for part in columns), assembly.some(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
-        """Return the fields of the texts of one document as they are stored."""
         texts = iter(self._stored_of(documents, row))
         found = bson_edit.decoded(documents.raw.at(row))
         return bson_edit.fields(self._source.alone(found, texts, self.texts))
 
     def _stored_of(self, documents: Documents, row: int) -> list[str]:
-        """Return the texts of one document as they are stored, a part each."""
         if documents.marked is not None and not self._original:
             return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
         document = documents[row]
@@ -248,7 +240,6 @@ class KeptRows:
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
-        """Return the fields that dedup adds to kept documents."""
         n, prints = len(rows), elements_of(decisions.fingerprints[rows])
         if self._form is Form.CLASSIC:
             return [*assembly.renamed(keys, "old_id"), repeated(b"\x12hash_value\0", n), prints]
@@ -341,16 +332,14 @@ class KeptRows:
         else:
             own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
             value, run = own.get("hash_value"), 0
-        return Mark(unsigned(value), run, own) if _is_int(value) and _is_int(run) else None
+        return Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
 
 
 def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
-    """Return the texts of some documents that have one."""
     return documents.texts.take(np.searchsorted(documents.rows, rows))
 
 
 def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields that say what kept documents are no duplicates of, where they do."""
     keys, n = decisions.of.take(rows), len(rows)
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
@@ -369,14 +358,12 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of the groups that some kept documents are in and did not found."""
     groups = decisions.groups[rows]
     other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
     return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
 
 
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
-    """Return by place among some rows the fields that name what is gone."""
     if not decisions.missing:
         return {}
     missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())

@@ -68,7 +68,6 @@ class Checker:
         return int(state["generation"])
 
     def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
-        """Return what a process that was killed has left."""
         half = {*map(bson_edit.stored, state.get("intent") or ())}
         if (first := state.get("intent_piece")) is not None:
             pieces = RunPieces(self.target.runs, state["checkpoint"]["run"], self.target.retry)
@@ -92,7 +91,7 @@ class Checker:
                     "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
                     "of it. Check again when it is done.",
                     target=self.target.name,
-                    who=holder(lease) if lease else Message("another process"),
+                    who=str(holder(lease)) if lease else Message("another process"),
                 )
             )
 
@@ -125,7 +124,6 @@ class Checker:
                 self._find_gone(collection, is_whole=is_whole)
 
     def _find_gone(self, collection: AnyCollection, *, is_whole: bool) -> None:
-        """Find what the source does not hold, and what of this is in the ledger as well."""
         target = self.target
         name = collection.full_name
         self.progress.stage(Message("looking for what only {name} holds", name=name))
@@ -183,7 +181,6 @@ class Checker:
     def _drawn(
         self, collection: AnyCollection, sample: int | None
     ) -> Iterator[Sequence[RawDocument]]:
-        """Yield whole documents, all or some at random."""
         if sample is None:
             yield from self._pages(collection, ROWS, {})
         elif sample:

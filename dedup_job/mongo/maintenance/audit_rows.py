@@ -217,7 +217,6 @@ def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
 
 
 def _marks(on: Audited, run: int, known: Sequence[_Kept]) -> list[bytes]:
-    """Return the fields that dedup adds to some documents, as documents of their own."""
     pairs = [one.nearest or Pair(b"", 0, None, ()) for one in known]
     prints = np.array([one.fingerprint for one in known], dtype=np.uint64)
     made = _decisions(prints, pairs, [one.group for one in known])
@@ -323,7 +322,6 @@ def _ledger_row(raw: RawDocument, source: Source) -> _Row:
 
 
 def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
-    """Find rows with another reason than that of the document."""
     # what was quarantined waits for a person, who may raise the limit
     apart, since = list[bytes](), list[bytes]()
     for row in rows:
@@ -404,7 +402,6 @@ def _near(said: float | None, now: float | None) -> Any:
 
 
 def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
-    """Return rows of one run as the ledger would hold them, but for digests and documents."""
     none = Pair(b"", 0, None, ())
     pairs = [row.said.pair if isinstance(row.said, Duplicate) else none for row in known]
     made = _decisions(np.zeros(len(known), dtype=np.uint64), pairs, [row.group for row in known])
@@ -423,7 +420,6 @@ def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
 
 
 def _decisions(prints: Any, pairs: Sequence[Pair], groups: Sequence[int]) -> Decisions:
-    """Return decisions to keep documents, beside the pairs that are given."""
     elsewhere = [place_of(pair.of) if pair.of else "" for pair in pairs]
     places = ("", *dict.fromkeys(filter(None, elsewhere)))
     names = Names(NAMES.kinds, NAMES.richer, places)
@@ -459,7 +455,6 @@ def _encoded(known: Sequence[Any], encode: Callable[[int, Sequence[Any]], list[b
 
 
 def _unlike(key: bytes, stored: bytes, expected: bytes) -> Message | None:
-    """Say what of a row differs; None where nothing does."""
     if stored == expected:
         return None
     if not expected:

@@ -16,13 +16,12 @@ from dedup_job.documents import Pair
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.connection import LABELS, AnyCollection
-from dedup_job.mongo.reading import ID_PAGE, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, in_turn, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.decided import DecidedDocument
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-_WRITE = 1000  # labels in a command
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +57,7 @@ class LabelStore:
 
     def put(self, rows: Sequence[LabelRow]) -> None:
         """Write labels; each takes the place of a former one of the same pair and name."""
-        for start in range(0, len(rows), _WRITE):
-            writes = [_replacing(row) for row in rows[start : start + _WRITE]]
+        for writes in in_turn(map(_replacing, rows)):
             self._target.retry(partial(self._collection.bulk_write, writes))
 
 

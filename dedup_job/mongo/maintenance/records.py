@@ -13,6 +13,7 @@ from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, comparable
 from dedup_job.mongo.bson.extended_json import readings, shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT, stored_in
+from dedup_job.mongo.bson.rows import MARK
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.reading import PageSize, fetch, in_commands, look_up, majority, some
 from dedup_job.mongo.source import Source
@@ -161,23 +162,6 @@ def texts_of_dropped(
     return dict(zip(found, clean_all([*found.values()]), strict=True))
 
 
-def texts_of_originals(
-    target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
-) -> dict[bytes, str]:
-    """Return the same of documents that are kept, or were until a better copy came."""
-    found = target.texts(keys)
-    gone = [key for key in keys if key not in found and not bson_edit.place_of(key)]
-    if target.form.ranking is None or not gone:
-        return found
-    return found | texts_of_dropped(target, clean_all, gone)
-
-
-def object_at(raw: bytes, name: str) -> dict[str, Any]:
-    """Return the object that a field of a document holds, an empty one where it is malformed."""
-    found = bson.decode(raw, bson_edit.LENIENT).get(name)
-    return found if isinstance(found, dict) else {}
-
-
 @dataclass(frozen=True, slots=True)
 class PairReader:
     """Reads what was decided of documents; name: how their ids are written."""
@@ -231,7 +215,8 @@ class PairReader:
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
         """Return kept documents; refused: each with the one that it was nearly joined with."""
-        marks = [object_at(row.raw, "dedup") for row in rows]
+        found = [bson.decode(row.raw, bson_edit.LENIENT).get(MARK) for row in rows]
+        marks = [one if isinstance(one, dict) else {} for one in found]
         apart = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
         if not refused:
             apart = [{}] * len(rows)
@@ -258,8 +243,13 @@ class PairReader:
         ]
 
     def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
+        """Return texts of documents that are kept, or were until a better copy came."""
         named = [*dict.fromkeys(filter(None, of))]
-        return texts_of_originals(self.target, self.clean_all, named)
+        found = self.target.texts(named)
+        gone = [key for key in named if key not in found and not bson_edit.place_of(key)]
+        if self.target.form.ranking is None or not gone:
+            return found
+        return found | texts_of_dropped(self.target, self.clean_all, gone)
 
     def named(
         self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any
@@ -276,12 +266,10 @@ def number(value: object) -> float | None:
 
 
 def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
-    """Return the key of the kept document that a duplicate's row names, else nothing."""
     return bson_edit.named_key(raw) if row.get("decision") == "duplicate" else b""
 
 
 def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:
-    """Return the pair that a row of the ledger says was compared."""
     distance = row.get("distance")
     return Pair(
         of,

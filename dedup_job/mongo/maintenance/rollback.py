@@ -30,7 +30,7 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     shorten,
     take_back,
 )
-from dedup_job.mongo.reading import ID_PAGE, in_commands, look_up, majority, pages, some
+from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.retry import refused_writes
 from dedup_job.mongo.state.document import next_run
@@ -73,7 +73,10 @@ def planned(target: TargetReader, run: int) -> Undone:
     begun = state.get("undo") == run
     if not begun:
         target.retry(lambda: _check_last(target, run))
-    row, checkpoint = target.retry(lambda: target.run(run)) or {}, state.get("checkpoint") or {}
+    row, checkpoint = (
+        target.retry(lambda: target.last_run({"_id": run})) or {},
+        state.get("checkpoint") or {},
+    )
     status = str(row.get("status"))
     if status in BY_HAND:
         return Undone(target.name, run, 0, row["documents"], by_hand=status)
@@ -93,7 +96,7 @@ def undo(target: Target, run: int, progress: Progress) -> Undone:
     progress.stage(Message("taking the lease"))
     pending = (target.retry(target.state.read) or {}).get("undo")
     with target.hold():  # which finishes an undo that was cut off
-        row = target.retry(lambda: target.run(run)) or {}
+        row = target.retry(lambda: target.last_run({"_id": run})) or {}
         if pending == run and row.get("status") == _UNDONE:
             return Undone(target.name, run, left=row.get("left", 0))
         target.retry(lambda: _check_last(target, run))
@@ -138,7 +141,6 @@ def _check_last(target: TargetReader, run: int) -> None:
 
 
 def _last(target: TargetReader, number: int, status: str) -> Message:
-    """Say which run, or what a person did, is the last."""
     values = {"target": target.name, "number": number, "status": Message(status)}
     values["undo"] = command_line("undo", number, "--target", target.name)
     if status not in BY_HAND:
@@ -147,7 +149,6 @@ def _last(target: TargetReader, number: int, status: str) -> Message:
 
 
 def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
-    """Raise UsageError where the target's copy of a restored document is the only one."""
     for rows in former_rows(target, entry):
         for row in only_copies(target, rows):
             raise UsageError(
@@ -161,7 +162,7 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
 
 def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
     """Take back what the state names; of what a person did only a piece that is half written."""
-    row = target.retry(lambda: target.run(run))
+    row = target.retry(lambda: target.last_run({"_id": run}))
     if row is None:  # cut off before anything was written
         no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
         target.retry(lambda: target.state.update(no_entry))
@@ -292,8 +293,7 @@ def _delete(
     projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
     for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
         own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
-        for start in range(0, len(own), WRITE):
-            some_own = own[start : start + WRITE]
+        for some_own in in_turn(own, WRITE):
             there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
             keys = [key for key in some_own if key in there]
             left += len(some_own) - len(keys)
@@ -311,7 +311,6 @@ def _mark(target: Target, run: int, session: ClientSession | None, **more: int) 
 
 
 def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
-    """Return the checkpoint of the last run before this one that still counts."""
     not_these = {"$nin": [_UNDONE, *BY_HAND]}
     row = target.last_run({"_id": {"$lt": run}, "status": not_these})
     if row is None:

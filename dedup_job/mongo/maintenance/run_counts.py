@@ -101,7 +101,6 @@ def _kind_of(row: RawDocument) -> str:
 
 
 def _counted(target: TargetReader) -> ByRun:
-    """Return the numbers that there are, counted by the server."""
     kept: Any = {"run": "$dedup.run"} if target.rows.has_runs else {"run": None}
     by = {"run": "$run", "decision": "$decision", "reason": "$reason"}
     there = ByRun()
@@ -134,7 +133,6 @@ def held_counts(target: TargetReader) -> Counts:
 def _grouped(
     target: TargetReader, collection: AnyCollection, by: Mapping[str, Any]
 ) -> Iterator[tuple[Any, int]]:
-    """Yield groups of documents by values, and their sizes."""
     steps = [{"$group": {"_id": by, "n": {"$sum": 1}}}]
     read = majority(collection).aggregate
     for one in target.retry(lambda: list(read(steps, allowDiskUse=True))):

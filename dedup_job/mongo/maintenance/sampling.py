@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -24,7 +23,7 @@ from dedup_job.mongo.bson.extended_json import shown, unmistakable
 from dedup_job.mongo.bson.ledger_rows import DOCUMENT
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.maintenance.records import PairReader, number
-from dedup_job.mongo.reading import PageSize, look_up, majority, pages, some
+from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
@@ -256,25 +255,26 @@ class Sampler:
             {"$sort": {"n": -1, "_id": 1}},
             *([] if limit is None else [{"$limit": limit}]),
         ]
-        batch: dict[str, Any] = {
-            "allowDiskUse": True,
-            "batchSize": size.documents,
-        }  # else one of 16 MiB
-        found = majority(self.target.ledger).aggregate(steps, **batch)
-        while page := list(islice(found, size.documents)):
-            yield self._heads(page) if replaced else [*map(_counted, page)]
+        found = majority(self.target.ledger).aggregate(
+            steps,
+            allowDiskUse=True,
+            batchSize=size.documents,  # else one of 16 MiB
+        )
+        for page in in_turn(found, size.documents):
+            own = (bson_edit.id_element(bytes(one.raw)) for one in page)
+            keys = self._heads(page) if replaced else own
+            yield [(key, int(one["n"])) for key, one in zip(keys, page, strict=True)]
 
     @property
     def _group(self) -> Mapping[str, Any]:
         replaced = self.target.form.ranking is not None
         return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
 
-    def _heads(self, page: Sequence[RawBSONDocument]) -> list[tuple[bytes, int]]:
+    def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
         """Return the kept copy of each group; other copies of it gave way."""
         of = [[bson_edit.fields({"_id": id_}) for id_ in one["of"]] for one in page]
         there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
-        heads = (next((key for key in keys if key in there), keys[0]) for keys in of)
-        return [(key, int(one["n"])) for key, one in zip(heads, page, strict=True)]
+        return (next((key for key in keys if key in there), keys[0]) for keys in of)
 
     def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
         reader = self._reader
@@ -288,10 +288,6 @@ class Sampler:
     def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
         collection = majority(self._collection)
         return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
-
-
-def _counted(found: RawBSONDocument) -> tuple[bytes, int]:
-    return bson_edit.id_element(bytes(found.raw)), int(found["n"])
 
 
 _DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn

@@ -17,12 +17,12 @@ from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operati
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.maintenance.rollback import finish_undo
 from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.state import lease as leases
 from dedup_job.mongo.state.document import State
 from dedup_job.mongo.state.fields import BY_HAND, recorded_run, with_checkpoint
+from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
-from dedup_job.runs.run import Run, Status, in_utc
+from dedup_job.runs.run import Run, Status
 from dedup_job.runs.status import Holder, RunState, TargetStatus
 
 _SUFFIX = ".state"
@@ -59,12 +59,8 @@ def open_target(
 
 def lease_of(target: Namespace, state: State, found: Mapping[str, Any]) -> Lease:
     """Return the lease that a target's state names."""
-    holder, now = None, state.now().replace(tzinfo=UTC)
-    if lease := found["lease"]:
-        alive = not leases.is_dead(lease) if leases.is_here(lease) else None
-        since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
-        holder = Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
-    return Lease(str(target), found["token"], holder, now)
+    held = holder(found["lease"]) if found["lease"] else None
+    return Lease(str(target), found["token"], held, state.now().replace(tzinfo=UTC))
 
 
 def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
@@ -72,19 +68,17 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
     state = State(client[name.database][f"{name.collection}{_SUFFIX}"])
     found = state.read()
     if found is None:
-        raise UsageError(_never_written(client, name))
+        there = client[name.database].list_collection_names(authorizedCollections=True)
+        targets = sorted(c.removesuffix(_SUFFIX) for c in there if c.endswith(_SUFFIX))
+        raise UsageError(
+            Message(
+                "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
+                target=name,
+                database=name.database,
+                names=", ".join(targets[:5]) or Message("none"),
+            )
+        )
     return state, found
-
-
-def _never_written(client: Client, name: Namespace) -> Message:
-    found = client[name.database].list_collection_names(authorizedCollections=True)
-    targets = sorted(c.removesuffix(_SUFFIX) for c in found if c.endswith(_SUFFIX))
-    return Message(
-        "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
-        target=name,
-        database=name.database,
-        names=", ".join(targets[:5]) or Message("none"),
-    )
 
 
 _ENDS = (Status.STOPPED, Status.FAILED, Status.DONE, Status.UNDONE)

@@ -21,7 +21,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.extended_json import shown_value
-from dedup_job.mongo.connection import AnyCollection, Client, has_transactions
+from dedup_job.mongo.connection import AnyCollection, Client
 from dedup_job.mongo.reading import look_up
 from dedup_job.mongo.retry import DUPLICATE_KEY, RetryPolicy, refused_writes
 from dedup_job.mongo.state.document import LAST_WORD_SECONDS, AlreadyWritten, State
@@ -87,7 +87,6 @@ def takes_many() -> bool:
 
 
 def _parts(rows: BytesColumn) -> Iterator[tuple[int, int]]:
-    """Yield from which row to which one command goes."""
     ends, first, count = np.cumsum(rows.lengths), 0, len(rows.lengths)
     while first < count:
         before = int(ends[first] - rows.lengths[first])
@@ -122,7 +121,8 @@ class Commits:
     @cached_property
     def whole(self) -> bool:
         """Whether the server has transactions; then no intent is needed."""
-        return has_transactions(self._retry(lambda: self._client.admin.command("hello")))
+        hello = self._retry(lambda: self._client.admin.command("hello"))
+        return "setName" in hello or hello.get("msg") == "isdbgrid"
 
     def commit(self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]) -> None:
         """Do the writes and set values in the state; repeated until the outcome is known.

@@ -101,7 +101,16 @@ class State:
             taken = self._take({"$expr": {"$lt": ["$lease.expires", "$$NOW"]}})
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
-            raise LeaseHeld(_held(self._collection.full_name, now))
+            raise LeaseHeld(
+                Message(
+                    "another run holds the lease {name}: {holder}. Wait until it is done; "
+                    "if it died on another machine, its lease ends {seconds} s after its last "
+                    "sign of life. See `dedup status`.",
+                    name=self._collection.full_name,
+                    holder=str(leases.holder(now)),
+                    seconds=leases.LEASE_SECONDS,
+                )
+            )
         self._token = taken["token"]
         self._renewed = max(self._renewed, sent)
         if self._thread is None:
@@ -212,12 +221,10 @@ class State:
         return None if not lease or leases.is_dead(lease) else lease
 
     def _own(self, generation: int | None = None, **more: Any) -> dict[str, Any]:
-        """Return the filter for the state under this holder's token."""
         at = {} if generation is None else {"generation": generation}
         return {"_id": STATE_ID, "token": self._token, **at, **more}
 
     def _explain(self, generation: int | None) -> NoReturn:
-        """Raise the reason why the state is not as a write expected it."""
         state = self.read() or {}
         if state.get("token") != self._token or generation is None:
             self._lose()
@@ -226,7 +233,6 @@ class State:
         raise Unsettled(Unsettled.why)
 
     def _end_transaction(self, lease: Mapping[str, Any]) -> None:
-        """End the transaction that the holder of a lease left open."""
         if "session" in lease:  # else it is somebody else's writing
             # without the right to it, it ends by itself in a minute
             with suppress(OperationFailure):
@@ -268,14 +274,3 @@ def next_run(state: Mapping[str, Any]) -> int:
     """Return the number after that of all runs, undone ones included."""
     checkpoint = state.get("checkpoint") or {"run": 0}
     return max(int(checkpoint["run"]), int(state.get("last_run", 0))) + 1
-
-
-def _held(name: str, lease: Mapping[str, Any]) -> Message:
-    return Message(
-        "another run holds the lease {name}: {holder}. Wait until it is done; "
-        "if it died on another machine, its lease ends {seconds} s after its last sign of "
-        "life. See `dedup status`.",
-        name=name,
-        holder=leases.holder(lease),
-        seconds=leases.LEASE_SECONDS,
-    )

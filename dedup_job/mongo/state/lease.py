@@ -10,8 +10,8 @@ from typing import Any
 
 import psutil
 
-from dedup_job.messages import Message
-from dedup_job.printing import on_one_line
+from dedup_job.runs.run import in_utc
+from dedup_job.runs.status import Holder
 
 LEASE_SECONDS = 60
 RENEW_SECONDS = 10
@@ -60,15 +60,11 @@ def is_here(lease: Mapping[str, Any]) -> bool:
     return bool(lease.get("machine") == _machine())
 
 
-def holder(lease: Mapping[str, Any]) -> Message:
-    """Return who holds a lease since when, as a part of a sentence."""
-    since = lease.get("since")
-    return Message(
-        "process {pid} on {host}, since {since}",
-        pid=lease.get("pid"),
-        host=on_one_line(str(lease.get("host"))),
-        since=f"{since:%Y-%m-%d %H:%M:%S} UTC" if since else Message("just now"),
-    )
+def holder(lease: Mapping[str, Any]) -> Holder:
+    """Return who holds a lease since when."""
+    alive = not is_dead(lease) if is_here(lease) else None
+    since, expires = in_utc(lease.get("since")), in_utc(lease.get("expires"))
+    return Holder(str(lease.get("host")), lease.get("pid", 0), since, expires, alive)
 
 
 def _boot() -> float:
@@ -82,7 +78,6 @@ def _boot() -> float:
 
 
 def _machine() -> str:
-    """Return what tells whether a process number means the same here."""
     parts = [platform.node()]
     for place in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         path = Path(place)

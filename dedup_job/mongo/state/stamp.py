@@ -56,23 +56,17 @@ def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -
         )
     lines = [_line(name, *pair) for name, pair in differing.items()]
     former = {name: then for name, (then, _) in differing.items() if name != "rules"}
-    return joined([joined([_mixes(target), *lines], "\n  "), _choose(former)], "\n")
-
-
-def _mixes(target: str) -> Message:
-    return Message(
+    written = [f"{n} = {json.dumps(then)}" for n, then in former.items() if _is_written(then)]
+    mixes = Message(
         "the target {target} was made with other settings, and a target cannot mix settings:",
         target=target,
     )
-
-
-def _choose(former: Mapping[str, Any]) -> Message:
-    written = {name: json.dumps(then) for name, then in former.items() if _is_written(then)}
-    return Message(
+    choose = Message(
         "Run with the former settings, or name another --target for the new ones. In a --config "
         "file: {lines}",
-        lines=", ".join(f"{name} = {then}" for name, then in written.items()) or "-",
+        lines=", ".join(written) or "-",
     )
+    return joined([joined([mixes, *lines], "\n  "), choose], "\n")
 
 
 def _is_written(value: Any) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 import mongomock
 import pytest
 
+from dedup_job.commands import demo
 from dedup_job.demo import make_corpus
-from dedup_job.mongo import demo
 
 URI = "mongodb://localhost:27017"
 
