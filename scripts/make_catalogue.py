@@ -31,7 +31,7 @@ from dedup_job.documents import Reason
 from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment.differences import PLACES, DifferenceKind
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.names import NAMES
+from dedup_job.judgment.judge import NAMES
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import RunState

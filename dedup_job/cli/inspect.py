@@ -15,7 +15,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
-from dedup_job.judgment.guards import why_of
+from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
@@ -237,8 +237,8 @@ def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str
     off = Message("{said} (the judge is off)", said=said)
     yield Message("probability"), said if decision.judges else off
     yield Message("judged as"), label(weighed.kind)
-    for guard in weighed.guards:
-        yield Message("guard {name}", name=guard), Message(why_of(guard))
+    for guard in (one for one in GUARDS if one.name in weighed.guards):
+        yield Message("guard {name}", name=guard.name), Message(guard.why)
     for side, sign in ((Message("for"), 1), (Message("against"), -1)):
         if named := weighed.reasons(sign):
             yield side, joined(named, "; ")

@@ -24,7 +24,7 @@ from dedup_job.decision.weighing import SimilarityThreshold
 from dedup_job.index import KeptIndex
 from dedup_job.index.look_up import meetings
 from dedup_job.judgment import Judge
-from dedup_job.judgment.names import NAMES
+from dedup_job.judgment.judge import NAMES
 
 _AT_ONCE, _CROWDED = 5000, 1000  # texts looked up and compared at once; where many are alike
 _MEETINGS = 4  # pairs a text above which they are many

@@ -15,7 +15,7 @@ from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Found, Weighed
-from dedup_job.judgment.names import NAMES
+from dedup_job.judgment.judge import NAMES
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -84,7 +84,7 @@ class PairRecheck:
         elif few_equal_bits:
             refused_by = "sketch"
         elif not details.joined[0]:
-            refused_by = self._scorer.kind(int(details.refused[0]))
+            refused_by = NAMES.kinds[int(details.refused[0])]
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
@@ -116,7 +116,7 @@ class PairRecheck:
                 pair = Pair(b"", 0, 1.0, (str(Channel.TEXT),))
                 decided.append(Duplicate(Reason.EXACT, short, pair))
             elif not details.joined[i]:
-                decided.append(self._scorer.kind(int(details.refused[i])))
+                decided.append(NAMES.kinds[int(details.refused[i])])
             else:
                 pair = Pair(
                     b"",
@@ -142,7 +142,7 @@ class PairRecheck:
             return []
         details = self._scorer.details(self._pairs(texts, others))
         kinds = [
-            None if joined else self._scorer.kind(code)
+            None if joined else NAMES.kinds[code]
             for joined, code in zip(details.joined.tolist(), details.refused.tolist(), strict=True)
         ]
         likely = map(_known, details.probabilities.tolist())

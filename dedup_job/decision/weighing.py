@@ -9,7 +9,7 @@ from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
 from dedup_job.judgment import Judge, Judged, ReadTexts, Verdicts
-from dedup_job.judgment.names import NAMES, SIMILARITY
+from dedup_job.judgment.judge import NAMES, SIMILARITY
 from dedup_job.judgment.similarity import jaccard
 from dedup_job.native.code_points import TextColumn
 
@@ -96,10 +96,6 @@ class PairScorer:
     def details(self, pairs: TextPairs) -> Verdicts:
         """Return all that is known of c pairs, with their similarities."""
         return self.judge(pairs)._replace(similarities=self.alike(pairs)[0])
-
-    def kind(self, code: int) -> str:
-        """Name what keeps a pair apart by its code."""
-        return NAMES.kinds[code]
 
     def differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
         """Name the first differences of each duplicate and its kept text; none by similarity."""

@@ -19,10 +19,7 @@ from dedup_job.fingerprint.sketch import Form, Sketcher
 from dedup_job.native.code_points import Texts, pack, text_of
 from dedup_job.native.hashing import text_digests, text_hash
 
-_WEIGHTINGS = (
-    Weighting.TFIDF,
-    Weighting.UNIFORM,
-)
+_WEIGHTINGS = tuple(Weighting)
 
 
 class Route(StrEnum):

@@ -269,17 +269,13 @@ class FormTables(NamedTuple):
     word_numbers: NDArray[np.uint32]
     negating: NDArray[np.uint32]
 
-    def compiled(self, lexicon: _core.Lexicon) -> _core.FormTables:
-        """Return them as the core takes them; ValueError or TypeError where they are none."""
-        return _core.FormTables(lexicon, **self._asdict())
-
 
 def form_tables(lexicon: Lexicon) -> _core.FormTables:
     """Return the tables for a lexicon, from the cache or built (about a second)."""
     compiled = lexicon.compiled()
     return kept_arrays(
         cache_file("forms", _digest(lexicon)),
-        lambda arrays: FormTables(*arrays).compiled(compiled),
+        lambda arrays: _core.FormTables(compiled, **FormTables(*arrays)._asdict()),
         lambda: build_tables(compiled, len(lexicon.nodes)),
     )
 
@@ -303,6 +299,8 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
     _set(proper, lexicon, dict.fromkeys(proper_nouns(), 1))
     _set(weights, lexicon, idf())
     sought, plain = sorted(phrases()), pack([plain for plain, _ in folded])
+    known = pack([*words()])
+    flags, numbers = zip(*words().values(), strict=True)
     return FormTables(
         plain.points,
         plain.offsets,
@@ -313,20 +311,12 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
         phrases=(packed := pack(sought)).points,
         phrase_offsets=packed.offsets,
         phrase_kinds=np.array([phrases()[one] for one in sought], np.uint16),
-        **_columns_of(words()),
+        words=known.points,
+        word_offsets=known.offsets,
+        word_flags=np.array(flags, np.uint32),
+        word_numbers=np.array(numbers, np.uint32),
         negating=points_of(negating()),
     )
-
-
-def _columns_of(known: Mapping[str, tuple[int, int]]) -> dict[str, NDArray[Any]]:
-    """Return words with flags and numbers as columns of the tables."""
-    points, offsets = pack([*known])
-    return {
-        "words": points,
-        "word_offsets": offsets,
-        "word_flags": np.array([flags for flags, _ in known.values()], np.uint32),
-        "word_numbers": np.array([number for _, number in known.values()], np.uint32),
-    }
 
 
 def _set(table: NDArray[Any], lexicon: _core.Lexicon, values: Mapping[str, float]) -> None:

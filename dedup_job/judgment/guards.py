@@ -163,8 +163,3 @@ GUARDS: Final = (
     ),
 )
 """In the order of the bits that the core returns."""
-
-
-def why_of(name: str) -> str:
-    """Return what a guard says."""
-    return next(guard.why for guard in GUARDS if guard.name == name)

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
+from dedup_job.columns import Names
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment import relations
-from dedup_job.judgment.differences import PLACES, DifferenceKind, Found, kind_of
+from dedup_job.judgment.differences import PLACES, RICHER, DifferenceKind, Found, kind_of
 from dedup_job.judgment.features import in_words
 from dedup_job.judgment.form_tables import form_tables
 from dedup_job.judgment.guards import GUARDS
@@ -29,6 +30,10 @@ UNLIKELY: Final = "unlikely"
 """What keeps a pair apart that no guard does: the model finds the same unlikely."""
 APART: Final = (*(guard.name for guard in GUARDS), UNLIKELY)
 """What keeps a pair apart, by code: guards, then the model."""
+SIMILARITY: Final = "similarity"
+"""What keeps texts apart that are not alike enough."""
+NAMES: Final = Names((*APART, SIMILARITY), RICHER)
+"""What keeps a pair apart by its code, and what a text has more by its bit."""
 
 _NAMED, _LEAST_WEIGHT = 3, 0.1  # features, log odds
 _ROW: Final = np.zeros(1, dtype=np.int64)

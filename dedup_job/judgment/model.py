@@ -133,27 +133,30 @@ def model_of(text: str, path: Path | str) -> Model:
         )
     if document.get("features") != feature_names():
         _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
-    kinds = document.get("kinds")
-    if not isinstance(kinds, dict) or not all(isinstance(kinds.get(k), dict) for k in KINDS):
-        _refuse(path, Message("it lacks a kind of text of {names}", names=", ".join(KINDS)))
-    off, known = document.get("guards_off", []), [guard.name for guard in GUARDS]
-    if not isinstance(off, list) or not all(name in known for name in off):
-        names = ", ".join(known)
-        _refuse(path, Message("its guards_off are no list of guards: {names}", names=names))
-    return Model(tuple(_kind_of(kinds[name], path) for name in KINDS), tuple(off))
+    known = {guard.name: guard.name for guard in GUARDS}
+    try:
+        kinds = tuple(_kind_of(document["kinds"][name]) for name in KINDS)
+        off = tuple(known[name] for name in document.get("guards_off", []))
+    except (KeyError, TypeError, ValueError, OverflowError):
+        _refuse(path, Message("it is damaged"))
+    return Model(kinds, off)
 
 
-def _kind_of(document: dict[str, Any], path: Path | str) -> KindModel:
-    arrays = _arrays(document, "trees", _NODES, path)
-    arrays |= _arrays(document, "calibration", _CALIBRATION, path)
-    left_out = _arrays(document, "left_out", _LEFT_OUT, path)
+def _kind_of(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
+    trees = _arrays(document["trees"], _NODES) | _arrays(document["calibration"], _CALIBRATION)
+    left_out = _arrays(document["left_out"], _LEFT_OUT)
     for values in left_out.values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
-            _refuse(path, Message("what it left out does not ascend from 0 to 1"))
-    try:
-        return KindModel(_core.Model(**arrays), **left_out)
-    except ValueError as e:
-        _refuse(path, str(e))
+            raise ValueError
+    return KindModel(_core.Model(**trees), **left_out)
+
+
+def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
+    for name, kind in kinds.items():
+        types = (int,) if kind is np.int32 else (int, float)
+        if not all(type(value) in types for value in part[name]):
+            raise ValueError
+    return {name: np.array(part[name], dtype=kind) for name, kind in kinds.items()}
 
 
 def part_of(
@@ -179,23 +182,6 @@ def document_of(
         "kinds": {name: kinds[name] for name in KINDS},
         "guards_off": list(guards_off),
     }
-
-
-def _arrays(
-    document: dict[str, Any], part: str, kinds: Mapping[str, type], path: Path | str
-) -> dict[str, Any]:
-    values = document.get(part)
-    if not isinstance(values, dict) or not all(isinstance(values.get(k), list) for k in kinds):
-        names = ", ".join(kinds)
-        _refuse(path, Message("its {part} lack a list of {names}", part=part, names=names))
-    for name, kind in kinds.items():
-        types = (int,) if kind is np.int32 else (int, float)
-        if not all(type(value) in types for value in values[name]):
-            _refuse(path, Message("{name} holds what is no number", name=f"{part}.{name}"))
-    try:
-        return {name: np.array(values[name], dtype=kind) for name, kind in kinds.items()}
-    except OverflowError:
-        _refuse(path, Message("a number of its {part} is too large", part=part))
 
 
 def _no_number(name: str) -> NoReturn:

@@ -45,7 +45,7 @@ class ListFilter:
     def check(self) -> None:
         """Raise UsageError for what does not exist or does not go together."""
         from dedup_job.judgment import DifferenceKind  # here: --help should not wait for it
-        from dedup_job.judgment.names import NAMES
+        from dedup_job.judgment.judge import NAMES
 
         if self.what not in [*What]:
             raise UsageError(

@@ -63,7 +63,6 @@ public:
 
 private:
     static constexpr std::size_t LEAST_NGRAMS = 16;  // below, one changed character moves too many bits
-    static constexpr std::size_t SORTED_WHOLE = 64;  // above so many a sort is cheaper than insertion
     static constexpr std::uint64_t NOT_A_NODE = std::uint64_t{1} << 63;
 
     void begin(std::size_t most) {
@@ -93,7 +92,7 @@ private:
     double idf_of(Points word, std::int32_t node) const {
         if (std::any_of(word.begin(), word.end(), is_upper)) {
             // stop words are looked up in lower case, weights as written
-            const std::int32_t lower = lexicon_.find_lower(word);
+            const std::int32_t lower = lexicon_.find(word, true);
             if (lower >= 0 && lexicon_.words[lower].idf == STOP_WORD) return STOP_WORD;
         }
         return node >= 0 ? lexicon_.words[node].idf : lexicon_.median;
@@ -134,31 +133,11 @@ private:
         }
         const auto top_k = static_cast<std::size_t>(options_.top_k);
         const std::size_t most = top_k == 0 || chosen_.size() < top_k ? chosen_.size() : top_k;
-        if (most < chosen_.size() || options_.weighting != Weighting::uniform) {
-            if (most > SORTED_WHOLE)
-                std::stable_sort(chosen_.begin(), chosen_.end(),
-                                 [&](std::int32_t a, std::int32_t b) { return weight(a) > weight(b); });
-            else
-                keep_heaviest(most);
-        }
+        if (most < chosen_.size() || options_.weighting != Weighting::uniform)
+            std::ranges::stable_sort(chosen_, std::ranges::greater{}, [&](std::int32_t i) { return weight(i); });
         chosen_.resize(most);
         if (options_.weighting == Weighting::tfidf) return;
         for (const std::int32_t i : chosen_) features_[static_cast<std::size_t>(i)].weight = 1.0;
-    }
-
-    // Brings the heaviest to the front by insertion, stable.
-    void keep_heaviest(std::size_t most) {
-        for (std::size_t i = 0; i < chosen_.size(); i++) {
-            const std::int32_t one = chosen_[i];
-            const double own = weight(one);
-            std::size_t place = i;
-            if (i >= most) {
-                if (most == 0 || own <= weight(chosen_[most - 1])) continue;
-                place = most - 1;
-            }
-            for (; place > 0 && weight(chosen_[place - 1]) < own; place--) chosen_[place] = chosen_[place - 1];
-            chosen_[place] = one;
-        }
     }
 
     // Whether at least half of the letters are of scripts that jieba segments; without branches on

@@ -42,22 +42,15 @@ struct Lexicon {
 
     Class class_of(std::uint32_t point) const { return point < PLANE ? classes[point] : Class::letter; }
 
-    // The node of some characters of the basic plane, or Trie::ABSENT.
-    std::int32_t find(Points word) const {
-        const std::int32_t slot = slot_of(word, [](std::uint32_t point) { return point; });
-        return slot == Trie::ABSENT ? slot : trie[slot].node;
-    }
-
-    // ... with ASCII letters taken in lower case.
-    std::int32_t find_lower(Points word) const {
-        const std::int32_t slot =
-            slot_of(word, [](std::uint32_t point) { return is_upper(point) ? point + ('a' - 'A') : point; });
+    // The node of some characters of the basic plane, or Trie::ABSENT; lower: of ASCII letters in lower case.
+    std::int32_t find(Points word, bool lower = false) const {
+        const std::int32_t slot = slot_of(word, lower);
         return slot == Trie::ABSENT ? slot : trie[slot].node;
     }
 
     // Whether some characters are a word of the dictionary.
     bool holds(Points word) const {
-        const std::int32_t slot = slot_of(word, [](std::uint32_t point) { return point; });
+        const std::int32_t slot = slot_of(word);
         return slot != Trie::ABSENT && trie[slot].probability != NO_WORD;
     }
 
@@ -93,7 +86,8 @@ struct Lexicon {
     }
 
 private:
-    std::int32_t slot_of(Points word, auto as) const {
+    std::int32_t slot_of(Points word, bool lower = false) const {
+        const auto as = [&](std::uint32_t point) { return lower && is_upper(point) ? point + ('a' - 'A') : point; };
         std::int32_t slot = trie.first(as(word[0]));
         for (std::size_t i = 1; i < word.size() && slot != Trie::ABSENT; i++) slot = trie.child(slot, as(word[i]));
         return slot;

@@ -84,10 +84,6 @@ private:
         emit(start, end - start > 1 ? lexicon_.find(text_.subspan(start, end - start)) : Token::SINGLE);
     }
 
-    void emit_singles(std::size_t start, std::size_t end) {
-        for (std::size_t i = start; i < end; i++) emit(i, Token::SINGLE);
-    }
-
     // Emits the words of the best path; single characters on it gather in a run.
     void emit_block(std::size_t start, std::size_t end) {
         const std::size_t size = end - start;
@@ -144,8 +140,10 @@ private:
 
     // Emits the tokens of a run of single characters, as `jieba.finalseg.cut` makes them.
     [[gnu::noinline]] void emit_run(std::size_t start, std::size_t stop) {
-        if (stop - start == 1 || lexicon_.holds(text_.subspan(start, stop - start)))
-            return emit_singles(start, stop);
+        if (stop - start == 1 || lexicon_.holds(text_.subspan(start, stop - start))) {
+            for (std::size_t i = start; i < stop; i++) emit(i, Token::SINGLE);
+            return;
+        }
         for (std::size_t i = start, end; i < stop; i = end) {
             const Class kind = lexicon_.classes[text_[i]];
             end = i + 1;

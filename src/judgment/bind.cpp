@@ -24,10 +24,11 @@ enum Richer : std::uint8_t { IMAGE = 1, ANSWER = 2, EXPLANATION = 4, CHOICE = 8,
 
 bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
 
+std::uint32_t images(const Form& form) {
+    return static_cast<std::uint32_t>(std::ranges::count(form.tokens, Kind::image, &Token::kind));
+}
+
 std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) {
-    const auto images = [](const Form& form) {
-        return std::ranges::count_if(form.tokens, [](const Token& token) { return token.kind == Kind::image; });
-    };
     const auto adds = [&](const Difference& difference) {
         const auto says = [&](std::uint32_t at) { return has_content(one.tokens[at]); };
         return difference.clauses && !difference.moved && !difference.right.size() &&
@@ -42,10 +43,8 @@ std::uint8_t richer(const Form& one, const Form& other, const Alignment& found) 
 // What makes a text the better copy, the first that differs decides: images, choices, an answer, an explanation. Words
 // are not counted: how many there are says more of notation, headings and notes than of content.
 std::array<std::uint32_t, 4> richness(const Form& form) {
-    const auto is_image = [](const Token& token) { return token.kind == Kind::image; };
-    const auto images = static_cast<std::uint32_t>(std::ranges::count_if(form.tokens, is_image));
-    return {images, static_cast<std::uint32_t>(form.choices.size()), form.answer.size() != 0,
-            is_explained(form)};
+    const auto choices = static_cast<std::uint32_t>(form.choices.size());
+    return {images(form), choices, form.answer.size() != 0, is_explained(form)};
 }
 
 // Nothing differs but notation, words without a meaning, and the order of the choices.

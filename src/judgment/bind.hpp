@@ -11,13 +11,11 @@ namespace dedup::judgment {
 
 class TableArrays {
 public:
-    using Text = In<std::uint32_t>;
-    using Offsets = In<std::int64_t>;
-
-    TableArrays(const LexiconArrays& lexicon, Text folded, Offsets folded_offsets, In<std::uint32_t> scripts,
-                In<std::uint8_t> classes, In<std::uint8_t> proper, In<float> weights, Text phrases,
-                Offsets phrase_offsets, In<std::uint16_t> phrase_kinds, Text words, Offsets word_offsets,
-                In<std::uint32_t> word_flags, In<std::uint32_t> word_numbers, Text negating)
+    TableArrays(const LexiconArrays& lexicon, In<std::uint32_t> folded, In<std::int64_t> folded_offsets,
+                In<std::uint32_t> scripts, In<std::uint8_t> classes, In<std::uint8_t> proper, In<float> weights,
+                In<std::uint32_t> phrases, In<std::int64_t> phrase_offsets, In<std::uint16_t> phrase_kinds,
+                In<std::uint32_t> words, In<std::int64_t> word_offsets, In<std::uint32_t> word_flags,
+                In<std::uint32_t> word_numbers, In<std::uint32_t> negating)
         : held_(std::tuple(folded, folded_offsets, scripts, classes, proper, weights, phrases, phrase_offsets,
                            phrase_kinds, negating)) {
         value.lexicon = &lexicon.value;
@@ -29,8 +27,7 @@ public:
         value.phrases = texts_of(phrases, phrase_offsets);
         value.phrase_kinds = view(phrase_kinds);
         value.negating = view(negating);
-        value.index_phrases();
-        value.index_folded();
+        value.index();
         const TextColumn names = texts_of(words, word_offsets);
         const auto flags = view(word_flags), numbers = view(word_numbers);
         value.words.reset(names.size());
@@ -73,7 +70,7 @@ public:
         : model{view(feature),   view(left),  view(right),  view(roots),
                 view(threshold), view(value), view(scores), view(probabilities)},
           held_(std::tuple(feature, left, right, roots, threshold, value, scores, probabilities)) {
-        if (const std::string flaw = model.flaw(std::size(FEATURES)); !flaw.empty()) refuse(flaw);
+        if (!model.is_sound(std::size(FEATURES))) refuse("the model is damaged");
     }
 
     // Scores of rows of features, and their probabilities.

@@ -84,7 +84,7 @@ struct FormTables {
         BEFORE_LABEL = 1 << 7,  // ... and stand behind it
     };
 
-    void index_phrases() {
+    void index() {
         for (std::size_t i = 0; i < phrases.size(); i++) {
             first[phrases[i][0] + 1]++;
             traits[phrases[i][0]] |= phrase_kinds[i];
@@ -113,16 +113,12 @@ struct FormTables {
             if (classes[c] == Class::han) traits[c] |= PLAIN_HAN;
             if (classes[c] == Class::letter) traits[c] |= PLAIN_LETTER;
         }
-    }
-
-    void index_folded() {
         for (std::size_t c = 0; c < PLANE; c++) {
             if (!scripts[c] && folded[c].size() == 1) single[c] = folded[c][0];
         }
     }
 
-    std::uint32_t traits_of(std::uint32_t point) const { return point < PLANE ? traits[point] : 0; }
-    bool has(std::uint32_t point, std::uint32_t some) const { return traits_of(point) & some; }
+    bool has(std::uint32_t point, std::uint32_t some) const { return point < PLANE && traits[point] & some; }
 
     // Where the table has a character, FOLDED if it has not.
     static std::size_t folded_place(std::uint32_t point) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace dedup::judgment {
@@ -18,39 +17,32 @@ struct Model {
 
     static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
 
-    // What is wrong with it, "" where nothing is; only a sound one may be evaluated.
-    std::string flaw(std::size_t features) const {
+    // Whether it may be evaluated: each node leads to later ones, and one node alone to it; there are no cycles then.
+    bool is_sound(std::size_t features) const {
         const std::size_t nodes = feature.size();
-        if (left.size() != nodes || right.size() != nodes || threshold.size() != nodes || value.size() != nodes)
-            return "its arrays of nodes differ in length";
-        if (nodes > MOST_NODES || roots.size() > MOST_NODES)
-            return "it has more than " + std::to_string(MOST_NODES) + " nodes";
-        if (scores.empty() || scores.size() != probabilities.size())
-            return "its calibration has no points, or of unequal number";
-        const auto is_number = [](double x) { return std::isfinite(x); };
+        const auto size = static_cast<std::int32_t>(nodes);
+        for (const std::size_t one : {left.size(), right.size(), threshold.size(), value.size()}) {
+            if (one != nodes) return false;
+        }
+        if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size())
+            return false;
         for (const auto& some : {threshold, value, scores, probabilities}) {
-            if (!std::ranges::all_of(some, is_number)) return "it holds what is no number";
+            if (!std::ranges::all_of(some, [](double x) { return std::isfinite(x); })) return false;
         }
         if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
             probabilities.front() < 0 || probabilities.back() > 1)
-            return "its calibration does not ascend from 0 to 1";
-        const auto size = static_cast<std::int32_t>(nodes);
-        std::vector<std::size_t> depth(nodes, 0), ways(nodes, 0);
+            return false;
+        std::vector<std::size_t> depth(nodes, 0);
         for (std::int32_t i = 0; i < size; i++) {
             if (feature[i] == -1) continue;
-            if (feature[i] < 0 || feature[i] >= static_cast<std::int64_t>(features))
-                return "node " + std::to_string(i) + " asks for a feature that is not there";
+            if (feature[i] < 0 || feature[i] >= static_cast<std::int64_t>(features)) return false;
             for (const std::int32_t next : {left[i], right[i]}) {
-                if (next <= i || next >= size)  // so there are no cycles
-                    return "node " + std::to_string(i) + " leads to no later node";
-                ways[next]++;
-                depth[next] = std::max(depth[next], depth[i] + 1);
-                if (depth[next] > MOST_DEPTH) return "it is deeper than " + std::to_string(MOST_DEPTH);
+                if (next <= i || next >= size || depth[next] > 0) return false;
+                depth[next] = depth[i] + 1;
+                if (depth[next] > MOST_DEPTH) return false;
             }
         }
-        if (std::ranges::any_of(ways, [](std::size_t n) { return n > 1; })) return "two nodes lead to the same one";
-        const bool begin = std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
-        return begin ? "" : "a tree begins at no node";
+        return std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
     }
 
     // The node behind one that is no leaf.

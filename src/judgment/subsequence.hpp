@@ -87,12 +87,8 @@ public:
         const std::size_t m = left_.size(), n = right_.size();
         std::size_t grown = 0;
         if (m && n && work.suffices(steps(m, n))) {
-            if (m <= WORD) {
-                grown = grown_in_word();
-            } else {
-                fill(0);
-                for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
-            }
+            fill(0);
+            for (const std::uint64_t bits : rows_) grown += static_cast<std::size_t>(std::popcount(~bits));
         }
         return equal_.begin + grown + equal_.end;
     }
@@ -144,15 +140,6 @@ private:
                 row[w] = sum | (bits & ~mask[w]);
             }
         }
-    }
-
-    // How much it grew, for a left side of a word.
-    std::size_t grown_in_word() {
-        masks_.assign(values_ + 1, 0);
-        for (std::size_t i = 0; i < left_.size(); i++) masks_[left_[i]] |= std::uint64_t{1} << i;
-        std::uint64_t bits = ~std::uint64_t{0};
-        for (const std::uint32_t one : right_) bits = (bits + (bits & masks_[one])) | (bits & ~masks_[one]);
-        return static_cast<std::size_t>(std::popcount(~bits));
     }
 
     Frame equal_{0, 0};

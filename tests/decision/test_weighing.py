@@ -12,6 +12,7 @@ from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Difference, names_of
 from dedup_job.index import IndexSettings, KeptIndex
 from dedup_job.judgment import RICHER, DifferenceKind, Found
+from dedup_job.judgment.judge import NAMES
 from tests.judging import DigitJudge
 
 FIRST = np.zeros(1, dtype=np.int64)
@@ -27,7 +28,7 @@ def test_with_a_judge_it_says_how_likely_a_pair_is():
     found, details = scorer.judge(PAIRS), scorer.details(PAIRS)
     assert found.joined.tolist() == details.joined.tolist() == [True, False, False]
     assert details.probabilities.tolist() == [1 / 2, 1, 1 / 8]
-    assert [scorer.kind(code) for code in details.refused.tolist()][1:] == ["number", "unlikely"]
+    assert [NAMES.kinds[code] for code in details.refused.tolist()][1:] == ["number", "unlikely"]
     assert details.similarities.tolist() == scorer.alike(PAIRS)[0].tolist()
 
 
@@ -40,7 +41,7 @@ def test_without_a_judge_similarity_decides():
     assert found.similarities.tolist() == alike.tolist()
     assert details.similarities.tolist() == alike.tolist()
     assert np.isnan(details.probabilities).all()
-    assert {scorer.kind(code) for code in details.refused.tolist()} == {"similarity"}
+    assert {NAMES.kinds[code] for code in details.refused.tolist()} == {"similarity"}
     assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
 
 

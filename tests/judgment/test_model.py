@@ -88,25 +88,25 @@ HOSTILE = {
     "a list": ("[]", "no model"),
     "another format": (changed(format="x"), "no model"),
     "another version": (changed(version=1), "version 1"),
-    "a kind gone": (changed(kinds={}), "lacks a kind"),
+    "a kind gone": (changed(kinds={}), "damaged"),
     "a long version": (changed(version="9" * 99), "version 99999999999999999999,"),
     "other features": (changed(features=["a"]), "other features"),
-    "a list gone": (changed(trees=[]), "lack a list"),
-    "a text": (changed(trees__value=[0.0, "1", 2.0]), "no number"),
-    "a truth": (changed(trees__left=[True, 0, 0]), "no number"),
-    "a fraction": (changed(trees__left=[1.5, 0, 0]), "no number"),
-    "too large": (changed(trees__left=[2**40, 0, 0]), "too large"),
+    "a list gone": (changed(trees=[]), "damaged"),
+    "a text": (changed(trees__value=[0.0, "1", 2.0]), "damaged"),
+    "a truth": (changed(trees__left=[True, 0, 0]), "damaged"),
+    "a fraction": (changed(trees__left=[1.5, 0, 0]), "damaged"),
+    "too large": (changed(trees__left=[2**40, 0, 0]), "damaged"),
     "NaN": (json.dumps(changed(trees__value=[0.0, float("nan"), 0.0])), "no JSON"),
-    "infinite": (changed(trees__threshold=[1e999, 0.0, 0.0]), "no JSON|no number"),
-    "a cycle": (changed(trees__left=[0, 0, 0]), "no later node"),
-    "another length": (changed(trees__left=[1]), "differ in length"),
-    "no such feature": (changed(trees__feature=[999, -1, -1]), "not there"),
-    "no root": (changed(trees__roots=[3]), "no node"),
-    "a falling curve": (changed(calibration__probabilities=[0.9, 0.1]), "ascend"),
-    "falling scores": (changed(calibration__scores=[2.0, -2.0]), "ascend"),
-    "left out falls": (changed(left_out__same=[0.9, 0.1]), "ascend"),
-    "left out beyond": (changed(left_out__different=[0.1, 1.2]), "from 0 to 1"),
-    "no such guard": (changed(guards_off=["x"]), "guard"),
+    "infinite": (changed(trees__threshold=[1e999, 0.0, 0.0]), "no JSON|damaged"),
+    "a cycle": (changed(trees__left=[0, 0, 0]), "damaged"),
+    "another length": (changed(trees__left=[1]), "damaged"),
+    "no such feature": (changed(trees__feature=[999, -1, -1]), "damaged"),
+    "no root": (changed(trees__roots=[3]), "damaged"),
+    "a falling curve": (changed(calibration__probabilities=[0.9, 0.1]), "damaged"),
+    "falling scores": (changed(calibration__scores=[2.0, -2.0]), "damaged"),
+    "left out falls": (changed(left_out__same=[0.9, 0.1]), "damaged"),
+    "left out beyond": (changed(left_out__different=[0.1, 1.2]), "damaged"),
+    "no such guard": (changed(guards_off=["x"]), "damaged"),
 }
 
 
@@ -132,7 +132,7 @@ def test_deep_trees_are_refused():
         "value": [0.0] * (depth + 1),
         "roots": [0],
     }
-    assert "deeper" in refusal(changed(trees=nodes))
+    assert "damaged" in refusal(changed(trees=nodes))
 
 
 def test_a_node_that_two_lead_to_is_refused():
@@ -145,4 +145,4 @@ def test_a_node_that_two_lead_to_is_refused():
         "value": [0.0] * 3,
         "roots": [0],
     }
-    assert "two nodes lead to the same one" in refusal(changed(trees=nodes))
+    assert "damaged" in refusal(changed(trees=nodes))
