@@ -7,6 +7,7 @@
 namespace dedup::judgment {
 namespace {
 
+constexpr double FEW = 2;                    // places that differ
 constexpr std::size_t LONGEST_TITLE = 60;    // characters
 constexpr double LEAST_CHANGE = 5;           // weight: less is a light word
 
@@ -93,7 +94,7 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
         1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
         1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
     if (to.kind != TextKind::article) return;
-    to.guards &= OF_ARTICLES;
+    to.guards &= f["pieces"_f] <= FEW ? OF_ARTICLES | OF_FEW : OF_ARTICLES;
     if (x.has_number && y.has_number) to.guards |= "number"_g;
 }
 

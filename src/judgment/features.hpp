@@ -58,6 +58,9 @@ constexpr std::string_view TEXT_KINDS[] = {"question", "article", "message"};
 // In an article a word is one of many: only what names its subject keeps two apart, whatever the model says.
 constexpr std::uint32_t OF_ARTICLES = "answer"_g | "choice_negation"_g | "choice_opposite"_g | "title"_g | "provision"_g;
 
+// Where hardly anything else differs, one word counts in an article as in a question.
+constexpr std::uint32_t OF_FEW = "number"_g | "name"_g | "unit"_g | "negation"_g | "opposite"_g | "exchanged"_g | "mood"_g;
+
 struct Comparison {
     TextKind kind;
     Features features;

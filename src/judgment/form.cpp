@@ -49,9 +49,16 @@ bool asks(const Reader& text, bool is_long) {
         if (text.at(i) == U'?' || (text.is_in(i, U"_([") && blank_end(text, i))) return true;
     }
     std::size_t begin = end;
-    while (begin > 0 && !text.is_in(begin - 1, U"\n。!?;)")) begin--;
+    while (begin > 0 && !text.is_in(begin - 1, U"\n。!?")) begin--;
     begin = text.skip(begin);
-    return is_long ? text.phrase(begin, ASK).length : text.part(std::min(begin, end), end).holds(ASK);
+    const Reader last = text.part(std::min(begin, end), end);
+    if (!is_long) return last.holds(ASK);
+    while (text.is_in(begin, U"(0123456789) ")) begin++;  // (2) 求证
+    for (std::size_t i = 2; i < last.size(); i++) {
+        const bool lists = last.is_in(i, U" (①\n") && last.at(i - 1) == U'是' && last.at(i - 2) == U'的';  // 正确的是 ①
+        if (lists) return true;
+    }
+    return text.phrase(begin, ASK).length;
 }
 
 // Whether a mark stands within a number or an abbreviation: 3,4 and e.g

@@ -11,6 +11,7 @@ from tests.reference.form import Flag, Form, Kind, Token, is_han
 
 QUESTION, ARTICLE, MESSAGE = range(len(_core.TEXT_KINDS))
 HEEDED = ("answer", "choice_negation", "choice_opposite", "title", "provision")
+OF_FEW = ("number", "name", "unit", "negation", "opposite", "exchanged", "mood")
 _BOTH = ("least", "most")
 NOTATION = (Kind.SYMBOL, Kind.LETTER, Kind.NUMBER)
 

@@ -1318,7 +1318,10 @@ def asks(text: str, is_long: bool) -> bool:
         c == "?" or (c in "_([" and blank_end(text, i)) for i, c in enumerate(text)
     ):
         return True
-    begin = skip(text, max(body.rfind(c) for c in "\n。!?;)") + 1)
-    if is_long:
-        return phrase(text, begin, Phrase.ASK)[0] > 0
-    return holds(text[min(begin, len(body)) : len(body)], Phrase.ASK)
+    begin = skip(text, max(body.rfind(c) for c in "\n。!?") + 1)
+    last = text[min(begin, len(body)) : len(body)]
+    if not is_long:
+        return holds(last, Phrase.ASK)
+    while begin < len(text) and text[begin] in "(0123456789) ":
+        begin += 1
+    return phrase(text, begin, Phrase.ASK)[0] > 0 or bool(re.search("的是[ (①\n]", last))
