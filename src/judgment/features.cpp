@@ -59,12 +59,6 @@ bool is_before(const Form& a, const Form& b) {
     return std::ranges::lexicographical_compare(a.choices, b.choices, {}, &Range::size, &Range::size);
 }
 
-// Whether each explanation holds a number that the other text lacks. Words count for nothing: two explanations of one
-// answer may use others.
-bool state_other_numbers(const Summary& a, const Summary& b) {
-    return !std::ranges::includes(b.known, a.explained) && !std::ranges::includes(a.known, b.explained);
-}
-
 // Digests of the images, ascending.
 void find_images(const Form& form, std::vector<std::uint64_t>& to) {
     to.clear();
@@ -118,7 +112,8 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     // the choices and the same answer say what is asked: then an explanation only explains
     const bool has_choices = !one.choices.empty() && !other.choices.empty();
     const bool settled = has_choices && one.answer.size() && other.answer.size();
-    if (!settled && state_other_numbers(*one.summary, *other.summary)) to.guards |= "number"_g;
+    if (!settled && !is_stopped(to) && one.explanation.size() && other.explanation.size())
+        compare_explanations(one, other, work, to);
     if (turned) {
         std::swap(to.differences.left, to.differences.right);
         for (Difference& difference : to.differences.differences) std::swap(difference.left, difference.right);
@@ -404,6 +399,29 @@ void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
     f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / both;
     std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =
         count_letters(one.choice_letters, other.choice_letters);
+}
+
+// Two explanations of one answer may use other words, so words count for nothing. But each may not hold a number that
+// the other text lacks; and if most of the words are the same, what keeps two questions apart does so here.
+void Comparer::compare_explanations(const Form& a, const Form& b, Work& work, Comparison& to) {
+    const Summary &one = *a.summary, &other = *b.summary;
+    const bool has_number = !std::ranges::includes(other.known, one.explained);
+    if (has_number && !std::ranges::includes(one.known, other.explained)) to.guards |= "number"_g;
+    explained_.clear();
+    differ_.align(a, a.explanation, b, b.explanation, true, work, explained_);
+    double weight = weight_of(a.of(a.explanation)) + weight_of(b.of(b.explanation));
+    std::uint32_t guards = explained_.exchanged ? "exchanged"_g : 0;
+    for (const Difference& one : explained_.differences) {
+        if (one.moved) continue;
+        const Change c = differ_.look_at(a, b, explained_, one, {0, 0}, work);
+        if (c.null) continue;
+        weight -= 2 * (c.left + c.right);
+        if (one.clauses) continue;  // a clause more says more
+        guards ^= c.negation ? "negation"_g : 0;
+        if (c.formula) guards |= "formula"_g;
+        if (c.opposite && !c.names) guards |= "opposite"_g;
+    }
+    if (weight >= 0) to.guards |= guards;
 }
 
 // What is guarded whatever stands around it: images, emphasised words, answers.

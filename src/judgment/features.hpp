@@ -113,6 +113,7 @@ private:
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_choices(const Form& a, const Form& b, Comparison& to);
+    void compare_explanations(const Form& a, const Form& b, Work& work, Comparison& to);
     void compare_marks(const Form& a, const Form& b, Comparison& to);
     // Of the characters of each, those that the other lacks; the lesser count first.
     std::pair<double, double> count_letters(const Letters& a, const Letters& b);
@@ -125,6 +126,7 @@ private:
 
     Differ differ_;
     const TextKind kind_;
+    Alignment explained_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     std::vector<std::uint64_t> common_;

@@ -101,14 +101,17 @@ def test_a_numbering_that_begins_with_one_is_of_the_explanation(verdict):
 
 
 OTHER = {
-    "a number": ("共有3对满足题意。", "共有5对满足题意。"),
-    "a numeral": ("共有三对满足题意。", "共有五对满足题意。"),
+    "a number": ("共有3对满足题意。", "共有5对满足题意。", "number"),
+    "a numeral": ("共有三对满足题意。", "共有五对满足题意。", "number"),
+    "a negation": ("它一定是满足题意的。", "它一定不是满足题意的。", "negation"),
+    "a formula": ("由 i<j 可得这个结果。", "由 i>j 可得这个结果。", "formula"),
+    "an opposite": ("这个结果会增大一些。", "这个结果会减小一些。", "opposite"),
 }
 
 
-@pytest.mark.parametrize(("one", "other"), OTHER.values(), ids=OTHER)
-def test_a_number_of_each_of_two_explanations_keeps_them_apart(verdict, one, other):
-    assert verdict(f"{SUMS}\n解析：{one}", f"{SUMS}\n解析：{other}")[0] == "number"
+@pytest.mark.parametrize(("one", "other", "guard"), OTHER.values(), ids=OTHER)
+def test_what_two_explanations_say_keeps_them_apart(verdict, one, other, guard):
+    assert verdict(f"{SUMS}\n解析：{one}", f"{SUMS}\n解析：{other}")[0] == guard
 
 
 def test_two_explanations_of_one_answer_may_use_other_words_and_known_numbers(verdict):

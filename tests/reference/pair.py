@@ -879,12 +879,23 @@ def _guards(
 
 
 def _explained(a: Form, b: Form) -> dict[str, bool]:
-    """Return whether each of two explanations holds a number that the other text lacks."""
+    """Return the guards of two explanations: of words only where most of them are the same."""
     if not (a.explanation and b.explanation):
         return {}
+    found = align(a.explanation, b.explanation, choice=True)
+    changes = [Change(one) for one in found.differences if not one.moved]
+    real = [one for one in changes if not one.null]
+    inner = [one for one in real if not one.clauses]
+    apart = sum(one.weight_left + one.weight_right for one in real)
+    versions = 2 * apart <= weight(a.explanation) + weight(b.explanation)
     known_a, known_b = (_figures(c.stem, *c.choices, c.answer, c.explanation) for c in (a, b))
-    own_a, own_b = _figures(a.explanation), _figures(b.explanation)
-    return {"number": bool(own_a - known_b and own_b - known_a)}
+    return {
+        "number": bool(_figures(a.explanation) - known_b and _figures(b.explanation) - known_a),
+        "exchanged": versions and found.exchanged,
+        "negation": versions and sum(one.negation != 0 for one in inner) % 2 == 1,
+        "formula": versions and any(one.formula for one in inner),
+        "opposite": versions and any(one.opposite and not one.names for one in inner),
+    }
 
 
 def _figures(*parts: list[Token]) -> set[str]:
