@@ -53,7 +53,7 @@ bool asks(const Reader& text, bool is_long) {
     begin = text.skip(begin);
     const Reader last = text.part(std::min(begin, end), end);
     if (!is_long) return last.holds(ASK);
-    while (text.is_in(begin, U"(0123456789) ")) begin++;  // (2) 求证
+    while (begin < end && text.is_in(begin, U"(0123456789) ")) begin++;  // (2) 求证
     for (std::size_t i = 2; i < last.size(); i++) {
         const bool lists = last.is_in(i, U" (①\n") && last.at(i - 1) == U'是' && last.at(i - 2) == U'的';  // 正确的是 ①
         if (lists) return true;

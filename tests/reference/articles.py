@@ -60,6 +60,11 @@ def own_features(
     }
 
 
+def heeded(features: dict[str, float]) -> tuple[str, ...]:
+    """Return the guards of questions that keep two articles apart as well."""
+    return (*HEEDED, *OF_FEW) if features["pieces"] <= 2 else HEEDED
+
+
 def article_guards(a: Form, b: Form, real: Iterable[object]) -> dict[str, bool]:
     """Return the guards of two articles that those of questions are not."""
     return {

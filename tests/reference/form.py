@@ -1322,6 +1322,6 @@ def asks(text: str, is_long: bool) -> bool:
     last = text[min(begin, len(body)) : len(body)]
     if not is_long:
         return holds(last, Phrase.ASK)
-    while begin < len(text) and text[begin] in "(0123456789) ":
+    while begin < len(body) and text[begin] in "(0123456789) ":
         begin += 1
     return phrase(text, begin, Phrase.ASK)[0] > 0 or bool(re.search("的是[ (①\n]", last))

@@ -86,9 +86,10 @@ def compare(a: Form, b: Form) -> Comparison:
     real = [one for one in changes if not one.null]
     if kind == articles.ARTICLE:
         stated = guards["number"] if choices.stated else False
-        guards = {name: guards.get(name, False) and name in articles.HEEDED for name in GUARDS}
+        heeded = articles.heeded(features)
+        guards = {name: guards.get(name, False) and name in heeded for name in GUARDS}
         guards |= {
-            name: holds or (name == "number" and stated)
+            name: holds or (name == "number" and (stated or guards["number"]))
             for name, holds in articles.article_guards(a, b, real).items()
         }
     assert tuple(features) == FEATURES
