@@ -94,8 +94,9 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
         1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
         1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
     if (to.kind != TextKind::article) return;
-    to.guards &= f["pieces"_f] <= FEW ? OF_ARTICLES | OF_FEW : OF_ARTICLES;
-    if (x.has_number && y.has_number) to.guards |= "number"_g;
+    const bool few = f["pieces"_f] <= FEW;
+    to.guards &= few ? OF_ARTICLES | OF_FEW : OF_ARTICLES;
+    if ((x.has_number && y.has_number) || (few && says_numbers_)) to.guards |= "number"_g;
 }
 
 // The first lines name what two articles are about; where these are equal, as NAME of a manual is, the second ones may.
@@ -118,6 +119,12 @@ void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
         if ((left.named && right.named) || (line == 0 && !is_alike)) to.guards |= "title"_g;
         return;
     }
+}
+
+bool Comparer::says_number(const Form& form, std::span<const std::uint32_t> places) {
+    return std::ranges::any_of(places, [&](std::uint32_t at) {
+        return form.tokens[at].kind == Kind::number && is_in_sentence(form.tokens, at, form.summary->han > 0);
+    });
 }
 
 // In statutes each word counts: one that is replaced, added or left out makes another rule.

@@ -175,6 +175,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
     double written_otherwise = 0;
     std::int64_t negations = 0, moods = 0;
     bool fewer_blanks = false, more_blanks = false;
+    says_numbers_ = false;
     clear(a_.added, b_.added);
     f["unlike_ratio"_f] = 1;
     for (const Difference& one : to.differences.differences) {
@@ -223,6 +224,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
+        if (to.kind == TextKind::article && c.numbers_differ)
+            says_numbers_ |= says_number(a, one.left.of(to.differences.left)) && says_number(b, one.right.of(to.differences.right));
         if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
         if (is_stopped(to)) return 0;
     }

@@ -59,7 +59,7 @@ constexpr std::string_view TEXT_KINDS[] = {"question", "article", "message"};
 constexpr std::uint32_t OF_ARTICLES = "answer"_g | "choice_negation"_g | "choice_opposite"_g | "title"_g | "provision"_g;
 
 // Where hardly anything else differs, one word counts in an article as in a question.
-constexpr std::uint32_t OF_FEW = "number"_g | "name"_g | "unit"_g | "negation"_g | "opposite"_g | "exchanged"_g | "mood"_g;
+constexpr std::uint32_t OF_FEW = "name"_g | "unit"_g | "negation"_g | "opposite"_g | "exchanged"_g | "mood"_g;
 
 struct Comparison {
     TextKind kind;
@@ -122,6 +122,7 @@ private:
     Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
     void measure_own(const Form& a, const Form& b, Comparison& to);
     void compare_titles(const Form& a, const Form& b, Comparison& to);
+    static bool says_number(const Form& form, std::span<const std::uint32_t> places);
     bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
 
     Differ differ_;
@@ -135,6 +136,7 @@ private:
     HashTable<Weights> weights_;      // by word
     std::vector<Weights*> words_;     // of each token of both, null where it has no content
     std::optional<Shared> shared_;
+    bool says_numbers_ = false;  // another number stands in a sentence that both have
     std::uint32_t stop_ = 0;
 };
 

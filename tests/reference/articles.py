@@ -11,7 +11,7 @@ from tests.reference.form import Flag, Form, Kind, Token, is_han
 
 QUESTION, ARTICLE, MESSAGE = range(len(_core.TEXT_KINDS))
 HEEDED = ("answer", "choice_negation", "choice_opposite", "title", "provision")
-OF_FEW = ("number", "name", "unit", "negation", "opposite", "exchanged", "mood")
+OF_FEW = ("name", "unit", "negation", "opposite", "exchanged", "mood")
 _BOTH = ("least", "most")
 NOTATION = (Kind.SYMBOL, Kind.LETTER, Kind.NUMBER)
 
@@ -65,10 +65,15 @@ def heeded(features: dict[str, float]) -> tuple[str, ...]:
     return (*HEEDED, *OF_FEW) if features["pieces"] <= 2 else HEEDED
 
 
-def article_guards(a: Form, b: Form, real: Iterable[object]) -> dict[str, bool]:
+def article_guards(
+    a: Form, b: Form, real: Iterable[object], features: dict[str, float]
+) -> dict[str, bool]:
     """Return the guards of two articles that those of questions are not."""
+    sides = [(one.difference.left, one.difference.right) for one in real if one.numbers_differ]
+    said = any(_says_number(a, left) and _says_number(b, right) for left, right in sides)
+    own = _has_own_number(a, b) and _has_own_number(b, a)
     return {
-        "number": _has_own_number(a, b) and _has_own_number(b, a),
+        "number": own or (features["pieces"] <= 2 and said),
         "title": _titles(a, b)[1],
         "provision": bool(a.layout.provisions and b.layout.provisions)
         and any(
@@ -107,22 +112,22 @@ def _own_words(form: Form, other: Form) -> dict[int, list[Token]]:
 
 
 def _has_own_number(form: Form, other: Form) -> bool:
-    own, han = _own_words(form, other), _is_han(form)
-    tokens = _asked(form)
-    for i, token in enumerate(tokens):
-        if token.kind != Kind.NUMBER or token.key not in own:
-            continue
-        begin = end = i
+    own = _own_words(form, other)
+    return _says_number(form, [t for t in _asked(form) if t.key in own])
+
+
+def _says_number(form: Form, some: Sequence[Token]) -> bool:
+    """Return whether a number among some tokens stands in a clause with two words."""
+    tokens, han = _asked(form), _is_han(form)
+    places = {id(t): i for i, t in enumerate(tokens)}
+    for token in (t for t in some if t.kind == Kind.NUMBER):
+        begin = end = places[id(token)]
         while begin and tokens[begin - 1].clause == token.clause:
             begin -= 1
         while end < len(tokens) and tokens[end].clause == token.clause:
             end += 1
-        words = [
-            t
-            for t in tokens[begin:end]
-            if t.kind == Kind.WORD and not (han and t.flags & Flag.LATIN)
-        ]
-        if len(words) >= 2:
+        words = [t for t in tokens[begin:end] if t.kind == Kind.WORD]
+        if sum(not (han and t.flags & Flag.LATIN) for t in words) >= 2:
             return True
     return False
 

@@ -89,8 +89,8 @@ def compare(a: Form, b: Form) -> Comparison:
         heeded = articles.heeded(features)
         guards = {name: guards.get(name, False) and name in heeded for name in GUARDS}
         guards |= {
-            name: holds or (name == "number" and (stated or guards["number"]))
-            for name, holds in articles.article_guards(a, b, real).items()
+            name: holds or (name == "number" and stated)
+            for name, holds in articles.article_guards(a, b, real, features).items()
         }
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
