@@ -57,7 +57,6 @@ def replacing(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _replacing(file: Path, beside: str, mode: int = 0o666) -> Iterator[BinaryIO]:
-    """Write a file under a name that begins with `beside`, then give it its own name."""
     partial = file.with_name(f"{beside}.{os.getpid()}")
     try:
         partial.unlink(missing_ok=True)  # of a killed process with the same number

@@ -156,7 +156,6 @@ class Settings(BaseModel):
 
 
 def _content(path: Path, setting: str) -> str:
-    """Return what a stamp says of a file."""
     try:
         return f"{CONTENT}{digest_of(path)}"
     except ConfigurationError as e:
@@ -361,7 +360,6 @@ def _no_json(name: str) -> Message:
 
 
 def _unknown(variable: str, name: str) -> Message:
-    """Return that no setting has this name, and which one may be meant."""
     last = name.rpartition(".")[2]
     known = (n for n in _known_names() if n.rpartition(".")[2] == last)
     near = next((_PREFIX + n.upper().replace(".", _DELIMITER) for n in known), None)
@@ -386,7 +384,6 @@ def _by_section(name: str, value: Any) -> dict[str, Any]:
 
 
 def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
-    """Return where a value is that has a problem, "" for an option."""
     origin = origins.get(name, Origin.FILE)
     if origin is Origin.FLAG:
         return ""

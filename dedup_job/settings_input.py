@@ -66,18 +66,15 @@ def template_of(kind: str, values: Mapping[str, Any]) -> str:
 
 
 def _figure(value: Any) -> Any:
-    """Return a whole number without a point, any other value as it is."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _choice(names: str) -> str:
-    """Return names that pydantic joined, as a message."""
     former, or_, last = names.rpartition(" or ")
     return Message("{names} or {last}", names=former, last=last) if or_ else names
 
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text within a value under its dotted name, and each key."""
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield "a key", key

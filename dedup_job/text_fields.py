@@ -99,7 +99,6 @@ class TextFields(NamedTuple):
 
 
 def _at(value: Any, path: Path) -> Any:
-    """Return what a path leads to in a decoded document, None where it leads nowhere."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value

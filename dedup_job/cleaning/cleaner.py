@@ -174,7 +174,6 @@ class Cleaner:
     def _without_notes(
         self, texts: Mapping[int, str], counted: NDArray[np.int64]
     ) -> dict[int, str]:
-        """Return by row the texts that are shorter now; add the characters cut off to `counted`."""
         cut = {}
         for row, text in texts.items():
             left = _without_notes(text, self.settings.cut_at)
@@ -201,7 +200,6 @@ def _finish(
 
 
 def _without_notes(text: str, markers: tuple[str, ...]) -> str:
-    """Return a text without its last lines that begin with a marker."""
     if not text.startswith(markers, text.rfind("\n") + 1):
         return text
     lines = text.split("\n")
@@ -216,7 +214,6 @@ def _is_note(line: str, markers: tuple[str, ...]) -> bool:
 
 
 def _without_rules(batch: CleanedBatch, row: int) -> Points:
-    """Return a text that may hold style rules without them, with its marks."""
     points = batch.points_of_row(row)
     if batch.found[row] == LEADING_RULES:
         return points_of(drop_leading_rules(drop_invisible(text_of(points))))

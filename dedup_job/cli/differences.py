@@ -114,7 +114,6 @@ def _escaped(character: str) -> str:
 
 
 def _rows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
-    """Yield rows; each ends where a sentence ends that both texts have."""
     row: list[Piece] = []
     for piece in pieces:
         for part in _sentences(piece) if piece.same else [piece]:
@@ -127,7 +126,6 @@ def _rows(pieces: Iterable[Piece]) -> Iterator[list[Piece]]:
 
 
 def _sentences(piece: Piece) -> Iterator[Piece]:
-    """Yield the sentences of what both have; in one piece where labels of choices end some."""
     left, right = (_SENTENCE.findall(text)[:-1] for text in piece[:2])
     if len(left) != len(right):
         left, right = [piece.left], [piece.right]

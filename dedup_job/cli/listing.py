@@ -158,7 +158,6 @@ def list_(
 
 
 def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None:
-    """Write pages of lines until the end, or until nobody reads any more."""
     for page in pages:
         if page:
             typer.echo(form(page))
@@ -275,7 +274,6 @@ def _head(one: DecidedDocument) -> Message:
 
 
 def _show_pair(one: DecidedDocument, console: Output) -> None:
-    """Print both texts, the one kept before first, as on the pages."""
     later = Message("kept as well") if one.decision == KEPT else Message("dropped")
     names, text, other = (Message("kept"), later), one.text, one.other
     if text is not None and text == other:

@@ -51,7 +51,6 @@ def available_memory() -> float:
 
 
 def _numbers(name: str) -> list[float]:
-    """Return the numbers of a file of the container, none without a container or a limit."""
     try:
         return [*map(float, (_CGROUP / name).read_text(encoding="ascii").split())]
     except (OSError, ValueError):  # ValueError: "max", no limit

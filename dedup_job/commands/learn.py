@@ -146,7 +146,6 @@ def _number(text: str) -> int:
 
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:
-    """Return pairs with cleaned texts, in one order, without those with a text gone or equal."""
     sides = [on.clean_all([pair.texts[side] for pair in said]) for side in (0, 1)]
     return [
         pair._replace(texts=(min(one, other), max(one, other)))

@@ -107,7 +107,6 @@ class OtherSnapshots(SnapshotStore):
         return {"bookmark": saved}
 
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:
-        """Read what was inserted and changed; forget what was changed and deleted."""
         since = Bookmark(**json_util.loads(last["bookmark"]))
         try:
             found = self._source.happened(since)

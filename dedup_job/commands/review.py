@@ -216,7 +216,6 @@ def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
 
 
 def _key(pair: DecidedDocument) -> str:
-    """Return a short name of a pair that an address or a form can hold."""
     return xxhash.xxh3_128_hexdigest(b"".join(pair.keys))
 
 

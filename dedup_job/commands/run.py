@@ -142,7 +142,6 @@ def _job(
     memory: float,
     others: Sequence[Namespace],
 ) -> pipeline.Job:
-    """Wire the parts of a run together; a dry run has no writer."""
     memory /= 1 + len(others)
     cleaner = Cleaner(settings.cleaning)
     target: Target | DryTarget

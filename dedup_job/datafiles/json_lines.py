@@ -181,7 +181,6 @@ def with_text(line: str, path: Sequence[str], text: str) -> str:
 
 
 def _value_of(line: str, at: int, name: str) -> int:
-    """Return where the value of a name begins in the object that begins at a place."""
     if line[at] != "{":
         raise ValueError("no object")
     found, at = -1, _skip(line, at + 1)

@@ -171,7 +171,6 @@ class FileTarget:
 
 
 def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
-    """Return a file that takes its name at the end of the stack, and a stream into it."""
     whole = stack.enter_context(writing_whole(file.path))
     return whole, packed(whole, file.compression)
 
@@ -189,7 +188,6 @@ def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
 
 
 def _give_up(writer: Writer) -> None:
-    """Close what is closed already, or may not be closed any more."""
     with suppress(Exception):
         writer.close()
 

@@ -296,7 +296,6 @@ def _missing(
 
 
 def _channels_of(columns: NDArray[np.uint32], channels: tuple[Channel, ...]) -> NDArray[np.uint8]:
-    """Return the channels where the columns of a pair are equal, as bits for CHANNELS."""
     masks = dict.fromkeys(CHANNELS, 0) | {str(Channel.SIMHASH): BY_SIMHASH}
     for i, channel in enumerate(channels):
         masks[str(channel)] |= 1 << i

@@ -217,12 +217,10 @@ class PairTexts:
         yield here, (self._own, rows[here], later, numbers[here] - self.held)
 
     def _sides(self, numbers: Rows) -> tuple[Rows, Rows]:
-        """Return which numbers are of kept texts, and which are of the batch."""
         return np.flatnonzero(numbers < self.held), np.flatnonzero(numbers >= self.held)
 
 
 def _part_of(batch: Batch, part: slice) -> TextColumn:
-    """Return some texts of a batch."""
     texts = batch.documents.texts
     whole = part.start == 0 and part.stop >= len(texts.lengths)
     return texts if whole else texts.take(part)

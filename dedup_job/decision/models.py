@@ -62,7 +62,6 @@ class Models:
         )
 
     def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
-        """Return what sketches are made of, and what was read."""
         read = self.any_judge.read(texts)
         main = self.any_judge.mains(read)
         return main, read._replace(main=main)

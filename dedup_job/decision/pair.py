@@ -154,5 +154,4 @@ class PairRecheck:
 
 
 def _known(probability: float) -> float | None:
-    """Return a probability, None where the model does not say."""
     return None if np.isnan(probability) else float(probability)

@@ -115,7 +115,6 @@ class KeptTexts:
     def _answers(
         self, numbers: NDArray[np.int64], parts: list[NDArray[np.int64]]
     ) -> Iterator[NumberedTexts]:
-        """Yield what the target has of each part."""
         keys = [self._keys(numbers[rows]) for rows in parts]
         if len(keys) < 2:
             yield from map(self._fetch, keys)

@@ -128,7 +128,6 @@ class PairScorer:
     def _mains(
         judge: Judge, texts: Judged, rows: NDArray[np.int64]
     ) -> tuple[TextColumn, NDArray[np.int64]]:
-        """Return what some texts ask, and the place of each row there."""
         if isinstance(texts, ReadTexts) and texts.main is not None:
             return texts.main, rows
         wanted, places = np.unique(rows, return_inverse=True)

@@ -116,7 +116,6 @@ def _drafts(rng: random.Random, size: int) -> list[_Draft]:
 def _derived(
     rng: random.Random, kind: Kind, maker: _Deriver, sources: list[_Draft], used: set[str]
 ) -> _Draft | None:
-    """Make a document of this kind from one of the sources; None if none of them lends itself."""
     for _ in range(RETRIES if sources else 0):
         source = rng.choice(sources)
         text = maker(rng, source)

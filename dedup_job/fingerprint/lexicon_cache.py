@@ -42,7 +42,6 @@ def load_lexicon(notify: Callable[[str], None]) -> Lexicon:
 
 
 def _digest() -> str:
-    """Digest everything that the tables are made from."""
     digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
     digest.update(digest_of_jieba().encode())
     for name in _BUILDERS:  # in case FORMAT is not raised
@@ -65,7 +64,6 @@ def jieba_files() -> list[Path]:
 
 
 def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
-    """Return the lexicon of a file; ValueError or TypeError where it is none."""
     lexicon = Lexicon(*arrays)
     lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     lexicon.compiled()  # which looks at what it is led to

@@ -110,5 +110,4 @@ class Sketcher:
 
 
 def _form_keys(texts: TextColumn) -> NDArray[np.uint32]:
-    """Return a hash of each whole text, uint32 (n,), below 2**KEY_BITS."""
     return (text_digests(*texts) >> np.uint64(64 - KEY_BITS)).astype(np.uint32)

@@ -95,7 +95,6 @@ class Ids:
         self._size = stop
 
     def _stored(self, keys: BytesColumn) -> NDArray[np.uint8]:
-        """Put keys of any form away; return their places, uint8 (n, 12)."""
         packed = joined([keys])
         places = np.empty(len(keys.lengths), dtype=_PLACE)
         places["length"], places["start"] = packed.lengths, self._long_size + packed.starts

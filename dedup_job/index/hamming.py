@@ -109,7 +109,6 @@ class HammingIndex:
         self.buckets = _core.HammingIndex(blocks, self.distance)  # finds fingerprints in the pool
 
     def _lay_out(self, size: int) -> None:
-        """Make room for up to so many fingerprints, and insert all there are."""
         self._adopt(layout_of(self.distance, size), size)
         # each bucket has a chunk at least
         room = sum((1 << block.bits) + size // PER_CHUNK + 1 for block in self._blocks)

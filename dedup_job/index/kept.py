@@ -233,7 +233,6 @@ class KeptIndex:
                 self._add_page(page[np.flatnonzero(page.run == run)])
 
     def _add_page(self, page: KeptPage) -> None:
-        """Add documents by those keys under which all segments hold fewer than the limit."""
         if not page.keys:
             return
         stored = None

@@ -45,22 +45,14 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "han": Message("Chinese characters: {value:.0%} of the question"),
         "notation": Message("numbers, letters and signs: {value:.0%} of the question"),
         "numbers": Message("numbers in common: {value}"),
-        "own_least": Message(
-            "words that each text has and the other lacks: {value:.0%} of the one with fewer"
-        ),
         "own_most": Message(
             "words that each text has and the other lacks: {value:.0%} of the one with more"
-        ),
-        "named_least": Message(
-            "weight of the word that names each text and that the other lacks, of the lighter: "
-            "{value}"
         ),
         "named_most": Message(
             "weight of the word that names each text and that the other lacks, of the heavier: "
             "{value}"
         ),
         "held": Message("words of one text that the other holds: {value:.0%}"),
-        "clauses_least": Message("text without a difference: {value:.0%} of the one with less"),
         "clauses_most": Message("text without a difference: {value:.0%} of the one with more"),
         "title_most": Message("weight of the words of one title that the other lacks: {value}"),
         "choices_any": Message("choices: there are some"),
@@ -91,7 +83,12 @@ _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
         **{one: one for one in ("edge_share", "choices_order", "choices_alike", "replaced")},
     }
 )
-_CONTEXT: Final = frozenset(("begin", "length", "han", "notation", "choices_any", "choices_length"))
+_CONTEXT: Final = frozenset(
+    (
+        *("begin", "length", "han", "notation", "choices_any", "choices_length"),
+        *("own_least", "named_least", "clauses_least"),  # the greater of the two says it
+    )
+)
 
 
 def in_words(name: str, features: Mapping[str, float]) -> str:

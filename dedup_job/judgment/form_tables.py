@@ -281,7 +281,6 @@ def form_tables(lexicon: Lexicon) -> _core.FormTables:
 
 
 def _digest(lexicon: Lexicon) -> str:
-    """Digest everything that the tables are made from."""
     versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
     own = (digest_of(Path(__file__).with_name(name)) for name in ("form_tables.py", WORDS))
     digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
@@ -320,6 +319,5 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
 
 
 def _set(table: NDArray[Any], lexicon: _core.Lexicon, values: Mapping[str, float]) -> None:
-    """Set the values of words at their nodes; some words have none."""
     nodes = lexicon.find(*pack([*values]))
     table[nodes[nodes >= 0]] = np.array([*values.values()], table.dtype)[nodes >= 0]

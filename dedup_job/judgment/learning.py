@@ -152,7 +152,6 @@ class _Prior(NamedTuple):
 
 
 def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
-    """Return the scores behind the probabilities of pairs that no guard keeps apart."""
     said = np.concatenate([model.different, model.same])
     same = np.arange(len(said)) >= len(model.different)
     free = said > 0
@@ -181,7 +180,6 @@ def _left_out(
 def _curve(
     labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
 ) -> tuple[float, float]:
-    """Return the logistic curve of labels and prior."""
     free = ~labels.kept_apart(off) & ~labels.equals
     each = np.full(len(prior.scores), _PRIOR / max(len(prior.scores), 1))
     return logistic(
@@ -239,7 +237,6 @@ def _dial(said: NDArray[np.float64], labels: Labels, now: float) -> float:
 
 
 def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most as many values as a file has room for, evenly chosen."""
     places = np.linspace(0, len(values) - 1, min(len(values), _LEFT_OUT))
     return np.take(values, places.astype(np.int64))
 

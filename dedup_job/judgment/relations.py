@@ -108,7 +108,6 @@ def build_relations() -> list[NDArray[Any]]:
 def _columns(
     members: Sequence[int] | NDArray[np.uint32], sizes: Iterable[int]
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    """Return the members of groups of these sizes, ascending, and the group of each."""
     lengths = np.fromiter(sizes, dtype=np.int64)
     groups = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
     keys = np.array(members, dtype=np.uint64)

@@ -140,7 +140,6 @@ def wait_until_ready(
 
 
 def _configure(client: MongoClient[dict[str, Any]], port: int) -> None:
-    """Make the server its own replica set; in a folder used before, on the port it has now."""
     member = {"_id": 0, "host": f"127.0.0.1:{port}"}
     try:
         config = client.admin.command("replSetGetConfig")["config"]

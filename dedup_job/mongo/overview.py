@@ -94,7 +94,6 @@ def _documents(client: Client, name: Namespace) -> int:
 
 
 def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
-    """Return the fields with text in a sample, the likeliest one to be the text first."""
     try:
         rows = client[name.database][name.collection].aggregate(
             [{"$sample": {"size": _SAMPLE}}], maxTimeMS=_SAMPLE_MILLISECONDS

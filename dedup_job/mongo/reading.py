@@ -437,7 +437,6 @@ def _is_bound(key: bytes) -> bool:
 def _between(
     collection: RawDocuments, first: bytes, last: bytes, retry: RetryPolicy
 ) -> Iterator[BytesColumn]:
-    """Yield the keys of all documents with first <= _id <= last, page by page, in order."""
     high = bson_edit.id_value(last)
     terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
     begin, seen = first, None  # the next page begins there, and passes over what was seen

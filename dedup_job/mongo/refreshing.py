@@ -226,7 +226,6 @@ class Refresher:
         plan.units.sort(key=lambda unit: first[unit.keys[0]])
 
     def _copies(self, plan: Plan) -> Mapping[int, list[_Copy]]:
-        """Return the rows of the ledger in the groups of what leaves the target."""
         copies = defaultdict[int, list[_Copy]](list)
         asked = {comparable(key): key for key in plan.rows}
         for groups in in_turn(plan.heads.values(), _GROUPS):
@@ -293,7 +292,6 @@ class Refresher:
         return {key: text for key, text in cleaned if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some documents of the source that this run would read."""
         if not self.source.query:
             return {*keys}
         found = set[bytes]()

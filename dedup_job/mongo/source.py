@@ -203,7 +203,6 @@ class Source(PendingIds):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
-        """Yield the page that units are, but for those of which the source deleted something."""
         keys = strings_of([key for unit in units for key in unit.keys])
         found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.one)
         place = {row: at for at, row in enumerate(rows.tolist())}

@@ -95,7 +95,6 @@ class Target(TargetReader):
             self.state.seed(self.source.full_name, self.stamp)
 
     def _take_over(self) -> Mapping[str, Any]:
-        """Return the state, as it stays now that the lease is held."""
         state = self.check() or {}  # another run may have come first between check and lease
         self.check_runs(state)
         if not self.form.as_made and state["settings"] != self.stamp:

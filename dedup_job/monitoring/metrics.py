@@ -180,7 +180,6 @@ def as_text(target: str, values: Values) -> str:
 
 
 def _samples(file: Path) -> Iterator[tuple[str, str, str, float]]:
-    """Yield name, decision, target and value of what a former file holds that can be read."""
     try:
         with open_regular(file) as stream:
             text = stream.read(_MOST_BYTES).decode()

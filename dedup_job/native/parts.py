@@ -51,7 +51,6 @@ def as_lines(parts: TextColumn, counts: NDArray[np.int64]) -> TextColumn:
 def _joined(
     parts: TextColumn, first: NDArray[np.int64], follows: NDArray[np.bool_], between: str
 ) -> TextColumn:
-    """Return n texts of parts, the first of each given, with a character before some."""
     character = repeated(points_of(between).tobytes(), len(follows)).where(follows)
     points, offsets = packed_of(character, parts.strings())
     return TextColumn(points, offsets[np.append(first, len(follows))])

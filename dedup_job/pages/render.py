@@ -100,7 +100,6 @@ def environment() -> Environment:
 
 
 def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
-    """Return the stages of the funnel: name, documents, and how many came before in the bar."""
     stages: list[tuple[str, int, int]] = [("read", counts.scanned, 0)]
     before = counts.scanned
     for name in ("skipped", "quarantined", "exact", "near", "kept"):
@@ -111,7 +110,6 @@ def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
 
 
 def _named(layer: Layer) -> Markup:
-    """Return the name of a layer as words that follow those of its stratum."""
     return words("stratum.named", name=words(f"label.{layer.name}")) if layer.name else Markup()
 
 
@@ -128,7 +126,6 @@ def _further(source: str, target: str) -> list[tuple[str, str]]:
 
 
 def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
-    """Return the pieces of a pair's texts, shortened between what differs if longer than `most`."""
     left, right = pair.other or "", pair.text or ""
     found = pieces_of(left, right)
     if len(left) <= most and len(right) <= most:

@@ -154,7 +154,6 @@ def _lines(text: Text, width: int) -> list[Text]:
 
 
 def _ends(line: str, width: int) -> Iterator[int]:
-    """Yield where a line is broken; a word that is wider than a line is broken as well."""
     used = 0
     for part in _PARTS.finditer(line):
         size = cell_len(part[0].rstrip())
@@ -172,7 +171,6 @@ def _ends(line: str, width: int) -> Iterator[int]:
 
 
 def _cells(column: Column) -> list[Text]:
-    """Return the cells of a column; those that stay whole in a table do so in a block."""
     cells = [_text(cell).copy() for cell in column.cells]
     for cell in cells:
         cell.no_wrap = not _gives_way(column)

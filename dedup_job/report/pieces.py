@@ -158,7 +158,6 @@ def _without_noise(pieces: Sequence[Piece]) -> Iterator[Piece]:
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Bring neighbours of one kind together, and leave empty ones out."""
     there = (piece for piece in pieces if piece.left or piece.right)
     for same, group in groupby(there, key=lambda piece: piece.same):
         parts = list(group)

@@ -119,7 +119,6 @@ _NOTHING_NEW = {
 
 
 def _warnings(report: Run) -> Iterator[Message]:
-    """Yield the reasons to look at a result before it is used, the gravest first."""
     counts = report.counts
     yield from report.warnings
     if counts.skipped > counts.scanned / 2:

@@ -91,7 +91,6 @@ class _Desk:
 
 
 def _failure(request: Request, error: Exception) -> Response:
-    """Return why something was not done; the page goes on showing the pair that it shows."""
     known = isinstance(error, DedupError)
     status = 503 if isinstance(error, DatabaseUnreachable) else 409 if known else 500
     why = f"{error}" if known else f"unexpected {type(error).__name__}: {error}"

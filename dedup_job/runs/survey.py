@@ -88,7 +88,6 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocum
 
 
 def _some(drawn: Drawn, number: int) -> list[DecidedDocument]:
-    """Return the pairs at the threshold, then some by class, then others at random."""
     first = drawn.extreme[: number - number // 2]
     chosen = [*first, *drawn.by_class[: number // 4], *drawn.to_label]
     return [*{pair.keys: pair for pair in chosen}.values()][:number]
@@ -205,7 +204,6 @@ _Some = TypeVar("_Some")
 
 
 def _by_turns(*some: Sequence[_Some]) -> list[_Some]:
-    """Return the first of each, the second of each, and so on."""
     turns = chain.from_iterable(zip_longest(*some))
     return [one for one in turns if one is not None]
 

@@ -340,7 +340,6 @@ def among(keys: Sequence[bytes] | BytesColumn) -> RawBSONDocument:
 
 @lru_cache(maxsize=4)
 def _numbers(count: int) -> BytesColumn:
-    """Return the names of so many elements of an array."""
     return strings_of([b"%d\0" % number for number in range(count)])
 
 
@@ -457,7 +456,6 @@ def as_asked(keys: Collection[bytes], there: Iterable[bytes]) -> dict[bytes, byt
 
 
 def _number(kind: int, value: bytes) -> bytes:
-    """Return a number in decimal digits, without trailing zeros."""
     if kind in _INTS:
         number = Decimal(_INTS[kind].unpack(value)[0])
     elif kind == _DOUBLE:

@@ -143,7 +143,6 @@ def readings(written: str) -> Iterator[Any]:
 
 
 def _value(key: bytes) -> Any:
-    """Return what stands for a key, the bytes themselves where the driver cannot decode them."""
     try:
         return bson_edit.storable(key)
     except BSONError:
@@ -174,7 +173,6 @@ def _json(value: Any, options: JSONOptions) -> str:
 
 
 def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
-    """Return the value with every part that is no object and no list changed."""
     if isinstance(value, dict):
         return {name: _mapped(part, change) for name, part in value.items()}
     if isinstance(value, list):

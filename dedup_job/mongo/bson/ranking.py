@@ -124,7 +124,6 @@ class Ranking:
     def _parts(
         self, raws: Sequence[bytes], lengths: Sequence[int], texts: TextColumn
     ) -> list[tuple[bytes, ...]]:
-        """Return the parts of each rank: one for each rule, and the `_id`."""
         columns = [self._column(rule, raws, lengths, texts) for rule in self.rules]
         ids = [_value(bson_edit.id_place(raw), raw).translate(_REVERSED) for raw in raws]
         return [*zip(*columns, ids, strict=True)]

@@ -188,7 +188,6 @@ class KeptRows:
         ]
 
     def _changed(self, documents: Documents, row: int) -> bytes:
-        """Return the fields of one document in the same way, wherever its texts lie."""
         raw = without_mark(documents.raw.at(row))
         if not self._original and not documents.as_read[row]:
             texts = iter(self._stored_of(documents, row))

@@ -396,7 +396,6 @@ def _as_decided(row: _Row, now: Duplicate) -> Duplicate:
 
 
 def _near(said: float | None, now: float | None) -> Any:
-    """Return the figure that is stored, or the one computed now where they differ."""
     is_near = isinstance(said, float) and now is not None and math.isclose(said, now, abs_tol=1e-9)
     return said if is_near else now
 

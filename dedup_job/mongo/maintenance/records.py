@@ -243,7 +243,6 @@ class PairReader:
         ]
 
     def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
-        """Return texts of documents that are kept, or were until a better copy came."""
         named = [*dict.fromkeys(filter(None, of))]
         found = self.target.texts(named)
         gone = [key for key in named if key not in found and not bson_edit.place_of(key)]

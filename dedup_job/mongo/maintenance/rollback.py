@@ -233,7 +233,6 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
 
 
 def _original(row: RawDocument) -> bytes:
-    """Return the key of a row's original in the target, or b"" if none."""
     if bson_edit.field(row.raw, "of") is None:
         return b""
     key = bson_edit.named_key(row.raw)
@@ -269,7 +268,6 @@ def _bring_back(
 
 
 def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollection) -> set[bytes]:
-    """Return those of some ids that collections hold as decided by another run."""
     found = set[bytes]()
     for collection in collections:
         is_kept = collection is target.documents
