@@ -291,10 +291,7 @@ class _Inspector:
 
 
 def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
-    """Return the keys of what any channel finds, those with the likest sketches first.
-
-    Each with its number, by the order in which documents were kept.
-    """
+    """Return the keys of what any channel finds, those with the likest sketches first."""
     found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
     order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
     numbers: list[int] = found.numbers[order].tolist()

@@ -237,10 +237,7 @@ class SnapshotStore:
         kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
-        """Raise SnapshotError unless the target holds as many documents, with these fingerprints.
-
-        Those of documents that are chosen at random are compared.
-        """
+        """Raise SnapshotError unless the target holds these documents, by some drawn ones."""
         if (count := self._target.count(kept.live)) != kept.live:
             raise SnapshotError(
                 Message(

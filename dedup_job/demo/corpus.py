@@ -210,10 +210,7 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
 
 
 def _letters_and_marks(text: str) -> tuple[list[int], list[int]]:
-    """Return the places of characters that a slip may hit, and those of punctuation.
-
-    All stand between two Chinese characters: numbers, formulas and tags stay whole.
-    """
+    """Return the places of characters that a slip may hit, and those of punctuation."""
     inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
     names = {i for name in _NAME.finditer(text) for i in range(*name.span())}  # with a slip another
     letters = [i for i in inner if _chinese(text[i]) and text[i] not in phrases.MEANINGFUL]

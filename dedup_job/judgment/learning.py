@@ -161,10 +161,7 @@ def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
 def _left_out(
     labels: Labels, scores: NDArray[np.float64], priors: Sequence[_Prior], *, heeds: bool
 ) -> NDArray[np.float64]:
-    """Return the probability of each pair by a model of the other labels, float64 (n,).
-
-    heeds: all guards count; otherwise those that the other labels do not contradict.
-    """
+    """Return the probability of each pair by a model of the other labels, float64 (n,)."""
     found = np.zeros(len(scores))
     for fold in range(FOLDS):
         out = labels.groups % FOLDS == fold
@@ -196,10 +193,7 @@ def _loss(labels: Labels, said: NDArray[np.float64]) -> float:
 
 
 def _guards_off(labels: Labels) -> int:
-    """Return the guards that labels contradict, as bits; of pairs that no other guard keeps apart.
-
-    Where one is off, another may be the only one of more pairs.
-    """
+    """Return as bits the guards that labels contradict where no other one holds."""
     off = 0
     while True:
         left = labels.guards & np.uint32(_ALL & ~off)

@@ -254,10 +254,7 @@ class PendingIds:
             yield new, {}
 
     def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
-        """Yield the ids of documents that nobody decided yet, in order.
-
-        The next page is read, and all collections are asked, at the same time.
-        """
+        """Yield the ids of documents that nobody decided yet, in order."""
         every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
         proof = proof or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:

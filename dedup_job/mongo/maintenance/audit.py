@@ -137,10 +137,7 @@ class Checker:
                 self.on.tally.add(Check.TWICE, len(alone), [*twice])
 
     def _find_originals(self) -> None:
-        """Find originals that are gone, and groups of which two documents are kept.
-
-        One may have given way to a better copy, or left: another one of its group is kept then.
-        """
+        """Find originals that are gone, and groups of which two documents are kept."""
         target, groups = self.target, set[int]()
         named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
         for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):

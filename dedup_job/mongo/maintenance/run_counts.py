@@ -62,10 +62,7 @@ def count_differences(
 def _recorded(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> ByRun:
-    """Return the numbers that there should be.
-
-    The row of a run that was cut off is behind; then the checkpoint counts.
-    """
+    """Return the numbers that there should be."""
     said, undone = ByRun(), {row["_id"] for row in rows if row["status"] == _UNDONE}
     checkpoint = state["checkpoint"] or {"run": 0}
 

@@ -193,11 +193,7 @@ class Sampler:
         return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
-        """Return a number that orders rows at random, the same with each seed.
-
-        It is the remainder of a field of 64 random bits, which every version of the server can
-        compute. Rows without it come last.
-        """
+        """Return a number that orders rows at random, the same with each seed."""
         hashed = "$dedup.fingerprint" if self._of_target else "$digest"
         by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
         rest = {"$abs": {"$mod": [hashed, by]}}

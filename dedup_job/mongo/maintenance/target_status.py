@@ -144,10 +144,7 @@ def _last(runs: AnyCollection, status: Status) -> Run | None:
 
 
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:
-    """Return about how many documents of the source no run decided; whether it holds none.
-
-    From sizes alone: documents removed from the source since make it too small.
-    """
+    """Return about how many documents of the source no run decided; whether it holds none."""
     name = Namespace.parse(source, None, "source")
     ledger = kept.database[f"{kept.name}.ledger"]
     try:

@@ -136,10 +136,7 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
 def _read(
     runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy, *, bars: bool = False
 ) -> Iterator[tuple[int, Piece]]:
-    """Yield pieces of runs, each with the number of its run; those of an entry by hand hold none.
-
-    bars: raise StateMismatch for one that something other than dedup changed; else warn of it.
-    """
+    """Yield pieces, each with the number of its run; bars: raise StateMismatch for a damaged one."""
     only = {**those, KEPT: {"$ne": None}}
     for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", 1)]):
         for found in look_up(runs, bson_edit.among([one.key]), None, retry):
