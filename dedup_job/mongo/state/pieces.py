@@ -136,7 +136,7 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
 def _read(
     runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy, *, bars: bool = False
 ) -> Iterator[tuple[int, Piece]]:
-    """Yield pieces, each with the number of its run; bars: raise StateMismatch for a damaged one."""
+    """Yield pieces, each with the number of its run; bars: StateMismatch for a damaged one."""
     only = {**those, KEPT: {"$ne": None}}
     for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", 1)]):
         for found in look_up(runs, bson_edit.among([one.key]), None, retry):
