@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dedup_job.judgment.model import TextKind
+
 
 class Judging(StrEnum):
     """What decides whether a candidate is a duplicate."""
@@ -14,15 +16,6 @@ class Judging(StrEnum):
     DIFFERENCES = "differences"
     SIMILARITY = "similarity"
     NONE = "none"
-
-
-class TextKind(StrEnum):
-    """What texts are."""
-
-    TOLD = "told"
-    QUESTION = "question"
-    ARTICLE = "article"
-    MESSAGE = "message"
 
 
 CONFIDENCE = 0.94
@@ -67,9 +60,9 @@ class DecisionSettings(BaseModel):
         "it, that an editor would keep only one of the two; higher: fewer are dropped",
     )
     kind: TextKind = Field(
-        default=TextKind.TOLD,
-        description="what the texts are, since other things make two articles the same than two "
-        "questions: question, article or message; told: each pair is told from its texts",
+        default=TextKind.AUTO,
+        description="kind of text, each judged by a model of its own; auto: determined for each "
+        "pair from its texts",
     )
     model: Path | None = Field(
         default=None,

@@ -18,11 +18,9 @@ from dedup_job.judgment.differences import PLACES, RICHER, DifferenceKind, Found
 from dedup_job.judgment.features import in_words
 from dedup_job.judgment.form_tables import form_tables
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.model import KINDS, Model, feature_names, load_model
+from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
-TOLD: Final = "told"
-"""What stands for a kind that is told from the texts."""
 RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""
 
@@ -121,18 +119,18 @@ class Judge:
         lexicon: Lexicon,
         confidence: float,
         model: Path | None = None,
-        kind: str = TOLD,
+        kind: TextKind = TextKind.AUTO,
     ) -> None:
         """Take a dictionary, the least probability of a duplicate, a model, a kind of text.
 
-        model: None is the one that ships; kind: of KINDS, or TOLD by the texts. Raises
+        model: None is the one that ships. Raises
         ConfigurationError where the model's file is not as it should be.
         """
         self.model: Model = load_model(model)
         self._confidence = confidence
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = np.uint32(sum(1 << k for k, is_off in enumerate(off) if not is_off))
-        code = (*KINDS, TOLD).index(kind)
+        code = [*TextKind].index(kind)
         self._core = _core.Judge(form_tables(lexicon), relations.packed(), code)
 
     def read(self, texts: Judged) -> ReadTexts:
@@ -191,7 +189,7 @@ class Judge:
         right: Judged,
         right_rows: NDArray[np.int64],
     ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.uint8]]:
-        """Return what models learn from: features, guards, equals and kinds of c pairs.
+        """Return the features, guards, equality and kinds of c pairs, for training.
 
         features: float64 (c, f); guards: uint32 (c,), a bit for each of GUARDS, whether or not this
         model heeds it; equals: bool (c,), nothing differs, so they are the same whatever the

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final, NamedTuple, NoReturn
@@ -42,6 +43,15 @@ _NODES = {
 }  # fmt: skip
 _CALIBRATION = {"scores": np.float64, "probabilities": np.float64}
 _LEFT_OUT = {"different": np.float64, "same": np.float64}
+
+
+class TextKind(StrEnum):
+    """Kinds of text, in the order of their codes in src/judgment/features.hpp."""
+
+    QUESTION = "question"
+    ARTICLE = "article"
+    MESSAGE = "message"
+    AUTO = "auto"
 
 
 class Joined(NamedTuple):
@@ -162,7 +172,7 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
 def part_of(
     arrays: Mapping[str, Sequence[float]], left_out: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return what a file holds of a kind; arrays: those that `_core.Model` takes."""
+    """Return the part of a file for one kind; arrays: those that `_core.Model` takes."""
     return {
         "trees": {name: list(arrays[name]) for name in _NODES},
         "calibration": {name: list(arrays[name]) for name in _CALIBRATION},
@@ -173,7 +183,7 @@ def part_of(
 def document_of(
     kinds: Mapping[str, object], sources: object, guards_off: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what a file holds; kinds: a `part_of` each."""
+    """Return the document of a file; kinds: a `part_of` each."""
     return {
         "format": FORMAT,
         "version": VERSION,

@@ -17,7 +17,8 @@ struct FeatureName {
 };
 
 // "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
-// stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor is an anagram. "edge": whole clauses that one has.
+// stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor
+// is an anagram. "edge": whole clauses that one has.
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
@@ -26,8 +27,8 @@ constexpr FeatureName FEATURES[] = {
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
     {"numbers", 1}, {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
-    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1}, {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1},
-    {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
+    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1},
+    {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1}, {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
     {"choices_weight", 1}, {"choices_length", 0}, {"choices_apart", -1}, {"choices_letters_min", -1},
     {"choices_letters_max", -1}, {"choices_alike", 0},
 };
