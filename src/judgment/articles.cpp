@@ -56,6 +56,15 @@ struct OwnTitle {
     }
 };
 
+// Whether what one title says in place of the other stands in its text again, and not in the other text.
+bool recurs(const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
+    const Points name = form.text(title), all = form.text(asked(form));
+    const auto [begin, end] = frame(name, other.text(other_title));
+    const Points own = name.subspan(begin, name.size() - end - begin);
+    const auto holds = [&](Points text) { return !std::ranges::search(text, own).empty(); };
+    return !own.empty() && holds(all.subspan(name.size())) && !holds(other.text(asked(other)));
+}
+
 }  // namespace
 
 Comparer::Own Comparer::own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there,
@@ -83,6 +92,11 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
     };
     const Shared all = shared(a, b);
     const bool numbers = to.kind == TextKind::article;
+    for (const std::uint64_t key : alike_) {
+        Weights& word = weights_[key_of(key)].value;
+        word.left = std::max(word.left, 0.0);
+        word.right = std::max(word.right, 0.0);
+    }
     const Own x = own(a, 0, &Weights::left, &Weights::right, numbers);
     const Own y = own(b, asked(a).size(), &Weights::right, &Weights::left, numbers);
     put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
@@ -104,19 +118,21 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
 void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
     if (std::min(a.layout.lines, b.layout.lines) < 2) return;
     const bool han = a.summary->han > 0 && b.summary->han > 0;
+    const bool rules = a.layout.provisions || b.layout.provisions;
     for (const std::size_t line : {0, 1}) {
         const auto x = a.of(a.layout.first[line]), y = b.of(b.layout.first[line]);
         if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return;
         const OwnTitle left(a, x, y, han), right(b, y, x, han);
         if (line == 0) to.features["title_most"_f] = std::max(left.weight, right.weight);
         if (left.text.empty() && right.text.empty()) continue;
-        if (line == 0 && (left.compound || right.compound)) to.guards |= "title"_g;
+        const bool ruled = rules && std::max(left.weight, right.weight) >= LEAST_CHANGE;
+        if (line == 0 && (left.compound || right.compound || ruled)) to.guards |= "title"_g;
         const auto [shorter, longer] = std::minmax({left.text.size(), right.text.size()});
         if (!shorter || (left.asks && right.asks)) return;
         Work work;
         const std::size_t common = differ_.common(left.text, right.text, work);
         const bool is_alike = 5 * common >= 3 * longer || common == shorter;
-        if ((left.named && right.named) || (line == 0 && !is_alike)) to.guards |= "title"_g;
+        if ((left.named && right.named) || (line == 0 && !is_alike && (recurs(a, x, b, y) || recurs(b, y, a, x)))) to.guards |= "title"_g;
         return;
     }
 }

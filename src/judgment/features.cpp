@@ -105,6 +105,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     to.left_out = std::max(left_out(a, b), left_out(b, a));
     to.kind = kind_ == TextKind::any ? kind_of(one, other) : kind_;
     stop_ = to.kind == TextKind::article ? stop & OF_ARTICLES : stop;
+    shared_.reset();
     if (to.kind == TextKind::article) compare_titles(one, other, to);
     compare_marks(one, other, to);
     if (!is_stopped(to)) compare_stems(one, other, work, to);
@@ -125,7 +126,6 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     auto& f = to.features;
     const Match last{a.summary->last_clause, b.summary->last_clause};
     const double total = std::max({a.summary->weight, b.summary->weight, 1.0});
-    shared_.reset();
     measure_stems(a, b, to);
     differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
     if (to.differences.exchanged) to.guards |= "exchanged"_g;
@@ -176,12 +176,16 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
     std::int64_t negations = 0, moods = 0;
     bool fewer_blanks = false, more_blanks = false;
     says_numbers_ = false;
-    clear(a_.added, b_.added);
+    clear(a_.added, b_.added, alike_);
     f["unlike_ratio"_f] = 1;
     for (const Difference& one : to.differences.differences) {
         if (one.moved) continue;
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
-        if (c.null || c.alike) written_otherwise += c.least();
+        if (c.null || c.alike) {
+            written_otherwise += c.least();
+            for (const std::uint32_t at : one.left.of(to.differences.left)) if (has_content(a.tokens[at])) alike_.push_back(a.tokens[at].key);
+            for (const std::uint32_t at : one.right.of(to.differences.right)) if (has_content(b.tokens[at])) alike_.push_back(b.tokens[at].key);
+        }
         if (!one.clauses) moods += c.polar;
         if (c.null) {
             f["forms"_f]++;

@@ -132,6 +132,7 @@ private:
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     std::vector<std::uint64_t> common_;
+    std::vector<std::uint64_t> alike_;
     std::vector<double> ratios_;  // of choices
     HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word

@@ -97,9 +97,10 @@ inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {
 // Whether a line begins as a provision of a statute does.
 inline bool is_provision(const Reader& text, std::size_t i) {
     if (text.at(i) == U'第') {
-        std::size_t j = i + 1;
+        const std::size_t first = text.skip(i + 1);
+        std::size_t j = first;
         while (text.is(j, Class::digit) || text.is_in(j, U"零一二三四五六七八九十百千")) j++;
-        return j > i + 1 && text.at(j) == U'条';
+        return j > first && text.at(text.skip(j)) == U'条';
     }
     static constexpr std::u32string_view NAMES[] = {U"article ", U"section "};
     return std::ranges::any_of(NAMES, [&](auto name) {
