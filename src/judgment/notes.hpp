@@ -72,6 +72,56 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
     return out.reader(text.tables);
 }
 
+// Behind a tag of a post that begins there: a link, @name, #topic#, a face in brackets, or that it was passed on; the
+// place itself where there is none.
+inline std::size_t tag_end(const Reader& text, std::size_t i) {
+    const auto begins = [&](std::size_t k, std::u32string_view word) {
+        return std::ranges::equal(text.part(k, std::min(k + word.size(), text.size())).text, word);
+    };
+    const auto is_name = [&](std::size_t k) { return text.is_plain(k) || text.is(k, Class::han) || text.is_in(k, U"_-"); };
+    if (text.is_plain(i - 1) || (text.at(i) != U'[' && text.is(i - 1, Class::han))) return i;
+    std::size_t end = i + 1;
+    switch (text.at(i)) {
+        case U'@':
+            while (end < i + 30 && is_name(end)) end++;
+            return end == i + 1 ? i : end + (text.at(end) == U':');
+        case U'#':
+            while (end < i + 30 && end < text.size() && !text.is_in(end, U"#\n")) end++;
+            return text.at(end) == U'#' && end > i + 1 && text.at(i + 1) != U' ' ? end + 1 : i;
+        case U'[':
+            while (text.is(end, Class::han)) end++;
+            return text.at(end) == U']' && end > i + 1 && end < i + 6 ? end + 1 : i;
+        case U'(':
+            end = text.closing(i, 20);
+            return end && (end == tag_end(text, i + 1) || begins(i + 1, U"via ") || begins(i + 1, U"by ")) ? end + 1 : i;
+        case U'h':
+            if (!begins(i, U"http")) return i;
+            while (text.is_plain(end) || text.is_in(end, U":/?.=&%_-~+")) end++;
+            return end;
+        case U'转':
+            end += text.is_in(end, U"发载");
+            return text.is_plain(end) || text.is(end, Class::han) ? i : end + (text.at(end) == U':');
+        default: return i;
+    }
+}
+
+// Takes the tags out that a post begins or ends with: who passes it on puts others there.
+inline Searched strip_tags(const Searched& text, Buffer& notes) {
+    std::size_t begin = 0, end = text.size();
+    for (std::size_t next; (next = tag_end(text, text.skip(begin))) > text.skip(begin); begin = next) {}
+    for (std::size_t stop = end;; end = stop) {
+        while (stop > begin && (text.is(stop - 1, Class::space) || text.is_in(stop - 1, U"。.!~"))) stop--;
+        std::size_t i = stop;
+        while (i > begin && i + 60 > stop && tag_end(text, i - 1) != stop) i--;
+        if (i == begin || i + 60 <= stop) break;
+        stop = i - 1;
+    }
+    if ((!begin && end == text.size()) || text.part(begin, end).letters(20) < 20) return text;
+    append(notes, text.text.first(begin));
+    append(notes, text.text.subspan(end));
+    return text.part(begin, end);
+}
+
 // Whether a sentence goes on there, so that a number before it is of that sentence and numbers nothing: （3）的平方根,
 // (3)\\times 4. A longer word of the dictionary begins one: 是否.
 inline bool goes_on(const Reader& text, std::size_t i, std::uint16_t kinds) {

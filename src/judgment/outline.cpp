@@ -240,7 +240,7 @@ void OutlineReader::read(Points text) {
     fold(keep_capitals(text));
     Buffer& notes = notes_.points;
     notes.clear();
-    const Searched whole = take_brackets(text_.reader(tables_), rest_, notes);
+    const Searched whole = take_brackets(strip_tags(text_.reader(tables_), notes), rest_, notes);
     const std::size_t taken = notes.size();
     const Searched rest = take_sentences(whole, body_, notes);
     const bool enough = rest.letters(4) >= 4;
