@@ -46,7 +46,8 @@ bool asks(const Reader& text, bool is_long) {
     while (end > 0 && (text.is(end - 1, Class::space) || text.is_in(end - 1, U"。!"))) end--;
     if (text.is_in(end - 1, U"?是为=_")) return true;
     for (std::size_t i = 0; i < text.size() && !is_long; i++) {
-        if (text.at(i) == U'?' || (text.is_in(i, U"_([") && blank_end(text, i))) return true;
+        const bool asked = text.at(i) == U'?' && 4 * (text.size() - i) <= text.size() + 80;
+        if (asked || (text.is_in(i, U"_([") && blank_end(text, i))) return true;
     }
     std::size_t begin = end;
     while (begin > 0 && !text.is_in(begin - 1, U"\n。!?")) begin--;
