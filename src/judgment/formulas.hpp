@@ -299,6 +299,8 @@ inline void mark_brackets(const Reader& text, std::vector<std::size_t>& opened, 
 inline bool is_operator(const Reader& text, std::size_t i) {
     const auto is_side = [&](std::size_t k) { return text.is_plain(k) || text.is_in(k, U"()⟨⟩√|"); };
     const auto is_letter = [&](std::size_t k) { return text.is(k, Class::letter); };
+    const auto is_operand = [&](std::size_t k) { return text.is_plain(k) && !text.is_plain(k - 1) && !text.is_plain(k + 1); };
+    const auto is_between = [&] { return text.at(i - 1) == U' ' && is_operand(i - 2) && is_operand(i + 2); };  // x | y
     switch (text.at(i)) {
         case U'-': {
             std::size_t k = i + 1;
@@ -320,12 +322,12 @@ inline bool is_operator(const Reader& text, std::size_t i) {
             while (text.at(end) == U'\'') end++;
             return is_letter(k) && !is_letter(end) && !is_letter(k - 1);
         }
-        case U'|': return is_side(i - 1) || is_side(i + 1);
+        case U'|': return is_side(i - 1) || is_side(i + 1) || is_between();
+        case U'&': return (is_side(i - 1) && is_side(i + 1)) || is_between();
         case U'/':
         case U'·':
         case U'*':
-        case U'~':
-        case U'&': return is_side(i - 1) && is_side(i + 1);
+        case U'~': return is_side(i - 1) && is_side(i + 1);
         default: return true;
     }
 }

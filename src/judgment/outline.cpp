@@ -215,7 +215,8 @@ Points OutlineReader::keep_capitals(Points text) {
     const std::uint32_t both = (longer_small & longer_large) | (prose ? alone & ~words : alone);
     cased_.clear();
     for (const auto [i, end] : runs_) {
-        const bool symbol = both && is_symbol(i, end), single = end == i + 1, behind = all.is(i - 1, Class::digit);
+        const bool symbol = both && is_symbol(i, end), single = end == i + 1;
+        const bool behind = all.is(i - 1 - (all.at(i - 1) == U' '), Class::digit);  // a number
         const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
         const auto stands = [&](std::size_t k, std::u32string_view word) {
             return k < text.size() && begins(text.subspan(k), word);
@@ -224,7 +225,7 @@ Points OutlineReader::keep_capitals(Points text) {
         const bool word = named || (all.is_in(i - 1, U"词 ") && (stands(i - 2, U"单词") || stands(i - 5, U"word ")));
         const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
         const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
-                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN"))));
+                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJNΩΩ"))));
         const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
         for (std::size_t k = i; k < end; k++) {
             const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
