@@ -193,6 +193,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             continue;
         }
         f["pieces"_f]++;
+        f["limits"_f] += c.limits;
         if (c.replaced) {
             f["replaced"_f]++;
             raise("replaced_min"_f, c.least());

@@ -22,7 +22,7 @@ struct FeatureName {
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
-    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
+    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"limits", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
     {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
