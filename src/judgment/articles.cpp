@@ -110,7 +110,8 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
     if (to.kind != TextKind::article) return;
     const bool few = f["pieces"_f] <= FEW;
     to.guards &= few ? OF_ARTICLES | OF_FEW : OF_ARTICLES;
-    if ((x.has_number && y.has_number) || (few && says_numbers_)) to.guards |= "number"_g;
+    if (x.has_number && y.has_number) to.guards |= "number"_g;
+    if (few) to.guards |= said_;
 }
 
 // The first lines name what two articles are about; where these are equal, as NAME of a manual is, the second ones may.
@@ -137,9 +138,9 @@ void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
     }
 }
 
-bool Comparer::says_number(const Form& form, std::span<const std::uint32_t> places) {
+bool Comparer::is_said(const Form& form, std::span<const std::uint32_t> places) {
     return std::ranges::any_of(places, [&](std::uint32_t at) {
-        return form.tokens[at].kind == Kind::number && is_in_sentence(form.tokens, at, form.summary->han > 0);
+        return (form.tokens[at].kind == Kind::number || form.tokens[at].flags & LATIN) && is_in_sentence(form.tokens, at, form.summary->han > 0);
     });
 }
 

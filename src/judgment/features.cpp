@@ -175,7 +175,7 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
     double written_otherwise = 0;
     std::int64_t negations = 0, moods = 0;
     bool fewer_blanks = false, more_blanks = false;
-    says_numbers_ = false;
+    said_ = 0;
     clear(a_.added, b_.added, alike_);
     f["unlike_ratio"_f] = 1;
     for (const Difference& one : to.differences.differences) {
@@ -222,15 +222,17 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         if (c.names && other && c.ratio <= 0.5) to.guards |= "name"_g;
         if (c.unit) to.guards |= "unit"_g;
         if (c.formula && !c.numbers_differ) to.guards |= "formula"_g;
-        if (han && c.latins && c.unlike && c.ratio < 0.8) to.guards |= "formula"_g;
+        const bool other_identifier = han && c.latins && c.unlike && c.ratio < 0.8;
+        if (other_identifier) to.guards |= "formula"_g;
         if (c.opposite) to.guards |= "opposite"_g;
         if (other && c.in_tail && c.word) {
             shared(a, b);
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
-        if (to.kind == TextKind::article && c.numbers_differ)
-            says_numbers_ |= says_number(a, one.left.of(to.differences.left)) && says_number(b, one.right.of(to.differences.right));
+        const bool named = c.numbers_differ || other_identifier;
+        if (to.kind == TextKind::article && named && is_said(a, one.left.of(to.differences.left)) && is_said(b, one.right.of(to.differences.right)))
+            said_ |= c.numbers_differ ? "number"_g : "name"_g;
         if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
         if (is_stopped(to)) return 0;
     }

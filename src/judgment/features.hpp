@@ -123,7 +123,7 @@ private:
     Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
     void measure_own(const Form& a, const Form& b, Comparison& to);
     void compare_titles(const Form& a, const Form& b, Comparison& to);
-    static bool says_number(const Form& form, std::span<const std::uint32_t> places);
+    static bool is_said(const Form& form, std::span<const std::uint32_t> places);
     bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
 
     Differ differ_;
@@ -138,7 +138,7 @@ private:
     HashTable<Weights> weights_;      // by word
     std::vector<Weights*> words_;     // of each token of both, null where it has no content
     std::optional<Shared> shared_;
-    bool says_numbers_ = false;  // another number stands in a sentence that both have
+    std::uint32_t said_ = 0;  // guards: another number or identifier stands in a sentence that both have
     std::uint32_t stop_ = 0;
 };
 
