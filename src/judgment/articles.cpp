@@ -56,12 +56,14 @@ struct OwnTitle {
     }
 };
 
-// Whether what one title says in place of the other stands in its text again, and not in the other text.
-bool recurs(const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
-    const Points name = form.text(title), all = form.text(asked(form));
-    const auto [begin, end] = frame(name, other.text(other_title));
+// Whether one title is the other but for a name, or what it says in place of the other stands in its text again, and
+// not in the other text.
+bool names(const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
+    const Points name = form.text(title), all = form.text(asked(form)), others = other.text(other_title);
+    const auto [begin, end] = frame(name, others);
     const Points own = name.subspan(begin, name.size() - end - begin);
     const auto holds = [&](Points text) { return !std::ranges::search(text, own).empty(); };
+    if (2 * (begin + end) >= std::max(name.size(), others.size())) return true;
     return !own.empty() && holds(all.subspan(name.size())) && !holds(other.text(asked(other)));
 }
 
@@ -133,7 +135,7 @@ void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
         Work work;
         const std::size_t common = differ_.common(left.text, right.text, work);
         const bool is_alike = 5 * common >= 3 * longer || common == shorter;
-        if ((left.named && right.named) || (line == 0 && !is_alike && (recurs(a, x, b, y) || recurs(b, y, a, x)))) to.guards |= "title"_g;
+        if ((left.named && right.named) || (line == 0 && !is_alike && (names(a, x, b, y) || names(b, y, a, x)))) to.guards |= "title"_g;
         return;
     }
 }
