@@ -13,6 +13,7 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "pieces": Message("places of the question that differ: {value}"),
         "forms": Message("places that differ only in notation or light words: {value}"),
         "grammar": Message("light words that differ: {value}"),
+        "limits": Message("places that differ in a condition or a degree: {value}"),
         "begin": Message("words at the beginning that are equal: {value}"),
         "edge_share": Message("whole clauses that only one text has: {value:.0%} of the question"),
         "inserted_max": Message("weight of the rarest word that is inserted: {value}"),
@@ -79,7 +80,7 @@ _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
     {
         **dict.fromkeys(("unlike_max", "unlike_min", "unlike_ratio", "contained"), "unlike"),
         **dict.fromkeys(("replaced_min", "replaced_share", "alike", "slips"), "replaced"),
-        **{one: one for one in ("forms", "grammar", "moved", "moved_within", "inserted_max")},
+        **{one: one for one in ("forms", "grammar", "limits", "moved", "moved_within", "inserted_max")},
         **{one: one for one in ("edge_share", "choices_order", "choices_alike", "replaced")},
     }
 )

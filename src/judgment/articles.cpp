@@ -58,7 +58,8 @@ struct OwnTitle {
 
 // Whether one title is the other but for a name, or what it says in place of the other stands in its text again, and
 // not in the other text.
-bool names(const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
+bool names_subject(
+    const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
     const Points name = form.text(title), all = form.text(asked(form)), others = other.text(other_title);
     const auto [begin, end] = frame(name, others);
     const Points own = name.subspan(begin, name.size() - end - begin);
@@ -94,7 +95,7 @@ void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
     };
     const Shared all = shared(a, b);
     const bool numbers = to.kind == TextKind::article;
-    for (const std::uint64_t key : alike_) {
+    for (const std::uint64_t key : alike_) {  // each is in both
         Weights& word = weights_[key_of(key)].value;
         word.left = std::max(word.left, 0.0);
         word.right = std::max(word.right, 0.0);
@@ -135,14 +136,17 @@ void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
         Work work;
         const std::size_t common = differ_.common(left.text, right.text, work);
         const bool is_alike = 5 * common >= 3 * longer || common == shorter;
-        if ((left.named && right.named) || (line == 0 && !is_alike && (names(a, x, b, y) || names(b, y, a, x)))) to.guards |= "title"_g;
+        const bool named = !is_alike && (names_subject(a, x, b, y) || names_subject(b, y, a, x));
+        if ((left.named && right.named) || (line == 0 && named)) to.guards |= "title"_g;
         return;
     }
 }
 
 bool Comparer::is_said(const Form& form, std::span<const std::uint32_t> places) {
     return std::ranges::any_of(places, [&](std::uint32_t at) {
-        return (form.tokens[at].kind == Kind::number || form.tokens[at].flags & LATIN) && is_in_sentence(form.tokens, at, form.summary->han > 0);
+        const Token& token = form.tokens[at];
+        const bool names = token.kind == Kind::number || token.flags & LATIN;
+        return names && is_in_sentence(form.tokens, at, form.summary->han > 0);
     });
 }
 

@@ -15,7 +15,8 @@ struct Cap {
     std::size_t feature;
     double most;
 };
-constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
+constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6},
+                        {"limits"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // Caps sums, and divides by the weight of the text.
 void finish(std::span<double> features, double total) {
@@ -42,6 +43,13 @@ double left_out(const Form& form, const Form& other) {
     const auto size = [&](Range part) { return static_cast<double>(form.text(form.of(part)).size()); };
     const double out = size(form.explanation) + size(form.notes) + (other.answer.size() ? 0 : size(form.answer));
     return out > 0 ? 100 * out / static_cast<double>(form.text(form.tokens).size()) : 0;
+}
+
+// Appends the keys of the words at places.
+void append_words(const Form& form, std::span<const std::uint32_t> places, std::vector<std::uint64_t>& to) {
+    for (const std::uint32_t at : places) {
+        if (has_content(form.tokens[at])) to.push_back(form.tokens[at].key);
+    }
 }
 
 // An order of two forms that does not depend on which is the first.
@@ -183,8 +191,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
         if (c.null || c.alike) {
             written_otherwise += c.least();
-            for (const std::uint32_t at : one.left.of(to.differences.left)) if (has_content(a.tokens[at])) alike_.push_back(a.tokens[at].key);
-            for (const std::uint32_t at : one.right.of(to.differences.right)) if (has_content(b.tokens[at])) alike_.push_back(b.tokens[at].key);
+            append_words(a, one.left.of(to.differences.left), alike_);
+            append_words(b, one.right.of(to.differences.right), alike_);
         }
         if (!one.clauses) moods += c.polar;
         if (c.null) {
@@ -230,8 +238,8 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             const bool both = weights_.find(key_of(c.word->key)).right >= 0;
             if (both && weights_.find(key_of(c.other->key)).left >= 0) to.guards |= "exchanged"_g;
         }
-        const bool named = c.numbers_differ || other_identifier;
-        if (to.kind == TextKind::article && named && is_said(a, one.left.of(to.differences.left)) && is_said(b, one.right.of(to.differences.right)))
+        if (to.kind == TextKind::article && (c.numbers_differ || other_identifier) &&
+            is_said(a, one.left.of(to.differences.left)) && is_said(b, one.right.of(to.differences.right)))
             said_ |= c.numbers_differ ? "number"_g : "name"_g;
         if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
         if (is_stopped(to)) return 0;

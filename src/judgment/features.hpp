@@ -16,14 +16,14 @@ struct FeatureName {
     int rises;
 };
 
-// "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
+// "limits": differences with a word that sets a condition or a degree. "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
 // stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor
 // is an anagram. "edge": whole clauses that one has.
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
-    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"limits", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1}, {"replaced", 0},
-    {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
+    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"limits", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1},
+    {"replaced", 0}, {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
     {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
     {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
     {"numbers", 1}, {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
@@ -131,8 +131,7 @@ private:
     Alignment explained_;
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
-    std::vector<std::uint64_t> common_;
-    std::vector<std::uint64_t> alike_;
+    std::vector<std::uint64_t> common_, alike_;  // `alike_`: keys of words that are only written otherwise
     std::vector<double> ratios_;  // of choices
     HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word

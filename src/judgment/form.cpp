@@ -40,7 +40,7 @@ bool is_numbering(const Reader& text, std::size_t i, std::size_t end) {
 }
 
 // Whether a text asks for something: its last sentence ends with a question mark, or is cut off; it holds a word such
-// as 什么 or 计算, with which it has to begin in a long text. A short one may ask anywhere, or have a gap.
+// as 什么 or 计算, with which it has to begin in a long text. A short one may ask before a short rest, or have a gap.
 bool asks(const Reader& text, bool is_long) {
     std::size_t end = text.size();
     while (end > 0 && (text.is(end - 1, Class::space) || text.is_in(end - 1, U"。!"))) end--;

@@ -299,8 +299,8 @@ inline void mark_brackets(const Reader& text, std::vector<std::size_t>& opened, 
 inline bool is_operator(const Reader& text, std::size_t i) {
     const auto is_side = [&](std::size_t k) { return text.is_plain(k) || text.is_in(k, U"()⟨⟩√|"); };
     const auto is_letter = [&](std::size_t k) { return text.is(k, Class::letter); };
-    const auto is_operand = [&](std::size_t k) { return text.is_plain(k) && !text.is_plain(k - 1) && !text.is_plain(k + 1); };
-    const auto is_between = [&] { return text.at(i - 1) == U' ' && is_operand(i - 2) && is_operand(i + 2); };  // x | y
+    const auto is_one = [&](std::size_t k) { return text.is_plain(k) && !text.is_plain(k - 1) && !text.is_plain(k + 1); };
+    const auto is_between = [&] { return text.at(i - 1) == U' ' && is_one(i - 2) && is_one(i + 2); };  // x | y
     switch (text.at(i)) {
         case U'-': {
             std::size_t k = i + 1;

@@ -225,7 +225,7 @@ Points OutlineReader::keep_capitals(Points text) {
         const bool word = named || (all.is_in(i - 1, U"词 ") && (stands(i - 2, U"单词") || stands(i - 5, U"word ")));
         const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
         const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
-                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJNΩΩ"))));
+                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN\u03a9\u2126"))));
         const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
         for (std::size_t k = i; k < end; k++) {
             const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);

