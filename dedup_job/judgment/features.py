@@ -80,7 +80,10 @@ _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
     {
         **dict.fromkeys(("unlike_max", "unlike_min", "unlike_ratio", "contained"), "unlike"),
         **dict.fromkeys(("replaced_min", "replaced_share", "alike", "slips"), "replaced"),
-        **{one: one for one in ("forms", "grammar", "limits", "moved", "moved_within", "inserted_max")},
+        **{
+            one: one
+            for one in ("forms", "grammar", "limits", "moved", "moved_within", "inserted_max")
+        },
         **{one: one for one in ("edge_share", "choices_order", "choices_alike", "replaced")},
     }
 )

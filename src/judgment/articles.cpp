@@ -56,16 +56,19 @@ struct OwnTitle {
     }
 };
 
-// Whether one title is the other but for a name, or what it says in place of the other stands in its text again, and
-// not in the other text.
+// Whether one title is the other but for a name, or says what stands in its text again, and nowhere in the other text.
 bool names_subject(
     const Form& form, std::span<const Token> title, const Form& other, std::span<const Token> other_title) {
-    const Points name = form.text(title), all = form.text(asked(form)), others = other.text(other_title);
+    const Points name = form.text(title), others = other.text(other_title);
+    const Points behind = form.text(asked(form)).subspan(name.size()), whole = other.text(asked(other));
+    const auto recurs = [&](Points word) {
+        const auto in = [&](Points text) { return !std::ranges::search(text, word).empty(); };
+        return word.size() > 1 && in(behind) && !in(whole);
+    };
     const auto [begin, end] = frame(name, others);
-    const Points own = name.subspan(begin, name.size() - end - begin);
-    const auto holds = [&](Points text) { return !std::ranges::search(text, own).empty(); };
     if (2 * (begin + end) >= std::max(name.size(), others.size())) return true;
-    return !own.empty() && holds(all.subspan(name.size())) && !holds(other.text(asked(other)));
+    return recurs(name.subspan(begin, name.size() - end - begin)) ||
+           std::ranges::any_of(title, [&](const Token& token) { return has_content(token) && recurs(form.text(token)); });
 }
 
 }  // namespace

@@ -36,16 +36,27 @@ SAME = [
     (f"防汛办法\n{BODY}\n2021-04-05\n1204", f"防汛办法\n{BODY}\n2021-04-06\n733"),
     (STATUTE, STATUTE.replace("养犬规定\n", "养犬规定\n（经修订）\n")),
     (STATUTE, STATUTE.replace("第一条 ", "第一条　").replace("。", "；")),
+    (f"各乡镇防汛怎样准备\n{BODY}", f"一份沙袋清单\n{BODY}"),
+    (f"How we got ready\n{ENGLISH}", f"Bags, boats and buckets\n{ENGLISH}"),
 ]
 APART = [
     ("title", f"青山县防汛办法\n{BODY}", f"海丰市防汛办法\n{BODY}"),
     ("title", f"sort\n{BODY}", f"uniq\n{BODY}"),
-    ("title", f"名称\nsvn - 版本管理\n{BODY}", f"名称\nsvnadmin - 仓库管理\n{BODY}"),
+    ("title", f"名称\nsvn：版本管理\n{BODY}", f"名称\nsvnadmin：仓库管理\n{BODY}"),
     ("title", f"chrome\n{BODY}", f"google-chrome\n{BODY}"),
     ("title", f"Flood rules of Ashford\n{ENGLISH}", f"Flood rules of Barton\n{ENGLISH}"),
+    ("title", f"雨后的青山\n{BODY}\n送往青山。", f"海丰来信\n{BODY}\n送往海丰。"),
+    ("title", f"In Ashford\n{ENGLISH}\nOr ask Ashford.", f"Barton now\n{ENGLISH}\nOr ask Barton."),
+    ("title", STATUTE, f"关于修改{STATUTE.replace('规定', '规定的决定')}"),
+    (
+        "name",
+        f"防汛办法\n{BODY}\n用 swriter 打开表格。",
+        f"防汛办法\n{BODY}\n用 simpress 打开表格。",
+    ),
     ("number", f"防汛办法\n{BODY}\n拨款25万元。", f"防汛办法\n{BODY}\n拨款37万元。"),
     ("provision", STATUTE, STATUTE.replace("成年人", "监护人")),
     ("provision", STATUTE, f"{STATUTE}\n第四条 本规定自公布之日起施行。"),
+    ("provision", *(STATUTE.replace("第三条", "第 3 條") + end for end in ("", "并收容犬只。"))),
 ]
 
 

@@ -30,6 +30,24 @@ SAME = {
         (f"{ARTICLE}\nPrevious post: Spring\nNext post: Autumn", ARTICLE),
         (f"{ARTICLE}\nDisclaimer: views are those of the author alone", ARTICLE),
     ],
+    "tags of a post": [
+        (f"{before}{text}{behind}", text)
+        for text in (LONG, ARTICLE.strip())
+        for before, behind in (
+            *(
+                ("", " http://t.cn/a1b2"),
+                ("#城市花园# ", ""),
+                ("转：@花农: ", ""),
+                ("[鼓掌]", "[心]"),
+            ),
+            *(
+                ("", " (转)"),
+                ("", "（via 花农日记）"),
+                ("", " #garden# @Ann_9"),
+                ("转发：", " https://a.org/x?y=1"),
+            ),
+        )
+    ],
     "one picture under several names": [
         (f"How is glass blown? ![]({a})", f"How is glass blown? ![]({b})")
         for a, b in (
@@ -135,10 +153,18 @@ DIFFERENT = {
         ("激光器的功率是3mW，它能", "激光器的功率是3MW，它能"),
         ("What can a 3 mV signal do? 8mV", "What can a 3 MV signal do? 8MV"),
         ("带宽50Mb每秒，下载要多久", "带宽50MB每秒，下载要多久"),
+        ("How long does it take at 10 Mb/s?", "How long does it take at 10 MB/s?"),
+        ("电阻为5 mΩ时发热多少", "电阻为5 MΩ时发热多少"),
         ("What does \\w match?", "What does \\W match?"),
         ("What does grep -v do?", "What does grep -V do?"),
         ("march这个单词怎么读", "March这个单词怎么读"),
         ("What does the word Turkey mean?", "What does the word turkey mean?"),
+    ],
+    "units of other sizes": [
+        ("通过的电流是6毫安，电阻两端电压是多少", "通过的电流是6微安，电阻两端电压是多少"),
+        ("A current of 6 mA flows. Find the charge.", "A current of 6 μA flows. Find the charge."),
+        ("延时8ms之后输出什么", "延时8μs之后输出什么"),
+        ("How many files fit into 4 GB?", "How many files fit into 4 MB?"),
     ],
     "which and how many": [
         ("刑法规定的主刑有哪些？", "刑法规定的主刑有多少？"),
@@ -174,6 +200,7 @@ DIFFERENT = {
     "a sign that is asked about": [
         ("表达式a | b的结果是", "表达式a || b的结果是"),
         ("What does x != y mean?", "What does x = y mean?"),
+        ("Let x = 6. What is x | y ?", "Let x = 6. What is x & y ?"),
         ("What does f(*args) do?", "What does f(**args) do?"),
         ("What does a[1:] return?", "What does a[:1] return?"),
         ("if (!found)何时成立", "if (found)何时成立"),

@@ -210,10 +210,12 @@ def _names_subject(form: Form, other: Form) -> bool:
     name, others = ("".join(t.text for t in one.layout.lines[0]) for one in (form, other))
     whole, whole_other = ("".join(t.text for t in _asked(one)) for one in (form, other))
     begin, end = _frame(name, others)
-    own = name[begin : len(name) - end]
     if 2 * (begin + end) >= max(len(name), len(others)):
         return True
-    return bool(own) and own in whole[len(name) :] and own not in whole_other
+    words = [t.text for t in _content(form.layout.lines[0])] + [name[begin : len(name) - end]]
+    return any(
+        len(word) > 1 and word in whole[len(name) :] and word not in whole_other for word in words
+    )
 
 
 def _is_latin(title: Sequence[Token], i: int, latin: Flag) -> bool:

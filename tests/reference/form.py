@@ -241,7 +241,9 @@ def strip_tags(text: str) -> tuple[str, str]:
         begin = end
     stop = end = len(text)
     while True:
-        while stop > begin and (text[stop - 1] in "。.!~" or class_of(text[stop - 1]) == Class.SPACE):
+        while stop > begin and (
+            text[stop - 1] in "。.!~" or class_of(text[stop - 1]) == Class.SPACE
+        ):
             stop -= 1
         near = range(stop - 1, max(begin, stop - 60) - 1, -1)
         start = next((i for i in near if tag_end(text, i) == stop), None)
@@ -1376,8 +1378,7 @@ def asks(text: str, is_long: bool) -> bool:
     if body[-1:] in tuple("?是为=_"):
         return True
     if not is_long and any(
-        (c == "?" and 4 * (len(text) - i) <= len(text) + 80)
-        or (c in "_([" and blank_end(text, i))
+        (c == "?" and 4 * (len(text) - i) <= len(text) + 80) or (c in "_([" and blank_end(text, i))
         for i, c in enumerate(text)
     ):
         return True
