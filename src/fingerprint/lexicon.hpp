@@ -42,7 +42,7 @@ struct Lexicon {
 
     Class class_of(std::uint32_t point) const { return point < PLANE ? classes[point] : Class::letter; }
 
-    // The node of some characters of the basic plane, or Trie::ABSENT; lower: of ASCII letters in lower case.
+    // The node of some characters, or Trie::ABSENT, as it is where one is not of the basic plane; lower: of ASCII letters in lower case.
     std::int32_t find(Points word, bool lower = false) const {
         const std::int32_t slot = slot_of(word, lower);
         return slot == Trie::ABSENT ? slot : trie[slot].node;
@@ -88,8 +88,9 @@ struct Lexicon {
 private:
     std::int32_t slot_of(Points word, bool lower = false) const {
         const auto as = [&](std::uint32_t point) { return lower && is_upper(point) ? point + ('a' - 'A') : point; };
-        std::int32_t slot = trie.first(as(word[0]));
-        for (std::size_t i = 1; i < word.size() && slot != Trie::ABSENT; i++) slot = trie.child(slot, as(word[i]));
+        std::int32_t slot = word[0] < PLANE ? trie.first(as(word[0])) : Trie::ABSENT;
+        for (std::size_t i = 1; i < word.size() && slot != Trie::ABSENT; i++)
+            slot = word[i] < PLANE ? trie.child(slot, as(word[i])) : Trie::ABSENT;
         return slot;
     }
 };

@@ -99,6 +99,7 @@ SAME = {
     ],
     "forms of characters": [
         ("他看着远方笑着说", "他看著遠方笑著說"),
+        ("𠮷着衣，拿着𠮷", "𠮷著衣，拿著𠮷"),  # beside a character beyond the basic plane
         ("⻢⻋走过⻓街", "马车走过长街"),
         ("⾦⽊⽔⽕⼟是什么", "金木水火土是什么"),  # Kangxi radicals
         ("\uf90a\uf96c是什么", "金塞是什么"),  # compatibility ideographs
