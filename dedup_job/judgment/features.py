@@ -13,7 +13,6 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "pieces": Message("places of the question that differ: {value}"),
         "forms": Message("places that differ only in notation or light words: {value}"),
         "grammar": Message("light words that differ: {value}"),
-        "limits": Message("places that differ in a condition or a degree: {value}"),
         "begin": Message("words at the beginning that are equal: {value}"),
         "edge_share": Message("whole clauses that only one text has: {value:.0%} of the question"),
         "inserted_max": Message("weight of the rarest word that is inserted: {value}"),
@@ -31,10 +30,6 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         ),
         "unlike_ratio": Message("characters in common where words are replaced: {value:.0%}"),
         "contained": Message("words replaced by a part of them: {value}"),
-        "alike": Message("words replaced by ones that look or sound alike: {value}"),
-        "slips": Message("slips that leave no word of the dictionary: {value}"),
-        "moved": Message("clauses that stand elsewhere: {value:.0%} of the question"),
-        "moved_within": Message("weight of the words that stand elsewhere: {value}"),
         "length": Message("characters of the question: {value}"),
         "all_shared": Message("words that both texts have: {value:.1%} by weight"),
         "letters_min": Message(
@@ -56,12 +51,6 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "held": Message("words of one text that the other holds: {value:.0%}"),
         "clauses_most": Message("text without a difference: {value:.0%} of the one with more"),
         "title_most": Message("weight of the words of one title that the other lacks: {value}"),
-        "choices_any": Message("choices: there are some"),
-        "choices_equal": Message("choices that are equal: {value:.0%}"),
-        "choices_mean": Message("how alike the choices are: {value:.0%}"),
-        "choices_least": Message("how alike the two least alike choices are: {value:.0%}"),
-        "choices_second": Message("how alike the next two choices are: {value:.0%}"),
-        "choices_bad": Message("choices without a counterpart: {value}"),
         "choices_unmatched": Message("choices without a counterpart: {value:.0%}"),
         "choices_order": Message("order of the choices: another one"),
         "choices_weight": Message("weight of the choices that are equal: {value}"),
@@ -73,23 +62,19 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "choices_letters_max": Message(
             "characters of the choices that one text lacks, of the more: {value}"
         ),
-        "choices_alike": Message("choices that differ by a slip: {value}"),
     }
 )
 _OF: Final[Mapping[str, str]] = MappingProxyType(  # what has to be there
     {
         **dict.fromkeys(("unlike_max", "unlike_min", "unlike_ratio", "contained"), "unlike"),
-        **dict.fromkeys(("replaced_min", "replaced_share", "alike", "slips"), "replaced"),
-        **{
-            one: one
-            for one in ("forms", "grammar", "limits", "moved", "moved_within", "inserted_max")
-        },
-        **{one: one for one in ("edge_share", "choices_order", "choices_alike", "replaced")},
+        **dict.fromkeys(("replaced_min", "replaced_share"), "replaced"),
+        **{one: one for one in ("forms", "grammar", "inserted_max", "replaced", "edge_share")},
+        "choices_order": "choices_order",
     }
 )
 _CONTEXT: Final = frozenset(
     (
-        *("begin", "length", "han", "notation", "choices_any", "choices_length"),
+        *("begin", "length", "han", "notation", "choices_length"),
         *("own_least", "named_least", "clauses_least"),  # the greater of the two says it
     )
 )
@@ -97,7 +82,7 @@ _CONTEXT: Final = frozenset(
 
 def in_words(name: str, features: Mapping[str, float]) -> str:
     """Return what a feature says of a pair, "" where that is nothing of its own."""
-    if name in _CONTEXT or (name.startswith("choices_") and not features["choices_any"]):
+    if name in _CONTEXT or (name.startswith("choices_") and not features["choices_length"]):
         return ""
     if not features[_OF.get(name, name)] and name in _OF:
         return ""

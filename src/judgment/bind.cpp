@@ -47,12 +47,6 @@ std::array<std::uint32_t, 4> richness(const Form& form) {
     return {images(form), choices, form.answer.size() != 0, is_explained(form)};
 }
 
-// Nothing differs but notation, words without a meaning, and the order of the choices.
-bool are_same(const Features& f) {
-    return f["pieces"_f] == 0 && f["grammar"_f] == 0 && f["moved"_f] == 0 && f["moved_within"_f] == 0 &&
-           (f["choices_any"_f] == 0 || f["choices_equal"_f] == 1);
-}
-
 // Texts of a batch as they are judged: their outlines, and the forms of those that were needed lately.
 class JudgedTexts {
 public:
@@ -195,7 +189,7 @@ public:
         const auto take = [&](std::size_t i, const Form&, const Form&, const Comparison& found, bool) {
             std::ranges::copy(found.features, features.begin() + i * width);
             guards[i] = found.guards;
-            equal[i] = are_same(found.features);
+            equal[i] = found.same;
             kinds[i] = static_cast<std::uint8_t>(found.kind);
         };
         compare({one, rows, other, other_rows}, 0, take);
@@ -269,7 +263,7 @@ private:
 
     static double probability(const Model& model, const Comparison& found) {
         const double most = found.left_out > 0 || found.reworded ? 0.999 : 1;  // never sure of what is not compared
-        return are_same(found.features) ? most : std::min(most, model.probability(model.score(found.features)));
+        return found.same ? most : std::min(most, model.probability(model.score(found.features)));
     }
 
     // Calls take(i, left, right, comparison, whether it came to its end) for each pair, in several threads.

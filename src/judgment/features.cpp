@@ -8,7 +8,6 @@ namespace dedup::judgment {
 namespace {
 
 constexpr std::size_t MOST_BEGIN = 8;  // tokens
-constexpr double MOST_MOVED = 40;      // weight
 
 // Features that count no further.
 struct Cap {
@@ -16,7 +15,7 @@ struct Cap {
     double most;
 };
 constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6},
-                        {"limits"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
+                        {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // Caps sums, and divides by the weight of the text.
 void finish(std::span<double> features, double total) {
@@ -108,6 +107,7 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     Work work;
     to.features.fill(0);
     to.guards = 0;
+    to.same = false;
     to.differences.clear();
     to.reworded = a.summary->light != b.summary->light;
     to.left_out = std::max(left_out(a, b), left_out(b, a));
@@ -147,8 +147,8 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
     finish(f, total);
     measure_own(a, b, to);
-    f["moved"_f] = to.differences.moved_clauses / total;
-    f["moved_within"_f] = std::min(to.differences.moved_within, MOST_MOVED);
+    to.same = f["pieces"_f] == 0 && f["grammar"_f] == 0 &&
+              std::ranges::none_of(to.differences.differences, &Difference::moved);
 }
 
 // What no difference has a part in.
@@ -201,13 +201,10 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             continue;
         }
         f["pieces"_f]++;
-        f["limits"_f] += c.limits;
         if (c.replaced) {
             f["replaced"_f]++;
             raise("replaced_min"_f, c.least());
             f["replaced_share"_f] += c.most();
-            f["alike"_f] += c.alike;
-            f["slips"_f] += c.slip;
         } else if (one.clauses) {
             f["edge_share"_f] += c.left + c.right;
         } else {
@@ -343,7 +340,7 @@ void Comparer::pair_choices(const Summary& a, const Summary& b, Work& work) {
 void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Comparison& to) {
     auto& f = to.features;
     const std::size_t m = a.choices.size(), n = b.choices.size();
-    f["choices_any"_f] = m || n;
+    to.same &= m == n;
     if (!(m && n)) return;
     pair_choices(*a.summary, *b.summary, work);
     bool negated = false, opposite = false;
@@ -366,19 +363,16 @@ void Comparer::compare_choices(const Form& a, const Form& b, Work& work, Compari
         const std::size_t first = to.differences.differences.size();
         if (is_stopped(to)) return;
         differ_.align(a, a.choices[i], b, b.choices[j], true, work, to.differences);
-        bool numbers = false, odd = false, differs = false, alike = true;
+        bool numbers = false, odd = false;
         for (std::size_t k = first; k < to.differences.differences.size(); k++) {
             const Difference& one = to.differences.differences[k];
             if (one.moved) continue;
             const Change c = differ_.look_at(a, b, to.differences, one, {0, 0}, work);
             if (c.null) continue;
-            differs = true;
-            alike &= c.alike;
             numbers |= c.numbers_differ;
             opposite |= c.opposite && !c.names;
             odd ^= c.negation != 0;
         }
-        f["choices_alike"_f] += differs && alike;
         const std::size_t shorter = std::min(a.summary->choice(i).size(), b.summary->choice(j).size());
         if (numbers && ratio >= 0.85 && shorter >= 12) to.guards |= "number"_g;  // it says more than a value
         negated |= odd;
@@ -393,26 +387,15 @@ void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
     auto& f = to.features;
     const Summary &one = *a.summary, &other = *b.summary;
     const std::size_t count = std::max(a.choices.size(), b.choices.size());
-    ratios_.assign(count, 0);
-    for (std::size_t k = 0; k < pairings_.size(); k++) {
-        const auto& [ratio, i, j] = pairings_[k];
-        ratios_[k] = ratio;
-        f["choices_equal"_f] += ratio == 1;
+    auto unmatched = static_cast<double>(count);
+    for (const auto& [ratio, i, j] : pairings_) {
+        to.same &= ratio == 1;
+        unmatched -= ratio >= 0.6;
         f["choices_order"_f] = std::max<double>(f["choices_order"_f], i != j);
         f["choices_apart"_f] += (1 - ratio) * static_cast<double>(one.choice(i).size() + other.choice(j).size()) / 2;
         if (ratio == 1) f["choices_weight"_f] += weight_of(a.of(a.choices[i]));
     }
-    std::ranges::sort(ratios_);
-    double sum = 0;
-    for (const double ratio : ratios_) {
-        sum += ratio;
-        f["choices_bad"_f] += ratio < 0.6;
-    }
-    f["choices_equal"_f] /= count;
-    f["choices_mean"_f] = sum / count;
-    f["choices_least"_f] = ratios_[0];
-    f["choices_second"_f] = count > 1 ? ratios_[1] : 1;
-    f["choices_unmatched"_f] = f["choices_bad"_f] / count;
+    f["choices_unmatched"_f] = unmatched / static_cast<double>(count);
     const std::size_t both = a.choices.size() + b.choices.size();
     f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / both;
     std::tie(f["choices_letters_min"_f], f["choices_letters_max"_f]) =

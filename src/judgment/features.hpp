@@ -16,21 +16,19 @@ struct FeatureName {
     int rises;
 };
 
-// "limits": differences with a word that sets a condition or a degree. "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
+// "own": the weight of words that the other text lacks, of all; "named": of the one that weighs most, the more often it
 // stands. "clauses": the weight of what is no difference. "unlike": replaced by what neither looks nor sounds alike, nor
 // is an anagram. "edge": whole clauses that one has.
 // "letters": characters that the other text lacks, the lesser and the greater figure of the two texts. "apart":
 // characters that pairs of choices differ by.
 constexpr FeatureName FEATURES[] = {
-    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"limits", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1},
-    {"replaced", 0}, {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1}, {"unlike_min", -1},
-    {"unlike_ratio", 1}, {"contained", 0}, {"alike", 0}, {"slips", 1}, {"moved", 0}, {"moved_within", -1},
-    {"length", 0}, {"all_shared", 1}, {"letters_min", -1}, {"letters_max", -1}, {"han", 0}, {"notation", 0},
-    {"numbers", 1}, {"own_least", -1}, {"own_most", -1}, {"named_least", -1}, {"named_most", -1}, {"held", 1},
-    {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1},
-    {"choices_any", 0}, {"choices_equal", 1}, {"choices_mean", 1}, {"choices_least", 1}, {"choices_second", 1}, {"choices_bad", -1}, {"choices_unmatched", -1}, {"choices_order", 0},
-    {"choices_weight", 1}, {"choices_length", 0}, {"choices_apart", -1}, {"choices_letters_min", -1},
-    {"choices_letters_max", -1}, {"choices_alike", 0},
+    {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1},
+    {"replaced", 0}, {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1},
+    {"unlike_min", -1}, {"unlike_ratio", 1}, {"contained", 0}, {"length", 0}, {"all_shared", 1}, {"letters_min", -1},
+    {"letters_max", -1}, {"han", 0}, {"notation", 0}, {"numbers", 1}, {"own_least", -1}, {"own_most", -1},
+    {"named_least", -1}, {"named_most", -1}, {"held", 1}, {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1},
+    {"choices_unmatched", -1}, {"choices_order", 0}, {"choices_weight", 1}, {"choices_length", 0},
+    {"choices_apart", -1}, {"choices_letters_min", -1}, {"choices_letters_max", -1},
 };
 
 constexpr std::string_view GUARDS[] = {
@@ -67,6 +65,7 @@ struct Comparison {
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
+    bool same;              // nothing differs but notation, words without a meaning, and the order of the choices
     bool reworded;          // light words are replaced by synonyms at least
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
@@ -132,7 +131,6 @@ private:
     Side a_, b_;
     std::vector<Pairing> pairings_, found_;
     std::vector<std::uint64_t> common_, alike_;  // `alike_`: keys of words that are only written otherwise
-    std::vector<double> ratios_;  // of choices
     HashTable<std::uint32_t> counts_;  // by character
     HashTable<Weights> weights_;      // by word
     std::vector<Weights*> words_;     // of each token of both, null where it has no content

@@ -114,7 +114,6 @@ void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool ch
     find_runs(x, y, 1, [&](std::size_t i, std::size_t j, std::size_t) {
         if (!(x[i] & 1)) return;
         a_.gone_clauses[i] = b_.gone_clauses[j] = 1;
-        found.moved_clauses += weight_of(a.of(a_.clauses[i].tokens));
         const Range left = append_places(a_.clauses[i].tokens, found.left), right = append_places(b_.clauses[j].tokens, found.right);
         found.differences.push_back({left, right, choice, false, true, true});
     });
@@ -173,7 +172,6 @@ void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool be
         if (!word || weight <= (count == 1 ? 5 : 8)) return;
         mark(a_.gone, i, count);
         mark(b_.gone, j, count);
-        found.moved_within += weight;
         const Range left = add(a_, i, i + count, true, found.left), right = add(b_, j, j + count, true, found.right);
         found.differences.push_back({left, right, kind.choice, false, false, true});
     });
@@ -433,7 +431,6 @@ Change Differ::look_at(
     const Points p = a_.content, q = b_.content;
     change.alike = are_alike(p, q) || are_alike(a_.plain, b_.plain) || (change.latins && are_close(p, q, work));
     change.replaced = (x.count && y.count) || change.alike;
-    change.slip = change.alike && left.size() != right.size();
     change.unlike = change.replaced && !change.alike && !notation && !is_anagram(p, q);
     const std::size_t in_common = change.unlike ? common(p, q, work) : 0, longer = std::max(p.size(), q.size());
     change.ratio = change.unlike ? static_cast<double>(in_common) / static_cast<double>(longer) : 1;

@@ -21,12 +21,10 @@ struct Difference {
 struct Alignment {
     std::vector<std::uint32_t> left, right;  // places of tokens in their forms
     std::vector<Difference> differences;
-    double moved_clauses = 0, moved_within = 0;  // weights
     bool exchanged = false;                      // words have changed places, and what they say of each other
 
     void clear() {
         judgment::clear(left, right, differences);
-        moved_clauses = moved_within = 0;
         exchanged = false;
     }
 };
@@ -36,7 +34,7 @@ struct Change {
     bool null;  // no difference but in notation, or of words without a meaning
     bool replaced, in_tail, asks;
     bool numbers_differ, number_alone, unit, formula, opposite;
-    bool alike, slip, unlike, contained, names, latins, limits;
+    bool alike, unlike, contained, names, latins, limits;
     std::int64_t blanks;        // more of them on the left
     std::int64_t polar;         // words that ask for yes or no, more of them on the left
     std::int64_t negation;      // 1: the left side denies what the right one says, -1: the right one does

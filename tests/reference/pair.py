@@ -42,8 +42,6 @@ class Alignment:
     """Differences of two parts, and the weight of what is in both at other places."""
 
     differences: list[Difference] = field(default_factory=list)
-    moved_clauses: float = 0.0
-    moved_within: float = 0.0
     exchanged: bool = False
 
 
@@ -130,7 +128,6 @@ def align(a: Sequence[Token], b: Sequence[Token], *, choice: bool = False) -> Al
         if len(x[i]) >= 2:
             gone_a.add(i)
             gone_b.add(j)
-            found.moved_clauses += weight(clauses_a[i])
             found.differences.append(
                 Difference(clauses_a[i], clauses_b[j], choice, edge=False, clauses=True, moved=True)
             )
@@ -174,7 +171,6 @@ def _align_tokens(
         if any(t.kind == Kind.WORD for t in run) and weight(run) > least:
             gone_a.update(range(i, i + count))
             gone_b.update(range(j, j + count))
-            found.moved_within += weight(run)
             found.differences.append(
                 Difference(run, b[j : j + count], choice, edge=False, clauses=False, moved=True)
             )
@@ -434,7 +430,6 @@ class Change:
         latin = _any(words_left, Flag.LATIN) and _any(words_right, Flag.LATIN)
         self.alike = _alike(x, y) or _alike(p, q) or (latin and _close(x, y))
         self.replaced = self.replaced or self.alike
-        self.slip = self.alike and len(left) != len(right)
         self.unlike = self.replaced and not (self.alike or notation) and sorted(x) != sorted(y)
         common = lcs_length(x, y) if self.unlike else 0
         self.ratio = common / max(len(x), len(y)) if self.unlike else 1.0
@@ -647,7 +642,6 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
     replaced = [one for one in real if one.replaced]
     unlike = [one for one in replaced if one.unlike]
     total = max(weight(a.stem), weight(b.stem), 1.0)
-    moved = stem.moved_clauses
     whole_a, whole_b = text(a.stem), text(b.stem)
     all_shared, all_a, all_b = _shared(_asked(a), _asked(b))
     all_shared += sum(one.least for one in changes if one.null or one.alike)
@@ -662,7 +656,6 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
         "pieces": min(len(real), 10),
         "forms": min(len(changes) - len(real), 6),
         "grammar": _grammar(a, b),
-        "limits": min(sum(one.limits for one in real), 6),
         "begin": next((k for k, (x, y) in enumerate(begins) if x != y), len(begins)),
         "edge_share": sum(one.weight_left + one.weight_right for one in edge) / total,
         "inserted_max": _most(one.heaviest for one in inserted),
@@ -674,10 +667,6 @@ def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> 
         "unlike_min": _most(one.least for one in unlike),
         "unlike_ratio": min((one.ratio for one in unlike), default=1.0),
         "contained": sum(one.contained for one in unlike),
-        "alike": sum(one.alike for one in replaced),
-        "slips": sum(one.slip for one in replaced),
-        "moved": moved / total,
-        "moved_within": min(stem.moved_within, 40.0),
         "length": max(len(whole_a), len(whole_b)),
         "all_shared": _share(all_shared, all_a + all_b - all_shared, 1.0),
         "letters_min": min(letters),
@@ -786,35 +775,22 @@ class Choices:
 
 def _choice_features(choices: Choices) -> dict[str, float]:
     a, b = choices.a, choices.b
-    names = FEATURES[FEATURES.index("choices_any") :]
-    features = dict.fromkeys(names, 0.0)
-    features["choices_any"] = bool(a or b)
+    names = FEATURES[FEATURES.index("choices_unmatched") :]
     if not (a and b):
-        return features
-    count = max(len(a), len(b))
-    ratios = sorted([ratio for ratio, _, _ in choices.matches] + [0.0] * abs(len(a) - len(b)))
-    mean = 0.0
-    for ratio in ratios:
-        mean += ratio
+        return dict.fromkeys(names, 0.0)
     apart = 0.0
     for ratio, i, j in choices.matches:
         apart += (1 - ratio) * (len(choices.x[i]) + len(choices.y[j])) / 2
-    bad = sum(ratio < 0.6 for ratio in ratios)
+    count = max(len(a), len(b))
     letters = _letters(*([t for choice in part for t in choice] for part in (a, b)))
-    return features | {
-        "choices_equal": sum(ratio == 1 for ratio in ratios) / count,
-        "choices_mean": mean / count,
-        "choices_least": ratios[0],
-        "choices_second": ratios[1] if count > 1 else 1.0,
-        "choices_bad": bad,
-        "choices_unmatched": bad / count,
+    return {
+        "choices_unmatched": (count - sum(ratio >= 0.6 for ratio, _, _ in choices.matches)) / count,
         "choices_order": any(i != j for _, i, j in choices.matches),
         "choices_weight": sum(weight(a[i]) for ratio, i, _ in choices.matches if ratio == 1),
         "choices_length": sum(map(len, choices.x + choices.y)) / (len(a) + len(b)),
         "choices_apart": apart,
         "choices_letters_min": min(letters),
         "choices_letters_max": max(letters),
-        "choices_alike": choices.alike,
     }
 
 
