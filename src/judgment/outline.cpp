@@ -145,16 +145,18 @@ void OutlineReader::fold(Points text) {
         to.push_back(0);
         to[size++] = point;
     };
-    for (const std::uint32_t& point : text) {
-        if (!script && point < PLANE && tables_.single[point]) {
-            to[size++] = tables_.single[point];
-            continue;
-        }
+    const std::uint32_t* const single = tables_.single.data();
+    for (std::size_t i = 0; i < text.size(); i++) {
+        std::uint32_t* next = &to[size];
+        for (; !script && i < text.size() && text[i] < PLANE && single[text[i]]; i++) *next++ = single[text[i]];
+        size = next - to.data();
+        if (i == text.size()) break;
+        const std::uint32_t& point = text[i];
         const std::size_t place = tables_.folded_place(point);
         std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
         Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
         if (now == FormTables::JOINED) {
-            joined = join(text, &point - text.data(), std::span(to).first(size));
+            joined = join(text, i, std::span(to).first(size));
             folded = Points(&joined, joined != 0);
             now = script;
         }
