@@ -131,6 +131,9 @@ struct FormTables {
         return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::mark;
     }
 
+    bool has_any(Points text, Class wanted) const {
+        return std::ranges::any_of(text, [&](std::uint32_t point) { return class_of(point) == wanted; });
+    }
     bool is_plain(std::uint32_t point) const {
         const Class kind = class_of(point);
         return kind == Class::letter || kind == Class::digit;
