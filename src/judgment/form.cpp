@@ -28,7 +28,7 @@ std::size_t blank_end(const Reader& text, std::size_t i) {
 
 // Behind a word, and 's or n't behind it.
 std::size_t latin_end(const Reader& text, std::size_t i) {
-    while (text.is(i, Class::letter)) i++;
+    i = text.behind(i, Class::letter);
     if (text.at(i) != U'\'' || !text.is_latin(i + 1)) return i;
     for (i += 1; text.is_latin(i);) i++;
     return i;
@@ -105,7 +105,7 @@ void Tokenizer::put_image(Points address) {
 void Tokenizer::put_latin(Points text) {
     const FormTables::Known known = tables_.look_up(text);
     static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
-    const bool whether = fresh_ && to_.inner.back().key == OR;  // whether or not
+    const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
     const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
     if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
     if (!han_ && known.flags & ENGLISH_FUNCTION) return put(write(text), Kind::function, 0, flags, known.key);
@@ -212,7 +212,7 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                 put_latin(text.text.subspan(i, end - i));
                 break;
             case Class::han:
-                while (text.is(end, Class::han)) end++;
+                end = text.behind(i, Class::han);
                 put_han(text.text.subspan(i, end - i));
                 break;
             case Class::space: break;
@@ -227,7 +227,7 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                     quote = end;
                 } else if (c == U'、') {
                     listed_ = true;
-                } else if (const std::size_t behind = blank_end(text, i)) {
+                } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
                     put(GAP, Kind::blank, 0);
                     end = behind;
                 } else if (tables_.has(c, FormTables::BRACKETS)) {

@@ -131,6 +131,9 @@ struct FormTables {
         return 0x20000 <= point && point < 0x40000 ? Class::letter : Class::mark;
     }
 
+    bool has_any(Points text, Class wanted) const {
+        return std::ranges::any_of(text, [&](std::uint32_t point) { return class_of(point) == wanted; });
+    }
     bool is_plain(std::uint32_t point) const {
         const Class kind = class_of(point);
         return kind == Class::letter || kind == Class::digit;
@@ -171,19 +174,20 @@ struct Reader {
         while (i < text.size() && !tables.has(text[i], traits)) i++;
         return i;
     }
-    bool is_in(std::size_t i, std::u32string_view those) const { return those.find(at(i)) != those.npos; }
+    template <std::size_t N>
+    bool is_in(std::size_t i, const char32_t (&those)[N]) const {  // a literal: so no loop looks for its end
+        return std::find(those, those + N - 1, at(i)) != those + N - 1;
+    }
+    // Behind the characters of a class that stand there.
+    std::size_t behind(std::size_t i, Class wanted) const {
+        while (i < text.size() && is(i, wanted)) i++;
+        return i;
+    }
     bool is_latin(std::size_t i) const { return U'a' <= at(i) && at(i) <= U'z'; }
     bool is_plain(std::size_t i) const { return is(i, Class::letter) || is(i, Class::digit); }
 
-    std::size_t skip(std::size_t i) const {
-        while (i < text.size() && is(i, Class::space)) i++;
-        return i;
-    }
-    std::size_t digits(std::size_t i) const {
-        std::size_t n = 0;
-        while (is(i + n, Class::digit)) n++;
-        return n;
-    }
+    std::size_t skip(std::size_t i) const { return behind(i, Class::space); }
+    std::size_t digits(std::size_t i) const { return behind(i, Class::digit) - i; }
     FormTables::Found phrase(std::size_t i, std::uint16_t wanted) const {
         return tables.phrase(i < text.size() ? text.subspan(i) : Points{}, wanted);
     }
@@ -208,13 +212,10 @@ struct Reader {
         return 0;
     }
     // Behind what closes a label: a bracket, one of `ends`, or both; 0 if there is none.
-    std::size_t after_label(std::size_t i, std::u32string_view ends) const {
+    std::size_t after_label(std::size_t i, const auto& ends) const {
         i = skip(i);
-        if (is_in(i, U")]")) {
-            const std::size_t j = skip(i + 1);
-            if (is_in(j, ends)) return j + 1;
-        }
-        return is_in(i, ends) ? i + 1 : 0;
+        const std::size_t j = is_in(i, U")]") ? skip(i + 1) : i;
+        return is_in(j, ends) ? j + 1 : is_in(i, ends) ? i + 1 : 0;
     }
 };
 
@@ -266,7 +267,8 @@ public:
 
     Searched reader(const FormTables& tables) {
         if (starts_.size() < points.size() + ASCII_BLOCK) starts_.resize(points.size() + ASCII_BLOCK);
-        for (std::size_t i = 0; i < points.size(); i++) starts_[i] = points[i] < PLANE ? tables.starts[points[i]] : 0;
+        const std::uint8_t* starts = tables.starts.data();  // a byte that is written might else be part of the pointer
+        std::ranges::transform(points, starts_.begin(), [=](auto c) { return c < PLANE ? starts[c] : std::uint8_t{0}; });
         return {{tables, points}, starts_.data()};
     }
 

@@ -222,9 +222,9 @@ private:
     // Behind {name} and {c|c} of \begin.
     std::size_t environment_end(std::size_t i) const {
         const Reader& text = *text_;
-        for (const auto allowed : {U"abcdefghijklmnopqrstuvwxyz* ", U"clr| "}) {
+        for (const std::u32string_view allowed : {U"abcdefghijklmnopqrstuvwxyz* ", U"clr| "}) {
             std::size_t j = i + 1;
-            while (j < text.size() && text.is_in(j, allowed)) j++;
+            while (j < text.size() && allowed.find(text.at(j)) != allowed.npos) j++;
             if (text.at(i) != U'{' || text.at(j) != U'}') return i;
             i = j + 1;
         }

@@ -87,9 +87,7 @@ void append_image_key(const Reader& address, Buffer& to) {
     const auto cut = [](Points text, std::u32string_view ends) {  // before the first of these characters
         return text.first(std::ranges::find_first_of(text, ends) - text.begin());
     };
-    const auto has_digit = [&](Points text) {
-        return std::ranges::any_of(text, [&](std::uint32_t c) { return address.tables.class_of(c) == Class::digit; });
-    };
+    const auto has_digit = [&](Points text) { return address.tables.has_any(text, Class::digit); };
     Buffer sizeless;
     const bool is_data = begins(all, U"data:");
     const Points written = is_data ? all : cut(all, U"?#"), behind = all.subspan(written.size());
@@ -145,16 +143,18 @@ void OutlineReader::fold(Points text) {
         to.push_back(0);
         to[size++] = point;
     };
-    for (const std::uint32_t& point : text) {
-        if (!script && point < PLANE && tables_.single[point]) {
-            to[size++] = tables_.single[point];
-            continue;
-        }
+    const std::uint32_t* const single = tables_.single.data();
+    for (std::size_t i = 0; i < text.size(); i++) {
+        std::uint32_t* next = &to[size];
+        for (; !script && i < text.size() && text[i] < PLANE && single[text[i]]; i++) *next++ = single[text[i]];
+        size = next - to.data();
+        if (i == text.size()) break;
+        const std::uint32_t& point = text[i];
         const std::size_t place = tables_.folded_place(point);
         std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
         Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
         if (now == FormTables::JOINED) {
-            joined = join(text, &point - text.data(), std::span(to).first(size));
+            joined = join(text, i, std::span(to).first(size));
             folded = Points(&joined, joined != 0);
             now = script;
         }
@@ -177,8 +177,10 @@ void OutlineReader::fold(Points text) {
 Points OutlineReader::keep_capitals(Points text) {
     constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
     const Reader all{tables_, text};
-    const auto is_large = [&](std::size_t i) { return all.at(i) - U'A' < 26; };
-    const auto is_letter = [&](std::size_t i) { return (all.at(i) | 32) - U'a' < 26; };
+    const auto is_capital = [](std::uint32_t c) { return c - U'A' < 26; };
+    const auto is_latin = [](std::uint32_t c) { return (c | 32) - U'a' < 26; };
+    const auto is_other = [](std::uint32_t c) { return (c | 32) - U'a' >= 26; };
+    const auto is_letter = [&](std::size_t i) { return is_latin(all.at(i)); };
     const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
     const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A)
         const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
@@ -186,33 +188,29 @@ Points OutlineReader::keep_capitals(Points text) {
         if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
         return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
     };
+    const auto find = [&](std::size_t i, auto wanted) -> std::size_t {
+        return std::find_if(text.begin() + i, text.end(), wanted) - text.begin();
+    };
     std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
+    const auto counts = [&](std::size_t i, std::size_t end) {  // as a symbol
+        if (!is_symbol(i, end)) return false;
+        for (std::size_t k = i; k < end; k++)
+            (text[k] < U'a' ? end > i + 1 ? longer_large : large : end > i + 1 ? longer_small : small) |= bit(text[k]);
+        return true;
+    };
     runs_.clear();
-    for (std::size_t i = 0, end;; i = end) {
-        while (i < text.size() && (text[i] | 32) - U'a' >= 26) i++;
-        if (i == text.size()) break;
-        for (end = i + 1; is_letter(end);) end++;
-        if (end > i + 6) {
-            if (is_large(i) || is_large(i + 1)) runs_.push_back(range_of(i, end));
-            continue;
-        }
-        std::uint32_t own_small = 0, own_large = 0;
-        for (std::size_t k = i; k < end; k++) {
-            const std::uint32_t is_small = -(text[k] >> 5 & 1);
-            own_small |= bit(text[k]) & is_small;
-            own_large |= bit(text[k]) & ~is_small;
-        }
-        const bool symbol = (own_large || end <= i + 2) && is_symbol(i, end);
-        if (own_large && (symbol || end > i + 1)) runs_.push_back(range_of(i, end));
-        if (!symbol) continue;
-        (end > i + 1 ? longer_small : small) |= own_small;
-        (end > i + 1 ? longer_large : large) |= own_large;
+    for (std::size_t i = find(0, is_capital), end; i < text.size(); i = find(end, is_capital)) {
+        end = find(i, is_other);
+        while (is_letter(i - 1)) i--;
+        if (end > i + 6 ? std::min(text[i], text[i + 1]) < U'a' : counts(i, end) || end > i + 1) runs_.push_back(range_of(i, end));
     }
     if (runs_.empty()) return text;
-    const auto is_han = [&](std::uint32_t c) { return tables_.class_of(c) == Class::han; };
-    const std::uint32_t alone = small & large, words = bit(U'a') | bit(U'i');
-    const bool prose = alone & words && std::ranges::none_of(text, is_han);
-    const std::uint32_t both = (longer_small & longer_large) | (prose ? alone & ~words : alone);
+    const std::uint32_t a_i = bit(U'a') | bit(U'i'), words = large & a_i && !tables_.has_any(text, Class::han) ? a_i : 0;
+    for (std::size_t i = 0, end; ((large & ~words) | longer_large) && (i = find(i, is_latin)) < text.size(); i = end) {
+        end = find(i, is_other);
+        if (end <= i + 2) counts(i, end);  // longer ones are symbols by their capitals
+    }
+    const std::uint32_t both = (longer_small & longer_large) | (small & large & ~words);
     cased_.clear();
     for (const auto [i, end] : runs_) {
         const bool symbol = both && is_symbol(i, end), single = end == i + 1;
@@ -229,7 +227,7 @@ Points OutlineReader::keep_capitals(Points text) {
         const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
         for (std::size_t k = i; k < end; k++) {
             const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
-            if (!kept || !is_large(k)) continue;
+            if (!kept || text[k] >= U'a') continue;
             if (cased_.empty()) cased_.assign(text.begin(), text.end());
             cased_[k] += CAPITALS;
         }
@@ -249,11 +247,9 @@ void OutlineReader::read(Points text) {
     const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
     const auto choices = finder_.find(body, true);
     const Searched stem = body.part(0, finder_.stem);
-    bool han = false;
-    for (std::size_t i = 0; i < body.size() && !han; i++) han = body.is(i, Class::han);
 
     Outlines::Place& place = to_.places.back();
-    place.han = han;
+    place.han = tables_.has_any(body.text, Class::han);
     place.layout.provisions = is_provision(task, 0);
     clear(images_, image_ends_);
     place.stem = write(stem);
