@@ -76,7 +76,7 @@ def compare(a: Form, b: Form) -> Comparison:
     written = [one for one in changes if one.null or one.alike]
     shared = _shared(_asked(a), _asked(b))
     features = (
-        _stem_features(a, b, stem, changes)
+        _stem_features(a, b, changes)
         | articles.own_features(a, b, stem.differences, written, shared, kind)
         | _choice_features(choices)
     )
@@ -635,7 +635,7 @@ def _scaled(digits: str, scale: str) -> str:
 # --- features
 
 
-def _stem_features(a: Form, b: Form, stem: Alignment, changes: list[Change]) -> dict[str, float]:
+def _stem_features(a: Form, b: Form, changes: list[Change]) -> dict[str, float]:
     real = [one for one in changes if not one.null]
     inserted = [one for one in real if not one.replaced and not one.clauses]
     edge = [one for one in real if not one.replaced and one.clauses]
