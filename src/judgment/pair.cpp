@@ -196,7 +196,7 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
     for (std::size_t i = 0; i < partners_.size(); i++) {
         const std::size_t j = partners_[i] - 1;
         if (!partners_[i]) continue;
-        if (runs_.empty() || runs_.back().left_end() != i || runs_.back().right_end() != j) runs_.push_back({i, j, 0});
+        if (runs_.empty() || runs_.back().left_end() != i || runs_.back().right_end() != j) runs_.push_back({i, j});
         runs_.back().count++;
     }
     const std::size_t count = runs_.size();
@@ -207,23 +207,21 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
     const auto in_clause = [&](const Form& form, const Side& side, std::size_t at, std::size_t of) {
         return at < side.tokens.size() && token(form, side, at).clause == token(form, side, of).clause;
     };
-    // The key of the next word with a meaning, before (-1) or behind (1) a token; 0 where its clause has none there.
-    const auto near = [&](const Form& form, const Side& side, std::size_t of, std::size_t step) {
+    const auto near = [&](const Form& form, const Side& side, std::size_t of, std::size_t step) {  // -1 or 1
         std::size_t at = of + step;
         while (in_clause(form, side, at, of) && !has_content(token(form, side, at))) at += step;
         return in_clause(form, side, at, of) ? side.keys[at] : 0;
     };
-    const auto replaces = [&](const Run& p, const Run& q) {  // q stands on the right where p stands on the left
-        return near(a, a_, p.left, -1) == near(b, b_, q.right, -1) ||
-               near(a, a_, p.left_end() - 1, 1) == near(b, b_, q.right_end() - 1, 1);
-    };
+    for (Run& run : runs_) {
+        const auto tokens = std::span(a_.tokens).subspan(run.left, run.count);
+        run.words = std::ranges::any_of(tokens, [&](std::uint32_t at) { return has_content(a.tokens[at]); });
+        if (!run.words) continue;
+        run.beside_left = {near(a, a_, run.left, -1), near(a, a_, run.left_end() - 1, 1)};
+        run.beside_right = {near(b, b_, run.right, -1), near(b, b_, run.right_end() - 1, 1)};
+    }
     const auto is_joint = [&](const Form& form, const Side& side, std::size_t at) {  // before a token
         return !in_clause(form, side, at, at - 1) || token(form, side, at).flags & (JOINS | LISTED) ||
                token(form, side, at - 1).flags & JOINS;
-    };
-    const auto has_words = [&](const Run& run) {
-        const auto tokens = std::span(a_.tokens).subspan(run.left, run.count);
-        return std::ranges::any_of(tokens, [&](std::uint32_t at) { return has_content(a.tokens[at]); });
     };
     // Between two runs stands what stands before them, or behind them, as well: 高为3厘米，宽为5厘米.
     const auto is_repeated = [&](const Run& p, const Run& q) {
@@ -235,10 +233,12 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
     };
     for (std::size_t i = 0; i < count; i++) {
         const Run& p = runs_[i];
-        if (!has_words(p)) continue;
+        if (!p.words) continue;
         for (std::size_t j = i + 2; j < count; j++) {
             const Run& q = runs_[j];
-            if (q.right > p.right || !has_words(q) || !replaces(p, q) || !replaces(q, p)) continue;
+            if (q.right > p.right || !q.words) continue;
+            // each stands on the right where the other one stands on the left
+            if (!p.beside_left.meets(q.beside_right) || !q.beside_left.meets(p.beside_right)) continue;
             if (is_joint(a, a_, p.left_end()) && is_joint(a, a_, q.left) && is_joint(b, b_, q.right_end()) &&
                 is_joint(b, b_, p.right))
                 continue;
@@ -256,7 +256,7 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
                 }
             }
             for (std::size_t k = j + 1; k < count; k++)
-                stays |= runs_[k].right > p.right && has_words(runs_[k]) && in_clause(a, a_, runs_[k].left, q.left);
+                stays |= runs_[k].right > p.right && runs_[k].words && in_clause(a, a_, runs_[k].left, q.left);
             if ((relates || (equates && stays)) && !is_repeated(p, q)) return true;
         }
     }

@@ -83,9 +83,16 @@ private:
     struct Owners {
         std::uint32_t left = NONE, right = NONE;
     };
-    // Tokens that both sides have in a row, from these places on.
+    // Keys of the next words with a meaning before and behind a run; 0 where its clause has none there.
+    struct Beside {
+        std::uint64_t before, behind;
+        bool meets(const Beside& other) const { return before == other.before || behind == other.behind; }
+    };
+    // Tokens that both sides have in a row, from these places on; words: some of them have a meaning.
     struct Run {
         std::size_t left, right, count;
+        Beside beside_left, beside_right;
+        bool words;
         std::size_t left_end() const { return left + count; }
         std::size_t right_end() const { return right + count; }
     };
