@@ -293,7 +293,6 @@ def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
 
 
 def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
-    """Yield the rules among the first `at_most` pairs of braces, or among all."""
     floor = start  # what stands before it belongs to another pair of braces
     for count, braces in enumerate(_BRACES.finditer(text, start)):
         if count == at_most:

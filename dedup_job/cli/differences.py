@@ -133,7 +133,6 @@ def _sentences(piece: Piece) -> Iterator[Piece]:
 
 
 def _middle_left_out(text: str, ends: int, *beside: bool) -> str:
-    """Return so many characters next to a change that comes before, and to one that comes after."""
     if len(text) <= ends * sum(beside):
         return text
     before, after = beside

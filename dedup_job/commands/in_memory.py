@@ -71,8 +71,6 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
 
 
 class _Texts:
-    """The texts kept so far, and what decides the next ones."""
-
     def __init__(self, settings: Settings) -> None:
         self._most = settings.source.max_chars
         self._cleaner = Cleaner(settings.cleaning)

@@ -141,8 +141,6 @@ def inspect(
 
 
 class _Inspector:
-    """Looks at documents and texts with the settings of a run, and at what a target holds."""
-
     def __init__(
         self,
         settings: Settings,
@@ -249,7 +247,6 @@ class _Inspector:
         return self._pairs.view(*texts) if len(texts) > 1 else None
 
     def _with_near(self, base: Inspected, item: Item, limit: int) -> Inspected:
-        """Look for kept documents near an item, and decide a text as the next one of a run."""
         if item.text is None or item.why is None:
             if item.key:
                 return base
@@ -291,7 +288,6 @@ class _Inspector:
 
 
 def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
-    """Return the keys of what any channel finds, those with the likest sketches first."""
     found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
     order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
     numbers: list[int] = found.numbers[order].tolist()

@@ -205,7 +205,6 @@ def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[Ta
 
 
 def _about(on: Opened, began: datetime, status: Status) -> dict[str, Any]:
-    """Return what `T.runs` says of it: the same as of a run."""
     target = on.target
     used = versions(target.documents.database.client)
     about = About(target.source.full_name, target.name, on.settings.recorded(), used, dry_run=False)

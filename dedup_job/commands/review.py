@@ -287,8 +287,6 @@ def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
 
 
 class _Line(BaseModel):
-    """A label as a line of JSON; other fields, such as the texts, are for people."""
-
     label: Literal["S", "D", "U"]
     id_a: Any
     id_b: Any

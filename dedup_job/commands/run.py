@@ -226,7 +226,6 @@ def _check(
 
 
 def _kept_at_most(limit: int | None, source: Source, target: TargetReader) -> int:
-    """Return about how many documents the target holds if all that are to be decided are kept."""
     kept = target.retry(target.documents.estimated_document_count)
     more = (source.expected if source.undecided is None else source.undecided) or 0
     return kept + min(more, limit or more)

@@ -196,7 +196,6 @@ class SnapshotStore:
         return self._target.version()
 
     def _own_facts(self) -> Mapping[str, Any]:
-        """Return what tells the next run from where to read: the last run, None if it may go on."""
         retry = self._target.retry
         checkpoint = (retry(self._target.state.read) or {}).get("checkpoint")
         last = retry(self._target.last_run)

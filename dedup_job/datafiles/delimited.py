@@ -96,7 +96,6 @@ class DelimitedReader:
         raise UsageError(joined([wrong, _ADVICE]))
 
     def _lines(self) -> Iterator[str]:
-        """Yield lines; UsageError for one that is too long for any file of this kind."""
         number = 0
         while line := self._text.readline(LONGEST):
             number += 1

@@ -109,7 +109,6 @@ class JsonLinesReader:
                 yield self._lines, line, len(line)
 
     def _check(self, page: Lines) -> None:
-        """Raise UsageError where the first page lacks a field in all lines."""
         self._is_checked = bool(page.contents())
         absent = {path[0] for path in self._fields.paths}.difference(*page.objects)
         if absent and any(page.objects):

@@ -121,7 +121,6 @@ class FileTarget:
                 self._rows.write(escaped_json(text).encode() + b"\n")
 
     def _line(self, number: int, decision: Decision, known: _Known) -> dict[str, Any]:
-        """Return why a row is not kept, with its own id; count the fields in which it differs."""
         own, prints = known
         line = {"row": number, **own, **ledger_row(number, decision)}
         if isinstance(decision, Duplicate):
@@ -176,7 +175,6 @@ def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
 
 
 def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
-    """Put all on the disk, so that taking the name is all that is left."""
     try:
         if stream is not whole:
             stream.close()

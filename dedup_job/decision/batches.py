@@ -282,7 +282,6 @@ def _enter_pairs(
 def _missing(
     found: LookUp, outcome: Outcome, hashed: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> dict[int, tuple[int, ...]]:
-    """Return by row the kept documents that were found and are gone."""
     gone = {row: [int(hashed[row])] for row in rows.tolist()}
     places = np.flatnonzero(outcome.voids)
     numbers = found.candidates.numbers[places]

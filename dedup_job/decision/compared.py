@@ -204,7 +204,6 @@ class PairTexts:
     def _in_parts(
         self, rows: Rows, numbers: Rows, others: TextColumn | None = None
     ) -> Iterator[tuple[Rows, TextPairs]]:
-        """Yield which pairs are judged together, and their texts; not those that are gone."""
         if self._own is None:
             self._own = self._scorer.read(self._texts)
         before, here = self._sides(numbers)

@@ -38,8 +38,6 @@ def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
 
 
 class _Batch(NamedTuple):
-    """Texts of a batch; those of some rows are kept, numbered from `start` on."""
-
     start: int
     texts: TextColumn
     rows: NDArray[np.int64]
@@ -91,7 +89,6 @@ class KeptTexts:
     def _of_batches(
         self, numbers: NDArray[np.int64], found: NDArray[np.bool_]
     ) -> Iterator[BytesColumn]:
-        """Yield the texts that came with batches, a column for each; note which are found."""
         starts = np.array([batch.start for batch in self._batches], dtype=np.int64)
         blocks = np.searchsorted(starts, numbers, side="right") - 1
         for block in distinct(blocks[blocks >= 0]).tolist():
@@ -103,7 +100,6 @@ class KeptTexts:
             yield batch.texts.strings().take(batch.rows[own]).spread(rows, len(numbers))
 
     def _asked(self, numbers: NDArray[np.int64], found: NDArray[np.bool_]) -> Iterator[BytesColumn]:
-        """Yield the texts that the target holds, of those not found; note which are found."""
         missing = np.flatnonzero(~found)
         size = min(max(-(-len(missing) // _QUESTIONS), _LEAST_KEYS), _MOST_KEYS)
         parts = [missing[start : start + size] for start in range(0, len(missing), size)]

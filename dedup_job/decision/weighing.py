@@ -62,7 +62,6 @@ class SimilarityThreshold:
 
 
 def _least_bits(similarity: NDArray[np.float64], spreads: float) -> NDArray[np.int64]:
-    """Return how many bits of two sketches are equal at least, some standard deviations below."""
     share = (1 + similarity) / 2
     spread = np.sqrt(share * (1 - share) / BINS)
     return np.floor((share - spreads * spread) * BINS).astype(np.int64)

@@ -85,8 +85,6 @@ def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Draft:
-    """A document before the order is known; `place` in [0, 1) decides it."""
-
     kind: Kind
     text: Any
     subject: str
@@ -162,7 +160,6 @@ def _without_text(rng: random.Random, kind: Kind) -> _Draft:
 
 
 def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
-    """Return the paragraphs of one text; more than one only where no `<` could mislead a parser."""
     fill = Filler(rng, phrases.CLAIMS[subject])
     longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
     pool = phrases.SENTENCES[subject]
@@ -210,7 +207,6 @@ def _near_copy(rng: random.Random, source: _Draft) -> str | None:
 
 
 def _letters_and_marks(text: str) -> tuple[list[int], list[int]]:
-    """Return the places of characters that a slip may hit, and those of punctuation."""
     inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
     names = {i for name in _NAME.finditer(text) for i in range(*name.span())}  # with a slip another
     letters = [i for i in inner if _chinese(text[i]) and text[i] not in phrases.MEANINGFUL]

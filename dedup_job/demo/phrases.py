@@ -77,7 +77,6 @@ def dress(rng: random.Random, paragraphs: Sequence[str]) -> str:
 
 
 def _inline(rng: random.Random, text: str) -> str:
-    """Escape the text and wrap pieces of it in elements that do not break the line."""
     space, written = rng.choice(_SPACES)
     cuts = sorted(rng.sample(range(len(text) + 1), rng.choice((0, 2, 4))))
     pieces = [

@@ -58,7 +58,6 @@ def sentence_keys(raw: TextColumn) -> NDArray[np.uint32]:
 
 @functools.cache
 def _characters() -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-    """Return what each character of the basic plane becomes in a sentence, and its kind."""
     folded = case_fold_table()
     kinds = np.zeros(PLANE, dtype=np.uint8)
     for point in range(PLANE):

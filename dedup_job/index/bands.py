@@ -69,7 +69,6 @@ class BandIndex(KeyIndex):
             keys, stored = keys[count:], stored[count:]
 
     def _make_anew(self) -> None:
-        """Make all columns anew, for more documents; the former one of each goes first."""
         columns = self.buckets.columns
         self._planned = max(_LEAST, int(_GROWTH * self._size))
         buckets, bits = -(-self._planned // _LOAD), self._planned.bit_length()

@@ -446,7 +446,6 @@ def keys_in(segments: Sequence[Segment], numbers: NDArray[np.int64]) -> BytesCol
 def _places(
     segments: Sequence[Segment], numbers: NDArray[np.int64]
 ) -> Iterator[tuple[Segment, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield for each segment which of some numbers lie in it, and where."""
     bases = bases_of(segments)
     if len(numbers) and not 0 <= numbers.min() <= numbers.max() < bases[-1]:
         raise IndexError(f"there are {bases[-1]} kept documents, not all of {numbers[:9]}")

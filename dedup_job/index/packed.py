@@ -103,6 +103,5 @@ def words_of(held: int, size: int) -> int:
 
 
 def _bits_of(size: int) -> tuple[int, int]:
-    """Return the bits of an address, and of a number."""
     bits = size.bit_length()
     return min(max(bits - 1 - _FILL_BITS, 0), KEY_BITS), bits

@@ -108,7 +108,6 @@ def run(job: Job) -> Run:
 
 
 def _run(job: Job, *, first: bool) -> Run:
-    """Begin and end one run; first: of this process, which has to load the index."""
     course = RunProgress(job, follows=not first)
     try:
         course.refresh()
@@ -141,7 +140,6 @@ def _run(job: Job, *, first: bool) -> Run:
 
 
 def _go_on(job: Job, follow: Follow, report: Run) -> Run:
-    """Begin another run whenever something arrives, until a stop; return the last report."""
     is_quiet = is_due = False
     while report.status is Status.DONE and not job.stop():
         follow.told(report, is_quiet)
@@ -238,7 +236,6 @@ class RunProgress:
         yield from in_order(prepare, self._loaded(pages), self._job.threads)
 
     def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
-        """Load the index with the first page: there is something to decide."""
         for number, page in enumerate(pages):
             if number == 0:
                 with self.watch.timing(Stage.LOAD):

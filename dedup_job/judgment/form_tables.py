@@ -124,7 +124,6 @@ def _marks() -> frozenset[str]:
 
 
 def _compositions() -> Iterator[tuple[str, str]]:
-    """Yield pairs of a character and a mark, folded, in any order of marks, and what they are."""
     for character in map(chr, reversed(range(PLANE))):
         parts = unicodedata.normalize("NFD", character)
         for k in range(1, len(parts)):

@@ -145,8 +145,6 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
 
 
 class _Prior(NamedTuple):
-    """Scores of pairs that the model that ships had not seen, and their labels."""
-
     scores: NDArray[np.float64]
     same: NDArray[np.bool_]
 
@@ -208,7 +206,6 @@ def _is_contradicted(same: NDArray[np.bool_]) -> bool:
 
 
 def _refused(labels: Labels, off: int) -> dict[str, int]:
-    """Count the pairs labelled the same by the first guard that keeps them apart."""
     left = (labels.guards & np.uint32(_ALL & ~off))[labels.same]
     counts = {
         guard.name: int(np.count_nonzero((left & -left) == np.uint32(1 << k)))

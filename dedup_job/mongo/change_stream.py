@@ -304,7 +304,6 @@ def _touches(name: str, text: str) -> bool:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """Turn the server's errors about a stream that cannot be read into NotFollowed."""
     try:
         yield
     except PyMongoError as e:

@@ -77,7 +77,6 @@ class ChangeStore:
 
     @contextmanager
     def _told(self) -> Iterator[None]:
-        """Where the user may not write, say so and go on."""
         try:
             yield
         except OperationFailure as e:

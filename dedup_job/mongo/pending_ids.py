@@ -158,7 +158,6 @@ class PendingIds:
         return False
 
     def _enter(self, events: Sequence[Event]) -> bool:
-        """Take in what happened; tell whether anything of it is to be decided or recorded."""
         before = self.changed
         found = Changes(**{what: {*keys} for what, keys in before.items()})
         for event in events:
@@ -254,7 +253,6 @@ class PendingIds:
             yield new, {}
 
     def _compared(self, *, proof: bool) -> Iterator[list[bytes]]:
-        """Yield the ids of documents that nobody decided yet, in order."""
         every = pages(self.collection, ID_PAGE, self.query, {"_id": 1}, self._retry)
         proof = proof or self._settings.full_scan_every == 1
         with ThreadPoolExecutor(2 + len(self.decided)) as pool:
@@ -272,8 +270,6 @@ class PendingIds:
     def _known(
         self, keys: BytesColumn, pool: ThreadPoolExecutor, index: Holding | None
     ) -> NDArray[np.bool_]:
-        """Tell which of n ids are decided; index: may know those of the target."""
-
         def ask(collection: RawDocuments, keys: BytesColumn) -> NDArray[np.bool_]:
             return held(collection, keys, self._retry)
 
@@ -310,7 +306,6 @@ class PendingIds:
         return came
 
     def _record(self, found: Changes) -> None:
-        """Keep what happened to decided documents, besides those that are kept already."""
         there = set[bytes]().union(*self.changed.values())
         ended = {"changed": found.changed - found.deleted, "deleted": found.deleted}
         self.changed = {

@@ -307,7 +307,6 @@ def _page(
 
 
 def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, bool]:
-    """Return the first documents as a BSON array, and whether the reply has no room for more."""
     database = collection.database
     command = {"find": collection.name, **terms, "limit": limit, "batchSize": limit}
     found = database.command(

@@ -183,7 +183,6 @@ class Refresher:
     def _changed(
         self, keys: Set[bytes], texts: Mapping[bytes, str], kept: Mapping[bytes, str]
     ) -> set[bytes]:
-        """Return those of the kept documents with another text than before that are to leave."""
         if self.on_change is not OnChange.UPDATE:
             return {*keys} if self.on_change is OnChange.REFRESH else set()
         given = [key for key in keys if texts.get(key)]
@@ -326,7 +325,6 @@ class Refresher:
 
 
 def _is_same(row: Row, text: str | None) -> bool:
-    """Tell whether a row of the ledger is of this text, None for none."""
     if "digest" not in row:  # it was skipped, or is to be looked at
         return text is None
     return text is not None and row["digest"] == dropped_digest(text)

@@ -187,7 +187,6 @@ class Source(PendingIds):
                 return
 
     def _again(self, limit: int | None) -> Iterator[Documents]:
-        """Yield units, page by page; those that the limit has no room for are left as they are."""
         room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
         page, size, most = list[Unit](), 0, min(self._page.documents, _UNITS)
         for unit in units:

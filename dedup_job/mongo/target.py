@@ -311,7 +311,6 @@ class Target(TargetReader):
         return {"_id": run, "token": {"$not": {"$gt": self.state.token}}}
 
     def _close_run_row(self, checkpoint: Checkpoint) -> None:
-        """Let the row of a run that was cut off say what its checkpoint says."""
         own, status, counts = self._own_row(checkpoint.run), Status.ABANDONED, checkpoint.counts
         if checkpoint.finished:
             own["status"] = str(

@@ -182,7 +182,6 @@ def _gives_way(column: Column) -> bool:
 
 
 def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
-    """Return the width of each column so that all fit; None where they cannot."""
     least, most = zip(*map(_bounds, columns), strict=True)
     widths, rest = [*least], room - _GAP * (len(columns) - 1) - sum(least)
     if rest < 0:

@@ -396,7 +396,6 @@ def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> byte
 
 
 def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
-    """Return a raw field with other texts, one for each part, in the order of a decoder."""
     value = raw[element.value : element.end]
     if element.kind in _WITH_TEXTS[1:]:
         parts = [*elements(value)]

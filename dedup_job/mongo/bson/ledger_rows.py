@@ -102,7 +102,6 @@ class LedgerRows:
 
 
 def _stored(document: Document, room: int) -> bytes:
-    """Return the field that holds a document; null where it takes more bytes than `room`."""
     plain = document.text_at > 0  # else it may be too deep, or not well-formed
     if len(document.raw) <= room and (plain or bson_edit.is_nestable(document.raw)):
         return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw

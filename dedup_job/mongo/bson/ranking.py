@@ -186,7 +186,6 @@ def _found(raw: bytes, path: Sequence[str]) -> Element | None:
 
 
 def _value(element: Element | None, raw: bytes) -> bytes:
-    """Return a value so that bytes have the order of values."""
     if element is None:
         return _MISSING
     at, kind = element.value, element.kind

@@ -170,7 +170,6 @@ class KeptRows:
         return fit
 
     def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
-        """Return the fields of the source documents with the cleaned texts, without `dedup`."""
         raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
         same = (at > 0) & (documents.as_read[rows] | self._original)
         # else the documents around it change their length, too
@@ -411,7 +410,6 @@ def _is_int(value: Any) -> TypeGuard[int]:
 
 
 def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    """Return the fields of documents with the texts that these have now, in parts."""
     raw, at = documents.raw.take(rows), documents.text_at[rows, np.newaxis]
     texts, order = _texts_of(documents, rows), np.arange(len(rows))[:, np.newaxis]
     if documents.places is not None and documents.marked is not None:

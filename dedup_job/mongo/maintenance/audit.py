@@ -108,7 +108,6 @@ class Checker:
             self.progress.advance(self._done)
 
     def _compare_ids(self, *, is_whole: bool) -> None:
-        """Find ids of the source that are decided not at all or twice, and those that are gone."""
         target, tally, found = self.target, self.on.tally, [0, 0]
         for page in self._pages(target.source, ID_PAGE, _ID):
             keys = [row.key for row in page]
@@ -137,7 +136,6 @@ class Checker:
                 self.on.tally.add(Check.TWICE, len(alone), [*twice])
 
     def _find_originals(self) -> None:
-        """Find originals that are gone, and groups of which two documents are kept."""
         target, groups = self.target, set[int]()
         named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
         for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):

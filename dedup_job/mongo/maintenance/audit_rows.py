@@ -175,7 +175,6 @@ def _named(raw: bytes) -> bytes:
 
 
 def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
-    """Find documents that are not as the source has them now, but for the mark."""
     stored = {one.key: one for one in known}
     source = on.source.documents([*stored])
     texts = on.cleaned(source)
@@ -439,7 +438,6 @@ def _decisions(prints: Any, pairs: Sequence[Pair], groups: Sequence[int]) -> Dec
 
 
 def _encoded(known: Sequence[Any], encode: Callable[[int, Sequence[Any]], list[bytes]]) -> Any:
-    """Return by key what is encoded of some rows, run by run; b"" where that is impossible."""
     by_run = defaultdict[int, list[Any]](list)
     for one in known:
         by_run[one.run].append(one)

@@ -62,7 +62,6 @@ def count_differences(
 def _recorded(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> ByRun:
-    """Return the numbers that there should be."""
     said, undone = ByRun(), {row["_id"] for row in rows if row["status"] == _UNDONE}
     checkpoint = state["checkpoint"] or {"run": 0}
 

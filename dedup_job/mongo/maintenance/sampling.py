@@ -193,7 +193,6 @@ class Sampler:
         return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
 
     def _at_random(self, seed: int) -> Mapping[str, Any]:
-        """Return a number that orders rows at random, the same with each seed."""
         hashed = "$dedup.fingerprint" if self._of_target else "$digest"
         by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
         rest = {"$abs": {"$mod": [hashed, by]}}
@@ -242,7 +241,6 @@ class Sampler:
                 return
 
     def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
-        """Yield kept documents with their number of duplicates, the most first."""
         replaced = self.target.form.ranking is not None
         groups = {**self._group, **({"of": {"$addToSet": "$of"}} if replaced else {})}
         steps: list[dict[str, Any]] = [
@@ -267,7 +265,6 @@ class Sampler:
         return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
 
     def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
-        """Return the kept copy of each group; other copies of it gave way."""
         of = [[bson_edit.fields({"_id": id_}) for id_ in one["of"]] for one in page]
         there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
         return (next((key for key in keys if key in there), keys[0]) for keys in of)

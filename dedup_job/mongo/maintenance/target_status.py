@@ -117,7 +117,6 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
 
 
 def _by_hand(row: Mapping[str, Any] | None, last: Run | None) -> tuple[int, int, str] | None:
-    """Return number, documents and kind of what a person did last; None before the last run."""
     if row is None or (last is not None and row["_id"] < last.number):
         return None
     return row["_id"], row.get("documents", 1), str(row["status"])
@@ -144,7 +143,6 @@ def _last(runs: AnyCollection, status: Status) -> Run | None:
 
 
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:
-    """Return about how many documents of the source no run decided; whether it holds none."""
     name = Namespace.parse(source, None, "source")
     ledger = kept.database[f"{kept.name}.ledger"]
     try:

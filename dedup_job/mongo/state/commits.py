@@ -195,7 +195,6 @@ class Commits:
     def _in_order(
         self, writes: Writes, values: Mapping[str, Any], intent: Mapping[str, Any]
     ) -> None:
-        """Intent first, then the writes, then the values."""
         self._state.update(intent, generation=self.generation)
         writes(None)
         values = {**dict.fromkeys(intent), **values}
