@@ -65,7 +65,7 @@ struct Comparison {
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
-    bool same;              // nothing differs but notation, words without a meaning, and the order of the choices
+    bool same;              // nothing differs but notation, words without a meaning, the order of choices; see `keyed`
     bool reworded;          // light words are replaced by synonyms at least
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };

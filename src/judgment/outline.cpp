@@ -182,9 +182,11 @@ Points OutlineReader::keep_capitals(Points text) {
     const auto is_other = [](std::uint32_t c) { return (c | 32) - U'a' >= 26; };
     const auto is_letter = [&](std::size_t i) { return is_latin(all.at(i)); };
     const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
-    const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A)
+    const auto behind_space = [&](std::size_t i) { return i - 1 - (all.at(i - 1) == U' '); };
+    const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A) and 答案：A
         const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
-        if (end == i + 1) return !column && (text[i] > U'H' || !all.is_in(end, U".．、:：)）") || is_letter(i - 2));
+        const bool label = (all.is_in(end, U".．、:：)）") && !is_letter(i - 2)) || all.is_in(behind_space(i), U":：");
+        if (end == i + 1) return !column && (text[i] > U'H' || !label);
         if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
         return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
     };
@@ -202,7 +204,8 @@ Points OutlineReader::keep_capitals(Points text) {
     for (std::size_t i = find(0, is_capital), end; i < text.size(); i = find(end, is_capital)) {
         end = find(i, is_other);
         while (is_letter(i - 1)) i--;
-        if (end > i + 6 ? std::min(text[i], text[i + 1]) < U'a' : counts(i, end) || end > i + 1) runs_.push_back(range_of(i, end));
+        const bool kept = end > i + 6 ? std::min(text[i], text[i + 1]) < U'a' : counts(i, end) || end > i + 1;
+        if (kept) runs_.push_back(range_of(i, end));
     }
     if (runs_.empty()) return text;
     const std::uint32_t a_i = bit(U'a') | bit(U'i'), words = large & a_i && !tables_.has_any(text, Class::han) ? a_i : 0;
@@ -214,7 +217,7 @@ Points OutlineReader::keep_capitals(Points text) {
     cased_.clear();
     for (const auto [i, end] : runs_) {
         const bool symbol = both && is_symbol(i, end), single = end == i + 1;
-        const bool behind = all.is(i - 1 - (all.at(i - 1) == U' '), Class::digit);  // a number
+        const bool behind = all.is(behind_space(i), Class::digit);  // a number
         const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
         const auto stands = [&](std::size_t k, std::u32string_view word) {
             return k < text.size() && begins(text.subspan(k), word);

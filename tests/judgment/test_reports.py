@@ -83,6 +83,18 @@ SAME = {
         ("省会是\n甲．苏州\n乙．南京\n丙．青岛", "省会是\n甲．南京\n乙．青岛\n丙．苏州"),
         ("Name a bird?\n① salmon\n② robin\n③ bear", "Name a bird?\n① bear\n② salmon\n③ robin"),
     ],
+    "a distractor where the key tells that it is one": [
+        (f"{asked}{CHOICES}\n{key}B", f"{asked}{other}\n{key}{letter}")
+        for asked, key in (
+            ("常温下是气体的是", "答案："),
+            ("Which of these is a gas?", "Answer: "),
+            ("Is this a gas?", "答案："),
+        )
+        for other, letter in (
+            ("\nA. 铜\nB. 氧气\nC. 硫\nD. 水", "B"),
+            ("\nA. 水\nB. 硫\nC. 氧气\nD. 银", "C"),
+        )
+    ],
     "labels of the type": [
         (f"下列属于气体的是{CHOICES}", f"{label}下列属于气体的是{CHOICES}")
         for label in (
@@ -184,6 +196,14 @@ DIFFERENT = {
             ("//a.cn/scan.jpg-1.png", "//a.cn/scan.jpg-2.png"),
         )
     ],
+    "a distractor that may be the right one": [
+        (
+            f"下列属于固体的是{CHOICES}\n{end}",
+            f"下列属于固体的是\nA. 铁\nB. 氮气\nC. 硫\nD. 酒精\n{end}",
+        )
+        for end in ("答案：A", "")
+    ]
+    + [(f"反应物是{CHOICES}\n答案：D", f"反应物是{CHOICES.replace('水', '酸')}\n答案：D")],
     "the order of what is no choice": [
         ("做这道菜的顺序：\n切菜\n炒菜\n装盘", "做这道菜的顺序：\n炒菜\n切菜\n装盘"),
         ("已知两点的坐标，若|AB|大于|CD|则", "已知两点的坐标，若|CD|大于|AB|则"),

@@ -109,8 +109,9 @@ def is_symbol(text: str, i: int, end: int) -> bool:
     if len(run) == 1 and at(text, i - 1) in "|{" and run in "clr":
         return False  # a column of a table
     if len(run) == 1:
-        label = run <= "H" and at(text, end) in ".．、:：)）"
-        return not label or bool(re.match("[A-Za-z]", at(text, i - 2)))
+        before = at(text, i - 2) if at(text, i - 1) == " " else at(text, i - 1)
+        label = at(text, end) in ".．、:：)）" and not re.match("[A-Za-z]", at(text, i - 2))
+        return run > "H" or not (label or before in ":：")
     if len(run) == 2:
         return run[0].lower() == run[1].lower()
     return len(run) <= 6 and run[1:] != run[1:].lower()
