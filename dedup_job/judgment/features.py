@@ -31,7 +31,6 @@ _MEANINGS: Final[Mapping[str, Message]] = MappingProxyType(
         "unlike_ratio": Message("characters in common where words are replaced: {value:.0%}"),
         "contained": Message("words replaced by a part of them: {value}"),
         "length": Message("characters of the question: {value}"),
-        "all_shared": Message("words that both texts have: {value:.1%} by weight"),
         "letters_min": Message(
             "characters that one text has and the other lacks, of the fewer: {value}"
         ),

@@ -263,6 +263,7 @@ private:
 
     static double probability(const Model& model, const Comparison& found) {
         const double most = found.left_out > 0 || found.reworded ? 0.999 : 1;  // never sure of what is not compared
+        if (found.little) return 0;
         return found.same ? most : std::min(most, model.probability(model.score(found.features)));
     }
 

@@ -23,8 +23,6 @@ void finish(std::span<double> features, double total) {
     for (const std::size_t feature : {"edge_share"_f, "replaced_share"_f}) features[feature] /= total;
 }
 
-double share_of(double part, double whole, double of_none) { return whole > 0 ? part / whole : of_none; }
-
 // A question asks for something, whatever stands before it; what is full of notation is an exercise. An article is long,
 // a message is not.
 TextKind kind_of(const Form& a, const Form& b) {
@@ -116,6 +114,9 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     shared_.reset();
     if (to.kind == TextKind::article) compare_titles(one, other, to);
     compare_marks(one, other, to);
+    const Shared all = to.kind == TextKind::question ? Shared{} : shared(one, other);
+    to.little = 2 * all.both < std::min(all.left, all.right);
+    if (to.little && stop) return true;
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
     // the choices and the same answer say what is asked: then an explanation only explains
@@ -137,14 +138,10 @@ void Comparer::compare_stems(const Form& a, const Form& b, Work& work, Compariso
     measure_stems(a, b, to);
     differ_.align(a, a.stem, b, b.stem, false, work, to.differences);
     if (to.differences.exchanged) to.guards |= "exchanged"_g;
-    const double written_otherwise = look_at_differences(a, b, last, work, to);
+    look_at_differences(a, b, last, work, to);
     if (is_stopped(to)) return;
     look_at_added(a, b, last, work, to);
     if (is_stopped(to)) return;
-
-    const Shared all = shared(a, b);
-    const double both = std::min({all.both + written_otherwise, all.left, all.right});
-    f["all_shared"_f] = share_of(both, all.left + all.right - both, 1);
     finish(f, total);
     measure_own(a, b, to);
     to.same = f["pieces"_f] == 0 && f["grammar"_f] == 0 &&
@@ -157,7 +154,7 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
     const auto x = a.of(a.stem), y = b.of(b.stem);
     const Summary &one = *a.summary, &other = *b.summary;
     const std::size_t p = a.text(x).size(), q = b.text(y).size();
-    f["han"_f] = share_of(one.han + other.han, p + q, 0);
+    f["han"_f] = static_cast<double>(one.han + other.han) / std::max<double>(1, p + q);
     f["length"_f] = std::max(p, q);
     f["notation"_f] = static_cast<double>(one.notation + other.notation) / std::max<double>(1, x.size() + y.size());
     common_.clear();
@@ -171,8 +168,7 @@ void Comparer::measure_stems(const Form& a, const Form& b, Comparison& to) {
     f["begin"_f] = static_cast<double>(differ.in1 - x.begin());
 }
 
-// Returns the weight of what is only written otherwise.
-double Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
+void Comparer::look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to) {
     auto& f = to.features;
     const auto raise = [&](std::size_t feature, double value) { f[feature] = std::max(f[feature], value); };
     const auto add = [&](const Difference& one) {
@@ -180,7 +176,6 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         b_.added.push_back(one.right);
     };
     const bool han = f["han"_f] > 0.3;
-    double written_otherwise = 0;
     std::int64_t negations = 0, moods = 0;
     bool fewer_blanks = false, more_blanks = false;
     said_ = 0;
@@ -190,7 +185,6 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
         if (one.moved) continue;
         const Change c = differ_.look_at(a, b, to.differences, one, last, work);
         if (c.null || c.alike) {
-            written_otherwise += c.least();
             append_words(a, one.left.of(to.differences.left), alike_);
             append_words(b, one.right.of(to.differences.right), alike_);
         }
@@ -239,12 +233,11 @@ double Comparer::look_at_differences(const Form& a, const Form& b, Match last, W
             is_said(a, one.left.of(to.differences.left)) && is_said(b, one.right.of(to.differences.right)))
             said_ |= c.numbers_differ ? "number"_g : "name"_g;
         if (to.kind == TextKind::article && changes_rule(a, b, to.differences, one, c)) to.guards |= "provision"_g;
-        if (is_stopped(to)) return 0;
+        if (is_stopped(to)) return;
     }
     if (negations) to.guards |= "negation"_g;
     if (moods && !(moods > 0 ? b : a).summary->asks) to.guards |= "mood"_g;
     if (more_blanks && fewer_blanks) to.guards |= "blanks"_g;
-    return written_otherwise;
 }
 
 // Made when it is asked for: few guards do. A word that is repeated counts once, with the greatest of its weights.

@@ -24,7 +24,7 @@ struct FeatureName {
 constexpr FeatureName FEATURES[] = {
     {"pieces", -1}, {"forms", 0}, {"grammar", -1}, {"begin", 0}, {"edge_share", -1}, {"inserted_max", -1},
     {"replaced", 0}, {"replaced_min", -1}, {"replaced_share", -1}, {"unlike", -1}, {"unlike_max", -1},
-    {"unlike_min", -1}, {"unlike_ratio", 1}, {"contained", 0}, {"length", 0}, {"all_shared", 1}, {"letters_min", -1},
+    {"unlike_min", -1}, {"unlike_ratio", 1}, {"contained", 0}, {"length", 0}, {"letters_min", -1},
     {"letters_max", -1}, {"han", 0}, {"notation", 0}, {"numbers", 1}, {"own_least", -1}, {"own_most", -1},
     {"named_least", -1}, {"named_most", -1}, {"held", 1}, {"clauses_least", 1}, {"clauses_most", 1}, {"title_most", -1},
     {"choices_unmatched", -1}, {"choices_order", 0}, {"choices_weight", 1}, {"choices_length", 0},
@@ -66,6 +66,7 @@ struct Comparison {
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
     bool same;              // nothing differs but notation, words without a meaning, the order of choices; see `keyed`
+    bool little;            // in common: of two articles or messages, each lacks most words of the other
     bool reworded;          // light words are replaced by synonyms at least
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
@@ -109,7 +110,7 @@ private:
     bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
     void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_stems(const Form& a, const Form& b, Comparison& to);
-    double look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
+    void look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
     void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
     void measure_choices(const Form& a, const Form& b, Comparison& to);

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.judgment import Judge
 from dedup_job.judgment.model import KINDS, TextKind
 from tests.judgment.forms import check_pairs, compared
 from tests.judgment.test_guards import guards_of
@@ -84,6 +87,14 @@ def test_what_does_not_name_the_subject_keeps_no_article_apart(a: str, b: str) -
 @pytest.mark.parametrize(("guard", "a", "b"), APART)
 def test_another_subject_keeps_articles_apart(guard: str, a: str, b: str) -> None:
     assert guards_of(a, b) == guards_of(b, a) == [guard]
+
+
+def test_articles_with_few_words_in_common_are_surely_different() -> None:
+    judge, texts = Judge(load_lexicon(print), 0.94), [f"防汛办法\n{BODY}", RECIPE]
+    read, rows = judge.read([*texts, f"{texts[0]}\n附件一份。"]), np.array([0, 0, 0])
+    verdicts = judge.judge(read, rows, read, np.array([0, 1, 2]))
+    assert [one > 0 for one in verdicts.probabilities] == [True, False, True]
+    assert judge.weigh(*texts).probability == 0
 
 
 def test_altered_articles_are_compared_as_the_reference_compares_them() -> None:

@@ -643,9 +643,6 @@ def _stem_features(a: Form, b: Form, changes: list[Change]) -> dict[str, float]:
     unlike = [one for one in replaced if one.unlike]
     total = max(weight(a.stem), weight(b.stem), 1.0)
     whole_a, whole_b = text(a.stem), text(b.stem)
-    all_shared, all_a, all_b = _shared(_asked(a), _asked(b))
-    all_shared += sum(one.least for one in changes if one.null or one.alike)
-    all_shared = min(all_shared, all_a, all_b)
     letters = _letters(_asked(a), _asked(b))
     begins = list(zip(_keys(a.stem[:8]), _keys(b.stem[:8]), strict=False))
     m, n = numbers(plain(whole_a)), numbers(plain(whole_b))
@@ -668,7 +665,6 @@ def _stem_features(a: Form, b: Form, changes: list[Change]) -> dict[str, float]:
         "unlike_ratio": min((one.ratio for one in unlike), default=1.0),
         "contained": sum(one.contained for one in unlike),
         "length": max(len(whole_a), len(whole_b)),
-        "all_shared": _share(all_shared, all_a + all_b - all_shared, 1.0),
         "letters_min": min(letters),
         "letters_max": max(letters),
         "han": han_share,
