@@ -79,6 +79,7 @@ inline std::size_t tag_end(const Reader& text, std::size_t i) {
         return std::ranges::equal(text.part(k, std::min(k + word.size(), text.size())).text, word);
     };
     const auto is_name = [&](std::size_t k) { return text.is_plain(k) || text.is(k, Class::han) || text.is_in(k, U"_-"); };
+    if (!text.is_in(i, U"@#[(h转")) return i;  // as nearly always
     if (text.is_plain(i - 1) || (text.at(i) != U'[' && text.is(i - 1, Class::han))) return i;
     std::size_t end = i + 1;
     switch (text.at(i)) {
