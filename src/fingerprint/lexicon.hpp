@@ -42,7 +42,8 @@ struct Lexicon {
 
     Class class_of(std::uint32_t point) const { return point < PLANE ? classes[point] : Class::letter; }
 
-    // The node of some characters, or Trie::ABSENT, as it is where one is not of the basic plane; lower: of ASCII letters in lower case.
+    // The node of some characters, or Trie::ABSENT, as where one is beyond the basic plane; lower: of ASCII letters in
+    // lower case.
     std::int32_t find(Points word, bool lower = false) const {
         const std::int32_t slot = slot_of(word, lower);
         return slot == Trie::ABSENT ? slot : trie[slot].node;

@@ -14,8 +14,7 @@ struct Cap {
     std::size_t feature;
     double most;
 };
-constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6},
-                        {"replaced"_f, 6}, {"unlike"_f, 6}};
+constexpr Cap CAPS[] = {{"pieces"_f, 10}, {"forms"_f, 6}, {"grammar"_f, 6}, {"replaced"_f, 6}, {"unlike"_f, 6}};
 
 // Caps sums, and divides by the weight of the text.
 void finish(std::span<double> features, double total) {
@@ -116,7 +115,10 @@ bool Comparer::compare(const Form& a, const Form& b, Comparison& to, std::uint32
     compare_marks(one, other, to);
     const Shared all = to.kind == TextKind::question ? Shared{} : shared(one, other);
     to.little = 2 * all.both < std::min(all.left, all.right);
-    if (to.little && stop) return true;
+    if (to.little && stop) {
+        to.guards &= stop_;  // those that count for this kind
+        return !to.guards;
+    }
     if (!is_stopped(to)) compare_stems(one, other, work, to);
     if (!is_stopped(to)) compare_choices(one, other, work, to);
     // the choices and the same answer say what is asked: then an explanation only explains
@@ -391,7 +393,7 @@ void Comparer::measure_choices(const Form& a, const Form& b, Comparison& to) {
     }
     // the right choice is known, and kept: then one distractor may be another one
     const bool keyed = a.answer.size() && b.answer.size() && !(to.guards & "answer"_g);
-    to.same &= exchanged <= keyed;
+    to.same &= exchanged <= (keyed ? 1 : 0);
     f["choices_unmatched"_f] = unmatched / static_cast<double>(count);
     const std::size_t both = a.choices.size() + b.choices.size();
     f["choices_length"_f] = static_cast<double>(one.choices.size() + other.choices.size()) / both;

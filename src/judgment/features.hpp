@@ -77,7 +77,7 @@ public:
     Comparer(const Relations& relations, TextKind kind) : differ_(relations), kind_(kind) {}
 
     // The same features and guards in both orders of the two. stop: guards; as soon as one of them holds the comparison
-    // ends, its features unfinished, and the result is false.
+    // ends, its features unfinished, and the result is false. With `stop` it also ends where there is `little` in common.
     bool compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop = 0);
 
 private:

@@ -160,6 +160,10 @@ struct FormTables {
     }
 };
 
+inline bool begins(Points text, std::u32string_view word) {
+    return text.size() >= word.size() && std::ranges::equal(text.first(word.size()), word);
+}
+
 // A text and what stands at its places; a space stands before and behind it.
 struct Reader {
     const FormTables& tables;
@@ -191,6 +195,7 @@ struct Reader {
     FormTables::Found phrase(std::size_t i, std::uint16_t wanted) const {
         return tables.phrase(i < text.size() ? text.subspan(i) : Points{}, wanted);
     }
+    bool stands(std::size_t i, std::u32string_view word) const { return i < size() && begins(text.subspan(i), word); }
     Reader part(std::size_t begin, std::size_t end) const { return {tables, text.subspan(begin, end - begin)}; }
     bool holds(std::uint16_t wanted) const {
         std::size_t i = find(0, wanted);

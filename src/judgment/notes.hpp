@@ -72,12 +72,9 @@ inline Searched take_sentences(const Searched& text, SearchedText& out, Buffer& 
     return out.reader(text.tables);
 }
 
-// Behind a tag of a post that begins there: a link, @name, #topic#, a face in brackets, or that it was passed on; the
-// place itself where there is none.
+// Where a tag of a post ends that begins at i: a link, @name, #topic#, a face in brackets, or that it was passed on; i if
+// there is no tag.
 inline std::size_t tag_end(const Reader& text, std::size_t i) {
-    const auto begins = [&](std::size_t k, std::u32string_view word) {
-        return std::ranges::equal(text.part(k, std::min(k + word.size(), text.size())).text, word);
-    };
     const auto is_name = [&](std::size_t k) { return text.is_plain(k) || text.is(k, Class::han) || text.is_in(k, U"_-"); };
     if (!text.is_in(i, U"@#[(h转")) return i;  // as nearly always
     if (text.is_plain(i - 1) || (text.at(i) != U'[' && text.is(i - 1, Class::han))) return i;
@@ -94,9 +91,9 @@ inline std::size_t tag_end(const Reader& text, std::size_t i) {
             return text.at(end) == U']' && end > i + 1 && end < i + 6 ? end + 1 : i;
         case U'(':
             end = text.closing(i, 20);
-            return end && (end == tag_end(text, i + 1) || begins(i + 1, U"via ") || begins(i + 1, U"by ")) ? end + 1 : i;
+            return end && (end == tag_end(text, i + 1) || text.stands(i + 1, U"via ") || text.stands(i + 1, U"by ")) ? end + 1 : i;
         case U'h':
-            if (!begins(i, U"http")) return i;
+            if (!text.stands(i, U"http")) return i;
             while (text.is_plain(end) || text.is_in(end, U":/?.=&%_-~+")) end++;
             return end;
         case U'转':
@@ -155,8 +152,7 @@ inline bool is_provision(const Reader& text, std::size_t i) {
     }
     static constexpr std::u32string_view NAMES[] = {U"article ", U"section "};
     return std::ranges::any_of(NAMES, [&](auto name) {
-        const Points begin = text.part(i, std::min(i + name.size(), text.size())).text;
-        return std::ranges::equal(begin, name) && text.is(i + name.size(), Class::digit);
+        return text.stands(i, name) && text.is(i + name.size(), Class::digit);
     });
 }
 

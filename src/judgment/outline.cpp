@@ -10,10 +10,6 @@ std::size_t find_last(Points text, std::uint32_t c) {
     return i;
 }
 
-bool begins(Points text, std::u32string_view word) {
-    return text.size() >= word.size() && std::ranges::equal(text.first(word.size()), word);
-}
-
 bool is_one_of(Points name, std::span<const std::u32string_view> words) {
     return std::ranges::any_of(words, [&](auto word) { return std::ranges::equal(name, word); });
 }
@@ -196,8 +192,8 @@ Points OutlineReader::keep_capitals(Points text) {
     std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
     const auto counts = [&](std::size_t i, std::size_t end) {  // as a symbol
         if (!is_symbol(i, end)) return false;
-        for (std::size_t k = i; k < end; k++)
-            (text[k] < U'a' ? end > i + 1 ? longer_large : large : end > i + 1 ? longer_small : small) |= bit(text[k]);
+        std::uint32_t &upper = end > i + 1 ? longer_large : large, &lower = end > i + 1 ? longer_small : small;
+        for (std::size_t k = i; k < end; k++) (text[k] < U'a' ? upper : lower) |= bit(text[k]);
         return true;
     };
     runs_.clear();
@@ -219,11 +215,8 @@ Points OutlineReader::keep_capitals(Points text) {
         const bool symbol = both && is_symbol(i, end), single = end == i + 1;
         const bool behind = all.is(behind_space(i), Class::digit);  // a number
         const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
-        const auto stands = [&](std::size_t k, std::u32string_view word) {
-            return k < text.size() && begins(text.subspan(k), word);
-        };
-        const bool named = all.is_in(end, U"这一") && (stands(end, U"这个单词") || stands(end, U"这个词") || stands(end, U"一词"));
-        const bool word = named || (all.is_in(i - 1, U"词 ") && (stands(i - 2, U"单词") || stands(i - 5, U"word ")));
+        const bool named = all.is_in(end, U"这一") && (all.stands(end, U"这个单词") || all.stands(end, U"这个词") || all.stands(end, U"一词"));
+        const bool word = named || (all.is_in(i - 1, U"词 ") && (all.stands(i - 2, U"单词") || all.stands(i - 5, U"word ")));
         const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
         const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
                            (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN\u03a9\u2126"))));

@@ -38,16 +38,15 @@ def own_features(
     a: Form,
     b: Form,
     differences: Iterable[object],
-    written: Iterable[object],
+    same: set[int],
     shared: tuple[float, float, float],
     kind: int,
 ) -> dict[str, float]:
     """Return the features of what each text has of its own.
 
-    written: changes of how the same is written, whose words both texts have.
+    same: keys of words that are only written otherwise, so that both texts have them.
     """
     both, left, right = shared
-    same = {t.key for one in written for t in one.difference.left + one.difference.right}
     x, y = _own(a, b, same), _own(b, a, same)
     here = [one for one in differences if not (one.moved or one.choice)]
     kept = [
@@ -75,16 +74,10 @@ def heeded(features: dict[str, float]) -> tuple[str, ...]:
 
 
 def article_guards(
-    a: Form, b: Form, changes: Iterable[object], features: dict[str, float]
+    a: Form, b: Form, changes: Iterable[object], same: set[int], features: dict[str, float]
 ) -> dict[str, bool]:
     """Return the guards of two articles that those of questions are not."""
     real = [one for one in changes if not one.null]
-    same = {
-        t.key
-        for one in changes
-        if one.null or one.alike
-        for t in one.difference.left + one.difference.right
-    }
     few, han = features["pieces"] <= 2, features["han"] > 0.3
 
     def said(some: Iterable[object]) -> bool:
@@ -205,11 +198,11 @@ def _titles(a: Form, b: Form) -> tuple[float, bool]:
 
 def _names_subject(form: Form, other: Form) -> bool:
     """Return whether a title is the other but for a name, or what it says in place recurs."""
-    from tests.reference.pair import _frame
+    from tests.reference.pair import frame
 
     name, others = ("".join(t.text for t in one.layout.lines[0]) for one in (form, other))
     whole, whole_other = ("".join(t.text for t in _asked(one)) for one in (form, other))
-    begin, end = _frame(name, others)
+    begin, end = frame(name, others)
     if 2 * (begin + end) >= max(len(name), len(others)):
         return True
     words = [t.text for t in _content(form.layout.lines[0])] + [name[begin : len(name) - end]]

@@ -73,11 +73,12 @@ def compare(a: Form, b: Form) -> Comparison:
     choices = Choices(a, b)
     explained = {} if a.choices and b.choices and a.answer and b.answer else _explained(a, b)
     kind = articles.kind_of(a, b)
-    written = [one for one in changes if one.null or one.alike]
+    written = [one.difference for one in changes if one.null or one.alike]
+    same = {t.key for one in written for t in one.left + one.right}
     shared = _shared(_asked(a), _asked(b))
     features = (
         _stem_features(a, b, changes)
-        | articles.own_features(a, b, stem.differences, written, shared, kind)
+        | articles.own_features(a, b, stem.differences, same, shared, kind)
         | _choice_features(choices)
     )
     features = {name: features[name] for name in FEATURES}
@@ -88,7 +89,7 @@ def compare(a: Form, b: Form) -> Comparison:
         guards = {name: guards.get(name, False) and name in heeded for name in GUARDS}
         guards |= {
             name: holds or (name == "number" and stated) or (name == "name" and guards["name"])
-            for name, holds in articles.article_guards(a, b, changes, features).items()
+            for name, holds in articles.article_guards(a, b, changes, same, features).items()
         }
     assert tuple(features) == FEATURES
     differences = stem.differences + choices.differences
@@ -334,7 +335,7 @@ def _owners(clauses: list[list[Token]]) -> dict[Hashable, int]:
 
 def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, int]]:
     """Return the places of a longest common subsequence."""
-    begin, end = _frame(x, y)
+    begin, end = frame(x, y)
     i, j = len(x) - end, len(y) - end
     inner: list[tuple[int, int]] = []
     rows = list(_rows(x[begin:i], y[begin:j]))
@@ -356,7 +357,7 @@ def lcs_pairs(x: Sequence[Hashable], y: Sequence[Hashable]) -> list[tuple[int, i
 
 def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:
     """Return the length of a longest common subsequence."""
-    begin, end = _frame(x, y)
+    begin, end = frame(x, y)
     i, j = len(x) - end, len(y) - end
     row = -1
     for row in _rows(x[begin:i], y[begin:j]):  # noqa: B007 - the last one counts
@@ -364,7 +365,7 @@ def lcs_length(x: Sequence[Hashable], y: Sequence[Hashable]) -> int:
     return begin + end + (i - begin - (row & (1 << (i - begin)) - 1).bit_count())
 
 
-def _frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
+def frame(x: Sequence[Hashable], y: Sequence[Hashable]) -> tuple[int, int]:
     """Return the lengths of the beginning and then of the end that are equal."""
     most = min(len(x), len(y))
     begin = 0
@@ -499,7 +500,7 @@ def _opposite(p: str, q: str, left: list[Token], right: list[Token]) -> bool:
         {group for word in side for group in groups.get(word, ())}
         for side in (one - other, other - one)
     )
-    begin, end = _frame(p, q)
+    begin, end = frame(p, q)
     u, v = p[begin : len(p) - end], q[begin : len(q) - end]
     return bool(groups_a & groups_b or groups.get(u, set()) & groups.get(v, set()))
 
