@@ -48,7 +48,7 @@ def clean_batch(texts: TextColumn, *, html: bool, read: bool = False) -> Cleaned
     """
     if isinstance(texts, EncodedTexts) and not read:
         size, longest = int(texts.offsets[-1]), int(texts.lengths.max(initial=0))
-        points, offsets, found = _cleaner().clean_utf8(*texts.utf8(), size, longest, html=html)
+        points, offsets, found = _cleaner().clean_utf8(texts.utf8(), size, longest, html=html)
     else:
         points, offsets, found = _cleaner().clean(*texts, html=html, read=read)
     return CleanedBatch(TextColumn(points, offsets), found)

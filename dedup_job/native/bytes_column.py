@@ -94,16 +94,16 @@ def joined(parts: Sequence[BytesColumn]) -> BytesColumn:
     data = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.uint8)
     at = starts.copy()
     for part in parts:
-        _core.copy_strings(*part, data, at)
+        _core.copy_strings(part, data, at)
         at += part.lengths
     return BytesColumn(data, starts, lengths)
 
 
 def are_equal(one: BytesColumn, other: BytesColumn) -> NDArray[np.bool_]:
     """Tell which of n strings are the same in both, bool (n,)."""
-    return _core.equal_strings(*one, *other)
+    return _core.equal_strings(one, other)
 
 
 def digests_of(strings: BytesColumn) -> NDArray[np.uint64]:
     """Return xxh3 of each of n strings, uint64 (n,)."""
-    return _core.hash_strings(*strings)
+    return _core.hash_strings(strings)

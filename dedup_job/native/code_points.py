@@ -92,7 +92,7 @@ class EncodedTexts(TextColumn):
     @cached_property
     def points(self) -> Points:
         """The code points of all."""
-        return _core.decode(*self._utf8)[0]
+        return _core.decode(self._utf8)[0]
 
     def text(self, row: int) -> str:
         """Return one text."""
@@ -127,7 +127,7 @@ def packed_of(*parts: BytesColumn) -> TextColumn:
 
 def decoded(utf8: BytesColumn) -> tuple[EncodedTexts, NDArray[np.bool_]]:
     """Return n texts given in UTF-8, and which of them are, bool (n,); others are empty."""
-    counts = _core.count_characters(*utf8)
+    counts = _core.count_characters(utf8)
     valid = counts >= 0
     return EncodedTexts(utf8.where(valid), np.maximum(counts, 0)), valid
 

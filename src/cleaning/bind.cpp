@@ -47,9 +47,9 @@ public:
         return clean_all({texts.size(), texts.longest(), texts.longest(), texts.all().size()}, html, read, write);
     }
 
-    Cleaned clean_utf8(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
+    Cleaned clean_utf8(const StringArrays& arrays,
                        std::int64_t characters, std::int64_t longest, bool html) const {
-        const Strings texts(data, starts, lengths);
+        const Strings texts(arrays);
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < texts.size(); i++) bytes = std::max(bytes, texts[i].size());
         if (bytes >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");
@@ -114,8 +114,7 @@ void bind_cleaning(nb::module_& m) {
              "Return the points of n clean texts, where each begins and the end, and what became of each, uint8 (n,)."
              "\n\n"
              "html: whether markup is looked for, or was found; read: whether it was looked for before.")
-        .def("clean_utf8", &BatchCleaner::clean_utf8, "data"_a.noconvert(), "starts"_a.noconvert(),
-             "lengths"_a.noconvert(), "characters"_a, "longest"_a, nb::kw_only(), "html"_a,
+        .def("clean_utf8", &BatchCleaner::clean_utf8, "texts"_a.noconvert(), "characters"_a, "longest"_a, nb::kw_only(), "html"_a,
              "Return the same of n texts in UTF-8; characters: about how many there are; longest: how many a text has\n"
              "at most.");
     nb::list names;

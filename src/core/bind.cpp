@@ -36,9 +36,8 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
     return give(std::move(values));
 }
 
-Out<std::int64_t> count_characters(In<std::uint8_t> data, InColumn<std::int64_t> starts,
-                                   InColumn<std::int64_t> lengths) {
-    const Strings strings(data, starts, lengths);
+Out<std::int64_t> count_characters(const StringArrays& arrays) {
+    const Strings strings(arrays);
     std::vector<std::int64_t> counts(strings.size());
     {
         Unlocked unlocked;
@@ -47,9 +46,8 @@ Out<std::int64_t> count_characters(In<std::uint8_t> data, InColumn<std::int64_t>
     return give(std::move(counts));
 }
 
-std::tuple<Out<std::uint32_t>, Out<std::int64_t>> decode(In<std::uint8_t> data, InColumn<std::int64_t> starts,
-                                                         InColumn<std::int64_t> lengths) {
-    const Strings strings(data, starts, lengths);
+std::tuple<Out<std::uint32_t>, Out<std::int64_t>> decode(const StringArrays& arrays) {
+    const Strings strings(arrays);
     std::vector<std::int64_t> offsets(strings.size() + 1);
     std::unique_ptr<std::uint32_t[]> points;
     {
@@ -81,9 +79,9 @@ std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points
     return {give(std::move(data), size), give(std::move(ends))};
 }
 
-void copy_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths, InOut<std::uint8_t> to,
+void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
                   In<std::int64_t> at) {
-    const Strings strings(data, starts, lengths);
+    const Strings strings(arrays);
     const auto places = view(at);
     Unlocked unlocked;
     for (std::size_t i = 0; i < strings.size(); i++) {
@@ -96,8 +94,8 @@ void copy_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn
     }
 }
 
-Out<std::uint64_t> hash_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths) {
-    const Strings strings(data, starts, lengths);
+Out<std::uint64_t> hash_strings(const StringArrays& arrays) {
+    const Strings strings(arrays);
     std::vector<std::uint64_t> values(strings.size());
     {
         Unlocked unlocked;
@@ -106,9 +104,9 @@ Out<std::uint64_t> hash_strings(In<std::uint8_t> data, InColumn<std::int64_t> st
     return give(std::move(values));
 }
 
-Out<bool> equal_strings(In<std::uint8_t> data, InColumn<std::int64_t> starts, InColumn<std::int64_t> lengths,
-                        In<std::uint8_t> other_data, InColumn<std::int64_t> other_starts, InColumn<std::int64_t> other_lengths) {
-    const Strings one(data, starts, lengths), other(other_data, other_starts, other_lengths);
+Out<bool> equal_strings(const StringArrays& arrays,
+                        const StringArrays& other_arrays) {
+    const Strings one(arrays), other(other_arrays);
     auto equal = std::make_unique<bool[]>(one.size());
     {
         Unlocked unlocked;
@@ -124,19 +122,18 @@ void bind_core(nb::module_& m) {
           "Return xxh3 of the UTF-32-LE of n texts, uint64 (n,).");
     m.def("hash_words", &hash_words, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return xxh64 of the UTF-8 of n words that are not empty, uint64 (n,).");
-    m.def("count_characters", &count_characters, "data"_a.noconvert(), "starts"_a.noconvert(),
-          "lengths"_a.noconvert(),
+    m.def("count_characters", &count_characters, "strings"_a.noconvert(),
           "Return how many characters n texts in UTF-8 have, int64 (n,), -1 for those that are not.");
-    m.def("decode", &decode, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+    m.def("decode", &decode, "strings"_a.noconvert(),
           "Return the code points of n texts in UTF-8, uint32 (p,), and where each begins, int64 (n + 1,).");
     m.def("encode", &encode, "points"_a.noconvert(), "offsets"_a.noconvert(),
           "Return n texts in UTF-8, uint8 (b,), and where each begins, int64 (n + 1,); surrogates take three bytes.");
-    m.def("copy_strings", &copy_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+    m.def("copy_strings", &copy_strings, "strings"_a.noconvert(),
           "to"_a.noconvert(), "at"_a.noconvert(), "Copy string i to the place at[i] of another array.");
-    m.def("hash_strings", &hash_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
+    m.def("hash_strings", &hash_strings, "strings"_a.noconvert(),
           "Return xxh3 of each of n strings, uint64 (n,).");
-    m.def("equal_strings", &equal_strings, "data"_a.noconvert(), "starts"_a.noconvert(), "lengths"_a.noconvert(),
-          "other_data"_a.noconvert(), "other_starts"_a.noconvert(), "other_lengths"_a.noconvert(),
+    m.def("equal_strings", &equal_strings, "strings"_a.noconvert(),
+          "others"_a.noconvert(),
           "Tell which of n strings are the same in both columns, bool (n,).");
 }
 

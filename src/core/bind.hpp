@@ -71,14 +71,17 @@ private:
     std::int64_t stride_;
 };
 
-// Strings i of a column: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked as it is read, which
-// costs less than a pass before.
+// n strings from Python, a tuple: data, starts, lengths; see native/bytes_column.py.
+using StringArrays = std::tuple<In<std::uint8_t>, InColumn<std::int64_t>, InColumn<std::int64_t>>;
+
+// String i: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked when it is read, which costs less than
+// a pass before.
 struct Strings {
     std::span<const std::uint8_t> data;
     ColumnView<std::int64_t> starts, lengths;
 
-    Strings(const In<std::uint8_t>& data_, const InColumn<std::int64_t>& starts_, const InColumn<std::int64_t>& lengths_)
-        : data(view(data_)), starts(starts_), lengths(lengths_) {}
+    explicit Strings(const StringArrays& arrays)
+        : data(view(std::get<0>(arrays))), starts(std::get<1>(arrays)), lengths(std::get<2>(arrays)) {}
     std::size_t size() const { return starts.size(); }
     std::span<const std::uint8_t> operator[](std::size_t i) const {
         const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
@@ -87,6 +90,35 @@ struct Strings {
             refuse("string " + std::to_string(i) + " lies outside the data");
         return data.subspan(start, length);
     }
+};
+
+// Tables from Python, arrays by name. The object holds them: what `view` returns is valid as long as it.
+class Tables {
+public:
+    explicit Tables(nb::dict arrays) : arrays_(std::move(arrays)) {}
+
+    // Raises ValueError for a name that is not there, TypeError for an array of another type.
+    template <class T>
+    std::span<const T> view(const char* name) const {
+        if (!arrays_.contains(name)) refuse(std::string("there is no table `") + name + "`");
+        return dedup::view(nb::cast<In<T>>(arrays_[name], false));
+    }
+    // ... and not of as many elements as expected.
+    template <class T>
+    std::span<const T> view(const char* name, std::size_t size) const {
+        const auto found = view<T>(name);
+        if (found.size() != size)
+            refuse(std::string("table `") + name + "` has " + std::to_string(found.size()) + " elements, not " + std::to_string(size));
+        return found;
+    }
+    template <class T>
+    std::vector<T> copy(const char* name) const {
+        const auto found = view<T>(name);
+        return {found.begin(), found.end()};
+    }
+
+private:
+    nb::dict arrays_;
 };
 
 // A vector as an array of numpy's, which owns it from now on.

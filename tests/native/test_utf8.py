@@ -61,7 +61,7 @@ def test_only_utf8_is_decoded():
     texts, valid = decoded(BytesColumn(data, np.array([0, 1]), np.array([3, 3])))
     assert (valid.tolist(), texts.texts()) == ([True, False], ["abc", ""])
     with pytest.raises(ValueError, match="text 1 is not UTF-8"):
-        _core.decode(data, np.array([0, 1]), np.array([3, 3]))
+        _core.decode((data, np.array([0, 1]), np.array([3, 3])))
 
 
 @given(st.lists(st.text(), max_size=6), st.data())
