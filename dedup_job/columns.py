@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.documents import (
     Candidates,
     Channel,
@@ -30,7 +31,7 @@ REASONS = tuple(Reason)
 CODES = {reason: code for code, reason in enumerate(REASONS, KEPT + 1)}
 """The outcome of a document as a number: KEPT, or the code of the reason why it is not kept."""
 EXACT, NEAR = CODES[Reason.EXACT], CODES[Reason.NEAR]
-CHANNELS = tuple(str(channel) for channel in Channel)
+CHANNELS: tuple[str, ...] = _core.CHANNELS
 """Names of the channels; bit i stands for name i."""
 
 
@@ -181,9 +182,12 @@ class Fingerprints:
         return len(self.values)
 
     @property
-    def keys(self) -> NDArray[np.uint32] | None:
-        """Keys of the sketches without gaps, uint32 (n, columns); None where there are none."""
-        return None if self.sketches is None else np.ascontiguousarray(self.sketches.keys)
+    def arrays(self) -> tuple[NDArray[Any], ...]:
+        """Values, digests, short, and keys and bits of the sketches, as the core takes them."""
+        keys, bits = np.empty((len(self), 0), np.uint32), np.empty((len(self), 0), np.uint64)
+        if self.sketches is not None:
+            keys, bits = map(np.ascontiguousarray, (self.sketches.keys, self.sketches.bits))
+        return self.values, self.digests, self.short, keys, bits
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
         """Return some of them."""
@@ -282,134 +286,68 @@ class Names(NamedTuple):
 
 
 _NO_NAMES = Names()
+DECISION = np.dtype(_core.DECISION)  # type: ignore[call-overload]
+"""What is decided of a document. Values that a decision lacks are 0.
 
-
-class Replaced(NamedTuple):
-    """A kept document that gave way to a better copy, as a duplicate of it; see Decisions.
-
-    key: its own; of: that of the copy; group: of both.
-    """
-
-    is_exact: bool
-    channels: int
-    distance: int = 0
-    similarity: float = 1
-    left_out: int = 0
-    probability: float = np.nan
-    differences: tuple[Difference, ...] = ()
-    key: bytes = b""
-    of: bytes = b""
-    group: int = 0
-
-    def enter(self, decisions: Decisions, row: int) -> None:
-        """Enter it as the decision on a text that was kept before, but for differences and keys."""
-        decisions.outcomes[row] = EXACT if self.is_exact else NEAR
-        decisions.distances[row], decisions.similarities[row] = self.distance, self.similarity
-        decisions.channels[row], decisions.left_out[row] = self.channels, self.left_out
-        decisions.probabilities[row], decisions.groups[row] = self.probability, self.group
-        decisions.kinds[row] = decisions.richer[row] = 0
+outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates, cut: see
+Candidates. Of a duplicate the pair with the kept document, of a kept one with its nearest
+candidate, see Pair: distance; similarity: NaN if texts are not compared; channels: bits for
+CHANNELS; apart: a code for the names; richer: bits for the names; left_out: a percentage;
+probability: NaN if the model does not say; place: code of the other collection that the document
+`of` lies in, which its key names as well. group: of a text the group that it is in, 0 if that is
+of another collection; superseded: by a later, better copy.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Decisions(Sequence[Decision]):
-    """Decisions on n documents; as a sequence, each as a value. Values that a decision lacks are 0.
+    """Decisions on n documents; as a sequence, each as a value, by a field's name its column.
 
-    outcomes: uint8 (n,), KEPT or the code of a reason. Of texts: fingerprints: uint64 (n,); short:
-    bool (n,); candidates, cut: int64 (n,), see Candidates. Of a duplicate
-    the pair with the kept document, of a kept one with its nearest candidate, see Pair: of: n byte
-    strings, keys, empty where there is no pair; distances: uint8 (n,); similarities: float64 (n,),
-    NaN where texts are not compared; channels: uint8 (n,), bits for CHANNELS; kinds: uint8 (n,),
-    codes for the names; richer: uint8 (n,), bits for the names; left_out: uint8 (n,), a percentage;
-    probabilities: float64 (n,), NaN where the model does not say; places: uint8 (n,), codes of the
-    other collections that the documents `of` lie in, which their keys name as well. groups: int64
-    (n,), of each text the group that it is in, 0 where that is of another collection; gave_way:
-    bool (n,), duplicates that a later, better copy took the place of.
-
-    By row, where there are some: differences, missing; replaced: of the document that takes the
-    place of one that was kept before the batch, that one (a duplicate of this document, or of
-    another one that gave way to it); refusals: of all without a text.
+    rows: DECISION (n,); of: n byte strings, keys of the other documents of pairs, empty where
+    there is no pair. By row, where there are some: differences, missing; refusals: of all without
+    a text. superseded: kept documents that the batch has better copies of, if any.
     """
 
-    outcomes: NDArray[np.uint8]
-    fingerprints: NDArray[np.uint64]
-    short: NDArray[np.bool_]
-    candidates: NDArray[np.int64]
-    cut: NDArray[np.int64]
+    rows: NDArray[Any]
     of: BytesColumn
-    distances: NDArray[np.uint8]
-    similarities: NDArray[np.float64]
-    channels: NDArray[np.uint8]
-    kinds: NDArray[np.uint8]
-    richer: NDArray[np.uint8]
-    left_out: NDArray[np.uint8]
-    probabilities: NDArray[np.float64]
-    places: NDArray[np.uint8]
-    groups: NDArray[np.int64]
-    gave_way: NDArray[np.bool_]
     names: Names = _NO_NAMES
     differences: Mapping[int, tuple[Difference, ...]] = field(default_factory=dict)
     missing: Mapping[int, tuple[bytes, ...]] = field(default_factory=dict)
-    replaced: Mapping[int, Replaced] = field(default_factory=dict)
     refusals: Mapping[int, Refusal] = field(default_factory=dict)
+    superseded: Superseded | None = None
 
     @classmethod
     def all_kept(
         cls, fingerprints: NDArray[np.uint64], short: NDArray[np.bool_], names: Names = _NO_NAMES
     ) -> Decisions:
         """Return as many decisions to keep a document, in arrays that can be filled."""
-        n = len(fingerprints)
-        bytes_, whole = np.zeros((7, n), dtype=np.uint8), np.zeros((3, n), dtype=np.int64)
-        return cls(
-            outcomes=bytes_[0],
-            fingerprints=fingerprints,
-            short=short,
-            candidates=whole[0],
-            cut=whole[1],
-            of=no_strings(n),
-            distances=bytes_[1],
-            similarities=np.zeros(n),
-            channels=bytes_[2],
-            kinds=bytes_[3],
-            richer=bytes_[4],
-            left_out=bytes_[5],
-            probabilities=np.full(n, np.nan),
-            places=bytes_[6],
-            groups=whole[2],
-            gave_way=np.zeros(n, dtype=np.bool_),
-            names=names,
-        )
-
-    @classmethod
-    def of_replaced(cls, replaced: Sequence[Replaced]) -> Decisions:
-        """Return the decisions on documents that gave way, in this order."""
-        n = len(replaced)
-        made = cls.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
-        for row, one in enumerate(replaced):
-            one.enter(made, row)
-        made.gave_way[:] = True
-        differences = {row: one.differences for row, one in enumerate(replaced) if one.differences}
-        of = strings_of([one.of for one in replaced])
-        return replace(made, of=of, differences=differences)
+        rows = np.zeros(len(fingerprints), dtype=DECISION)
+        rows["fingerprint"], rows["short"], rows["probability"] = fingerprints, short, np.nan
+        return cls(rows, no_strings(len(rows)), names)
 
     def __len__(self) -> int:
         """Return the number of decisions."""
-        return len(self.outcomes)
+        return len(self.rows)
 
     @overload
     def __getitem__(self, row: int) -> Decision: ...
     @overload
     def __getitem__(self, row: slice) -> list[Decision]: ...
-    def __getitem__(self, row: int | slice) -> Decision | list[Decision]:
-        """Return one decision as a value, or some."""
+    @overload
+    def __getitem__(self, row: str) -> NDArray[Any]: ...
+    def __getitem__(self, row: int | slice | str) -> Decision | list[Decision] | NDArray[Any]:
+        """Return one decision as a value, or some, or a column."""
+        if isinstance(row, str):
+            return self.rows[row]
         if isinstance(row, slice):
             return [self[i] for i in range(*row.indices(len(self)))]
         row = range(len(self))[row]
-        outcome, short = int(self.outcomes[row]), bool(self.short[row])
-        candidates = Candidates(
-            int(self.candidates[row]), int(self.cut[row]), self.missing.get(row, ())
-        )
+        own = self.rows[row]
+        outcome, short = int(own["outcome"]), bool(own["short"])
+        missing = self.missing.get(row, ())
+        candidates = Candidates(int(own["candidates"]), int(own["cut"]), missing)
         if outcome == KEPT:
-            return Kept(int(self.fingerprints[row]), short, self._pair(row), candidates)
+            return Kept(int(own["fingerprint"]), short, self._pair(row), candidates)
         pair = self._pair(row)
         if pair is None:
             return self.refusals[row]
@@ -418,29 +356,30 @@ class Decisions(Sequence[Decision]):
     def _pair(self, row: int) -> Pair | None:
         if not (of := self.of.at(row)):
             return None
-        similarity = float(self.similarities[row])
+        own = self.rows[row]
+        similarity, probability = float(own["similarity"]), float(own["probability"])
         return Pair(
             of,
-            int(self.distances[row]),
+            int(own["distance"]),
             None if np.isnan(similarity) else similarity,
-            names_of(int(self.channels[row]), CHANNELS),
-            self.names.kinds[self.kinds[row]] if self.outcomes[row] == KEPT else "",
+            names_of(int(own["channels"]), CHANNELS),
+            self.names.kinds[own["apart"]] if own["outcome"] == KEPT else "",
             self.differences.get(row, ()),
-            names_of(int(self.richer[row]), self.names.richer),
-            int(self.left_out[row]) / 100,
-            None if np.isnan(probability := float(self.probabilities[row])) else probability,
+            names_of(int(own["richer"]), self.names.richer),
+            int(own["left_out"]) / 100,
+            None if np.isnan(probability) else probability,
         )
 
-    def part(self, rows: slice) -> Decisions:
-        """Return some of them without what is there by row; the arrays are shared."""
-        columns = {one.name: getattr(self, one.name) for one in fields(self)}
-        arrays: Any = {k: a[rows] for k, a in columns.items() if isinstance(a, np.ndarray)}
-        return Decisions(**arrays, of=self.of.take(rows), names=self.names)
+    def take(self, rows: NDArray[np.int64]) -> Decisions:
+        """Return the decisions of some rows, in this order, with their differences."""
+        places = enumerate(rows.tolist())
+        own = {i: self.differences[row] for i, row in places if row in self.differences}
+        return Decisions(self.rows[rows], self.of.take(rows), self.names, own)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""
-        return np.equal(self.outcomes, KEPT)
+        return np.equal(self["outcome"], KEPT)
 
     @property
     def refused(self) -> NDArray[np.bool_]:
@@ -449,23 +388,35 @@ class Decisions(Sequence[Decision]):
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
         """Tell which documents are not kept for a reason, bool (n,)."""
-        return np.equal(self.outcomes, CODES[reason])
+        return np.equal(self["outcome"], CODES[reason])
 
     def among(self, documents: Documents) -> Decisions:
         """Return the decisions on all documents, given those on their texts."""
-        rows, n = documents.rows, len(documents)
-        if len(rows) == n:
+        places, n = documents.rows, len(documents)
+        if len(places) == n:
             return self
-        columns: dict[str, Any] = {}
-        for name in (each.name for each in fields(self)):
-            column = getattr(self, name)
-            if isinstance(column, BytesColumn):
-                columns[name] = column.spread(rows, n)
-            elif isinstance(column, np.ndarray):
-                columns[name] = np.zeros(n, dtype=column.dtype)
-                columns[name][rows] = column
-            elif isinstance(column, Mapping):
-                columns[name] = {int(rows[row]): value for row, value in column.items()}
+        rows = np.zeros(n, dtype=DECISION)
+        rows[places] = self.rows
         for row, refusal in documents.refusals.items():
-            columns["outcomes"][row] = CODES[refusal.reason]
-        return Decisions(**columns | {"names": self.names, "refusals": documents.refusals})
+            rows["outcome"][row] = CODES[refusal.reason]
+        return Decisions(
+            rows,
+            self.of.spread(places, n),
+            self.names,
+            {int(places[row]): found for row, found in self.differences.items()},
+            {int(places[row]): found for row, found in self.missing.items()},
+            documents.refusals,
+            self.superseded and self.superseded._replace(rows=places[self.superseded.rows]),
+        )
+
+
+class Superseded(NamedTuple):
+    """Kept documents that gave way to better copies: n keys, and the decisions that drop them.
+
+    rows: int64 (n,), the documents of the batch that stand for them now: each is a duplicate of
+    that one, or of another one that gave way to it.
+    """
+
+    rows: NDArray[np.int64]
+    keys: BytesColumn
+    decisions: Decisions

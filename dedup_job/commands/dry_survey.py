@@ -80,9 +80,10 @@ class SurveyCollector:
         """Take the decisions on a batch."""
         for row in np.flatnonzero(~decisions.kept | decisions.refused).tolist():
             self._take(batch.documents[row], decisions[row])
-        given = [*decisions.replaced.values()]
-        for one, decision in zip(given, Decisions.of_replaced(given), strict=True):
-            self._take(Document(None, one.key, b"", _GONE), decision)
+        if decisions.superseded is not None:
+            _, keys, dropped = decisions.superseded
+            for key, decision in zip(keys.list(), dropped, strict=True):
+                self._take(Document(None, key, b"", _GONE), decision)
 
     def finish(self, report: Run, texts: Callable[[Sequence[bytes]], dict[bytes, str]]) -> None:
         """Make the survey; texts: looks up the texts of kept documents."""

@@ -288,13 +288,11 @@ class _Inspector:
 
 
 def _found(index: KeptIndex, prints: Fingerprints) -> dict[bytes, int]:
-    found = index.look_up(prints, np.zeros(1, dtype=np.int64)).candidates
-    order = np.lexsort((found.numbers, found.distances, -found.agreements.astype(np.int64)))
-    numbers: list[int] = found.numbers[order].tolist()
-    same = index.equal(prints)
-    if same[0] >= 0 and same[0] not in numbers and not index.is_forgotten(same)[0]:
-        numbers.insert(0, int(same[0]))
-    return dict(zip(index.keys(numbers), numbers, strict=True))
+    found = index.find(prints)
+    agreements = found["agreement"].astype(np.int64)
+    order = np.lexsort((found["number"], found["distance"], -agreements, ~found["is_equal"]))
+    numbers = found["number"][order]
+    return dict(zip(index.documents(numbers)[0].list(), numbers.tolist(), strict=True))
 
 
 def _nearness(view: PairView) -> tuple[float, int]:

@@ -118,7 +118,6 @@ class OtherSnapshots(SnapshotStore):
             raise SnapshotError(Message("many of its documents are gone"))
         parts = map(self._source.read_by_id, in_turn(came, _KEYS))
         self._add(kept, chain.from_iterable(parts))
-        kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Do nothing: the change stream has proved it."""

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, Promised
@@ -18,7 +17,7 @@ from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native import snapshot
-from dedup_job.native.snapshot import NoSnapshotError, SnapshotError
+from dedup_job.native.snapshot import NoSnapshotError, Snapshot, SnapshotError
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000
@@ -65,9 +64,9 @@ class SnapshotStore:
                 found.append(facts)
             self._check_settings(found)
             indexes = [facts["index"] for facts in found]
-            documents = sum(index["ids"]["size"] for index in indexes)
-            live = documents - len(found[-1]["replaced"]["forgotten"])
-            left_out = sum(sum(one["bands"]["dropped"]) for one in indexes if "bands" in one)
+            documents = sum(index["documents"] for index in indexes)
+            live = documents - found[-1]["gone"]
+            left_out = sum(sum(index["dropped"]) for index in indexes)
         except SnapshotError:
             return None
         if self._target.count(live) != live:
@@ -99,10 +98,10 @@ class SnapshotStore:
 
         Where that is impossible, it stays in memory, and there is a warning.
         """
-        if kept.segments[-1].nbytes <= self._memory:
+        if kept.growing_bytes <= self._memory:
             return
         try:
-            kept.replace_growing(lambda *arrays: snapshot.mapped(self._folder, *arrays))
+            kept.replace_growing(lambda dump: snapshot.mapped(self._folder, dump))
         except OSError as e:
             self._memory = math.inf
             said = Message(
@@ -123,10 +122,11 @@ class SnapshotStore:
         if version is None:
             raise NoSnapshotError(Message("the target has none"))
         found: list[Mapping[str, Any]] = []
+        last: Snapshot
         while not found or found[-1]["generation"] != version.generation:
             file = self._file_of(version, len(found))
             try:
-                facts = _read(file, kept, found[-1]["generation"] if found else None)
+                saved = snapshot.read(file)
             except NoSnapshotError:
                 if found:
                     break
@@ -141,10 +141,12 @@ class SnapshotStore:
                 )
                 log.warning("%s", said)
                 break
-            if facts is None:
-                break
-            found.append(facts)
-        kept.restore_replacements(found[-1]["replaced"])
+            if found and saved.facts["after"] != found[-1]["generation"]:
+                break  # of former times
+            kept.load(saved)
+            last = saved
+            found.append(saved.facts)
+        kept.restore(last)
         return found
 
     def save(self, kept: KeptIndex) -> None:
@@ -177,17 +179,15 @@ class SnapshotStore:
         del self.loaded[number:]
         file = self._file_of(version, number)
         snapshot.remove_partial(file)
-        index, arrays = kept.sealed(number)
-        facts = {
-            "generation": version.generation,
-            "after": self.loaded[-1]["generation"] if number else None,
-            "stamp": self._target.stamp,
-            "index": index,
-            "replaced": kept.replacements(),
-            **self._own_facts(),
-        }
-        snapshot.write(file, facts, arrays)
-        self.loaded.append(facts)
+        with snapshot.writing(file) as writer:
+            kept.dump(writer, number)
+            writer.facts |= {
+                "generation": version.generation,
+                "after": self.loaded[-1]["generation"] if number else None,
+                "stamp": self._target.stamp,
+                **self._own_facts(),
+            }
+        self.loaded.append(writer.facts)
         while (old := self._file_of(version, number := number + 1)).exists():
             old.unlink()
         return self._file_of(version)
@@ -233,7 +233,6 @@ class SnapshotStore:
         checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
         if later != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
             kept.remember_more(target.kept(after=run))  # no index leads there
-        kept.name_heirs()
 
     def _prove(self, kept: KeptIndex) -> None:
         """Raise SnapshotError unless the target holds these documents, by some drawn ones."""
@@ -245,22 +244,9 @@ class SnapshotStore:
                     count=count,
                 )
             )
-        drawn = random.sample(range(kept.others, len(kept)), min(_SAMPLE, len(kept) - kept.others))
-        numbers = np.array(drawn, dtype=np.int64)
-        numbers = numbers[~kept.is_forgotten(numbers)]
-        values = kept.held(numbers).values.tolist()
-        sample = dict(zip(kept.keys(numbers), values, strict=True))
+        live = kept.live_numbers()
+        drawn = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
+        keys, values = kept.documents(drawn)
+        sample = dict(zip(keys.list(), values.tolist(), strict=True))
         if self._target.fingerprints(list(sample)) != sample:
             raise SnapshotError(Message("it differs from what the target holds"))
-
-
-def _read(file: Path, kept: KeptIndex, after: int | None) -> Mapping[str, Any] | None:
-    """Let the index remember what a file holds; return its facts, None if it is of former times.
-
-    after: the batch with which the file before it ends, None of the first. Raises SnapshotError.
-    """
-    saved = snapshot.read(file)
-    if after is not None and saved.facts["after"] != after:
-        return None
-    kept.load(saved.facts["index"], saved.parts)
-    return saved.facts

@@ -44,7 +44,7 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
         why_not = Message("it was made with other settings")
     elif behind and found[-1]["run"] is None:
         why_not = Message("it is {batches:,} batches behind the target", batches=behind)
-    documents = sum(facts["index"]["ids"]["size"] for facts in found)
+    documents = sum(facts["index"]["documents"] for facts in found)
     return IndexFiles(documents, size, why_not)
 
 

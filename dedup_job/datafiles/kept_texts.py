@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import threading
+from array import array
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 
 from dedup_job.columns import NumberedTexts
 from dedup_job.native.code_points import TextColumn
-from dedup_job.native.growable_array import GrowableArray
 
 
 class KeptTextsFile:
@@ -22,9 +22,8 @@ class KeptTextsFile:
     def __init__(self, folder: Path) -> None:
         """Make the file in a folder. Raises OSError."""
         self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=folder, buffering=0))  # noqa: SIM115
-        self._numbers: GrowableArray[np.int64] = GrowableArray(0, 0, np.int64)
-        self._ends: GrowableArray[np.int64] = GrowableArray(0, 0, np.int64)
-        self._count = self._size = 0
+        self._numbers, self._ends = array("q"), array("q")
+        self._size = 0
         self._lock = threading.Lock()
 
     def add(self, numbers: NDArray[np.int64], texts: TextColumn) -> None:
@@ -34,24 +33,27 @@ class KeptTextsFile:
         while written < len(whole):
             written += self._file.write(whole[written:])
         with self._lock:
-            count = self._count + len(numbers)
-            for array in (self._numbers, self._ends):
-                array.grow(count)
-            self._numbers.array[self._count : count] = numbers
-            self._ends.array[self._count : count] = self._size + np.cumsum(encoded.lengths)
-            self._count, self._size = count, self._size + len(whole)
+            self._numbers.frombytes(numbers.tobytes())
+            self._ends.frombytes((self._size + np.cumsum(encoded.lengths)).tobytes())
+            self._size += len(whole)
 
     def get(self, numbers: NDArray[np.int64]) -> NumberedTexts:
         """Return the texts of rows by their place among the numbers; those never added not."""
         with self._lock:
-            known, ends = (a.array[: self._count] for a in (self._numbers, self._ends))
-            places = np.minimum(np.searchsorted(known, numbers), max(self._count - 1, 0))
-            rows = np.flatnonzero(known[places] == numbers) if self._count else places[:0]
-            last = ends[places[rows]]
-            first = np.where(places[rows] > 0, ends[places[rows] - 1], 0)
-        handle, spans = self._file.fileno(), zip(first.tolist(), last.tolist(), strict=True)
-        texts = [os.pread(handle, b - a, a).decode() for a, b in spans]
-        return NumberedTexts.of(dict(zip(rows.tolist(), texts, strict=True)))
+            rows, spans = self._spans(numbers)
+        handle = self._file.fileno()
+        texts = [os.pread(handle, end - start, start).decode() for start, end in spans]
+        return NumberedTexts.of(dict(zip(rows, texts, strict=True)))
+
+    def _spans(self, numbers: NDArray[np.int64]) -> tuple[list[int], list[tuple[int, int]]]:
+        if not self._numbers:
+            return [], []
+        known, ends = np.frombuffer(self._numbers, np.int64), np.frombuffer(self._ends, np.int64)
+        places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        rows = np.flatnonzero(known[places] == numbers)
+        last = ends[places[rows]]
+        first = np.where(places[rows] > 0, ends[places[rows] - 1], 0)
+        return rows.tolist(), [*zip(first.tolist(), last.tolist(), strict=True)]
 
     def close(self) -> None:
         """Give the file back."""

@@ -2,16 +2,16 @@
 
 from dedup_job.decision.abort import AbortConditions
 from dedup_job.decision.comparison import Comparison
-from dedup_job.decision.greedy import GreedyDeduplicator
+from dedup_job.decision.greedy import Copies, GreedyDeduplicator, by_key
 from dedup_job.decision.models import Models
 from dedup_job.decision.pair import PairRecheck
 from dedup_job.decision.settings import AbortSettings, DecisionSettings, Judging
-from dedup_job.decision.texts import by_key
 
 __all__ = [
     "AbortConditions",
     "AbortSettings",
     "Comparison",
+    "Copies",
     "DecisionSettings",
     "GreedyDeduplicator",
     "Judging",

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dedup_job.columns import KeptPage
 from dedup_job.index import KeptIndex
-from dedup_job.index.held_ids import HeldIds
-from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.bytes_column import strings_of
 
 _NAMED = 5
 
@@ -32,21 +30,17 @@ class Comparison:
     """Compares an index with a target's pages; of the two the index alone is held in memory."""
 
     def __init__(self, kept: KeptIndex) -> None:
-        self._kept, self._live = kept, kept.live_numbers()
-        self._ids = HeldIds(len(self._live), self._keys, kept.is_forgotten)
-        self._seen = np.zeros(len(self._live), dtype=np.bool_)
+        self._kept, self._seen = kept, np.zeros(len(kept), dtype=np.bool_)
         self.missing = Difference()  # not remembered
 
     def add(self, page: KeptPage) -> None:
         """Compare some documents of the target; each of them comes once."""
-        numbers = self._ids.numbers(strings_of(page.keys))
+        numbers = self._kept.find_ids(strings_of(page.keys))
         self.missing.add([page.keys[i] for i in np.flatnonzero(numbers < 0).tolist()])
         self._seen[numbers[numbers >= 0]] = True
 
     def surplus(self) -> Difference:
         """Return what is remembered and was on no page."""
-        left = np.flatnonzero(~self._seen)
-        return Difference(len(left), self._keys(left[:_NAMED]).list())
-
-    def _keys(self, places: NDArray[np.int64]) -> BytesColumn:
-        return self._kept.packed_keys(self._live[places])
+        live = self._kept.live_numbers()
+        left = live[~self._seen[live]]
+        return Difference(len(left), self._kept.documents(left[:_NAMED])[0].list())

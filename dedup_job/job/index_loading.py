@@ -75,8 +75,6 @@ def load_index(
                 progress.stage(said)
             read_index(target, snapshots, index, progress, stop)
         index.forget_keys(forgotten)
-        if forgotten:
-            index.name_heirs()
 
     promised = None if index.others else snapshots.promised()
     if promised is None:

@@ -202,7 +202,6 @@ class RunProgress:
             self._left |= self._job.refresher.begin(self._first)
             if self._follows:  # else the index is not loaded yet
                 self._job.index.forget_keys(self.forgotten)
-                self._job.index.name_heirs()
 
     def _recall(self) -> None:
         """Let those be compared again that stayed, and say what is out of date still."""

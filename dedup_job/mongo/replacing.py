@@ -144,28 +144,29 @@ def ledger_rows(
 ) -> tuple[BytesColumn, Documents]:
     """Return the rows of a batch for the ledger, and the kept documents that give way to it."""
     ledger, ranking, none = target.form.ledger, target.form.ranking, Documents.of(())
-    if ranking is None or not (decisions.replaced or decisions.gave_way.any()):
+    if ranking is None or not (decisions.superseded or decisions["superseded"].any()):
         return ledger.encode(documents, decisions, run), none
     places = {key: row for row, key in enumerate(documents.keys.take(documents.rows).list())}
 
     def rule(key: bytes, worse: Documents, row: int) -> str:
         return ranking.rule(documents, places[key], worse, row)
 
-    given = np.flatnonzero(decisions.gave_way).tolist()
+    given = np.flatnonzero(decisions["superseded"]).tolist()
     others = np.searchsorted(documents.rows, given).tolist()
     by = {
         row: rule(decisions.of.at(row), documents, other)
         for row, other in zip(given, others, strict=True)
     }
     rows = ledger.encode(documents, decisions, run, by)
-    if not decisions.replaced:
+    if decisions.superseded is None:
         return rows, none
-    found = {one.key: one for one in decisions.replaced.values()}
-    replaced = target.copies([*found])
-    pairs = [found[key] for key in replaced.keys.list()]
-    by = {row: rule(one.of, replaced, row) for row, one in enumerate(pairs)}
+    _, keys, dropped = decisions.superseded
+    row_of = {key: row for row, key in enumerate(keys.list())}
+    replaced = target.copies([*row_of])
+    dropped = dropped.take(np.array([row_of[key] for key in replaced.keys.list()], dtype=np.int64))
+    by = {row: rule(of, replaced, row) for row, of in enumerate(dropped.of.list())}
     former, alone = _as_dropped(target, replaced)
-    more = ledger.encode(former, Decisions.of_replaced(pairs), run, by, alone)
+    more = ledger.encode(former, dropped, run, by, alone)
     return strings_of([*rows.list(), *more.list()]), replaced
 
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
-from dedup_job.native.snapshot import NoSnapshotError, Pieces, SnapshotError, read, write
+from dedup_job.native.snapshot import NoSnapshotError, SnapshotError, read, write
 
 T = TypeVar("T")
 log = logging.getLogger("dedup")
@@ -38,7 +39,7 @@ def kept_arrays(
         log.warning("%s will be built anew: %s", file, e)
     arrays = [*build()]
     try:
-        write(file, {}, ((f"{n}", Pieces.of(array)) for n, array in enumerate(arrays)))
+        write(file, ((f"{n}", np.ascontiguousarray(array)) for n, array in enumerate(arrays)))
     except OSError as e:
         log.warning(
             "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",

@@ -1,9 +1,9 @@
 """Arrays on disk, such as an index: one file, checked whole before use, then mapped into memory.
 
-Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Every part
+Layout: a page of magic, format and where the header is; the arrays; the header, JSON. Each array
 begins at a page and is covered by a checksum up to the next, so a byte that changed anywhere is
-found. An array is written piece by piece, so that none needs to be in memory as a whole. A file is
-written aside, flushed and renamed: there is always a whole one, the former or the new.
+found. A file is written aside, flushed and renamed: there is always a whole one, the former or the
+new.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import mmap
 import os
 import struct
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeVar
 
@@ -28,11 +27,11 @@ from dedup_job.files import make_private, open_regular, replacing
 from dedup_job.messages import Message
 
 T = TypeVar("T")
-FORMAT = 5
+FORMAT = 6
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)
-_PIECE = 1 << 26
+_AT_ONCE = 1 << 26
 
 
 class SnapshotError(Exception):
@@ -43,29 +42,8 @@ class NoSnapshotError(SnapshotError):
     """There is no file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """An array to be written, in pieces along its first axis that are made in turn, once."""
-
-    dtype: np.dtype[Any]
-    shape: tuple[int, ...]
-    pieces: Iterable[NDArray[Any]]
-
-    @classmethod
-    def of(cls, *arrays: NDArray[Any]) -> Pieces:
-        """Return arrays, one at least, one after the other as one."""
-        first = arrays[0]
-        return cls(first.dtype, (sum(map(len, arrays)), *first.shape[1:]), arrays)
-
-
-Dump = tuple[dict[str, Any], dict[str, Pieces]]
-"""What a part of an index becomes in a file: facts and arrays by name."""
-Arrays = Iterable[tuple[str, Pieces]]
-"""Arrays by name, made in turn; facts are written behind them and may still be added meanwhile."""
-
-
 class Snapshot(NamedTuple):
-    """What a file holds: facts as they were given, and arrays by name.
+    """The contents of a file: facts as they were given, and arrays by name.
 
     An array is a private map of the file: changes stay in memory.
     """
@@ -74,22 +52,66 @@ class Snapshot(NamedTuple):
     parts: Mapping[str, NDArray[Any]]
 
 
-def write(file: Path, facts: Mapping[str, Any], arrays: Arrays) -> None:
+class Writer:
+    """Writes arrays to a file as they come; facts may be added until the end."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.facts: dict[str, Any] = {}
+        self._stream = stream
+        self._arrays = list[dict[str, Any]]()
+        stream.write(bytes(_PAGE))
+
+    def add(self, name: str, array: NDArray[Any]) -> None:
+        """Write an array, and zeros up to the next page.
+
+        Zeros are written, too: a hole that is read through a map may need room on the disk.
+        """
+        data, digest = array.reshape(-1).view(np.uint8).data, xxhash.xxh3_128()
+        for start in range(0, len(data), _AT_ONCE):
+            self._stream.write(data[start : start + _AT_ONCE])
+            digest.update(data[start : start + _AT_ONCE])
+        room = _rounded(len(data))
+        self._stream.write(rest := bytes(room - len(data)))
+        digest.update(rest)
+        about = {"name": name, "dtype": array.dtype.str, "shape": array.shape}
+        self._arrays.append({**about, "room": room, "checksum": digest.hexdigest()})
+
+    def end(self) -> None:
+        """Write the header, and where it is."""
+        header = json.dumps({"facts": self.facts, "arrays": self._arrays}).encode()
+        place, digest = self._stream.tell(), xxhash.xxh3_128_digest(header)
+        self._stream.write(_padded(header))
+        self._stream.seek(0)
+        self._stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, place, len(header), digest)))
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[Writer]:
     """Write a snapshot; the former file stays until this one is whole. Raises OSError."""
     make_private(file.parent)
     with replacing(file) as stream:
-        _write(stream, facts, arrays)
+        yield (writer := Writer(stream))
+        writer.end()
     _flush_folder(file.parent)
 
 
-def mapped(folder: Path, facts: Mapping[str, Any], arrays: Arrays) -> Snapshot:
+def write(file: Path, arrays: Iterable[tuple[str, NDArray[Any]]]) -> None:
+    """Write arrays by name, without facts; as above."""
+    with writing(file) as writer:
+        for name, array in arrays:
+            writer.add(name, array)
+
+
+def mapped(folder: Path, dump: Callable[[Writer], None]) -> Snapshot:
     """Put arrays into a file without a name and map it: it goes with the last map.
 
-    Raises OSError.
+    dump: writes them. Raises OSError.
     """
     make_private(folder)
     with tempfile.TemporaryFile(dir=folder) as stream:
-        _write(stream, facts, arrays)
+        writer = Writer(stream)
+        dump(writer)
+        writer.end()
         stream.flush()
         stream.seek(0)
         return _read(stream)
@@ -127,41 +149,6 @@ def _opened(file: Path, read: Callable[[IO[bytes]], T]) -> T:
         raise SnapshotError(Message("it cannot be read: {why}", why=e.strerror)) from e
     except (ValueError, KeyError, TypeError, struct.error) as e:
         raise SnapshotError(Message("it is damaged")) from e
-
-
-def _write(stream: IO[bytes], facts: Mapping[str, Any], arrays: Arrays) -> None:
-    stream.write(bytes(_PAGE))
-    described = [
-        {"name": name, "dtype": one.dtype.str, "shape": one.shape, **_written(stream, one)}
-        for name, one in arrays
-    ]
-    header, place = json.dumps({"facts": facts, "arrays": described}).encode(), stream.tell()
-    stream.write(_padded(header))
-    digest = xxhash.xxh3_128_digest(header)
-    stream.seek(0)
-    stream.write(_padded(_PREAMBLE.pack(_MAGIC, FORMAT, place, len(header), digest)))
-
-
-def _written(stream: IO[bytes], array: Pieces) -> dict[str, Any]:
-    """Write an array and zeros up to the next page; return what is to be known about it.
-
-    Zeros are written, too: a hole that is read through a map may need room on the disk.
-    """
-    digest, size = xxhash.xxh3_128(), 0
-    for piece in array.pieces:
-        data = _bytes(piece)
-        size += len(data)
-        for start in range(0, len(data), _PIECE):
-            stream.write(data[start : start + _PIECE])
-            digest.update(data[start : start + _PIECE])
-        del piece, data  # before the next one is made
-    expected = math.prod(array.shape) * array.dtype.itemsize
-    if size != expected:
-        raise ValueError(f"{size:,} bytes came of an array of {expected:,}")
-    rest = bytes(_rounded(size) - size)
-    stream.write(rest)
-    digest.update(rest)
-    return {"room": size + len(rest), "checksum": digest.hexdigest()}
 
 
 def _header(stream: IO[bytes]) -> dict[str, Any]:
@@ -206,13 +193,9 @@ def _read(stream: IO[bytes]) -> Snapshot:
 def _checksum(pages: mmap.mmap) -> str:
     digest = xxhash.xxh3_128()
     with memoryview(pages) as data:
-        for start in range(0, len(data), _PIECE):
-            digest.update(data[start : start + _PIECE])
+        for start in range(0, len(data), _AT_ONCE):
+            digest.update(data[start : start + _AT_ONCE])
     return digest.hexdigest()
-
-
-def _bytes(array: NDArray[Any]) -> memoryview:
-    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def _rounded(size: int) -> int:

@@ -53,14 +53,14 @@ class Counts:
         """Count decisions; similar_from: the least similarity of `similar`."""
         kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
         refused = decisions.refused
-        alike = decisions.similarities
-        if decisions.replaced:
+        alike = decisions["similarity"]
+        if decisions.superseded is not None:
             kept, exact, near, refused, alike = _as_if_first(decisions)
-        kinds, richer = Counter(decisions.kinds[refused].tolist()), Counter[str]()
-        similar = Counter(decisions.kinds[refused & (alike >= similar_from)].tolist())
-        for bits, count in Counter(decisions.richer[near].tolist()).items():
+        kinds, richer = Counter(decisions["apart"][refused].tolist()), Counter[str]()
+        similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
+        for bits, count in Counter(decisions["richer"][near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
-        places = Counter(decisions.places[exact | near].tolist() if decisions.names.places else ())
+        places = Counter(decisions["place"][exact | near].tolist() if decisions.names.places else ())
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
         return cls(
@@ -69,17 +69,17 @@ class Counts:
             near=int(near.sum()),
             skipped=skipped,
             quarantined=len(refusals) - skipped,
-            short_kept=int(decisions.short[kept].sum()),
-            short_duplicate=int(decisions.short[exact | near].sum()),
+            short_kept=int(decisions["short"][kept].sum()),
+            short_duplicate=int(decisions["short"][exact | near].sum()),
             reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
             refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
             similar={decisions.names.kinds[code]: count for code, count in similar.items()},
             richer=dict(richer),
             against={decisions.names.places[code]: n for code, n in places.items() if code},
-            cut=int((decisions.cut > 0).sum()),
+            cut=int((decisions["cut"] > 0).sum()),
             missing_originals=sum(map(len, decisions.missing.values())),
-            replaced=len(decisions.replaced) + int(decisions.gave_way.sum()),
-            most_candidates=int(decisions.candidates[kept | near].max(initial=0)),
+            replaced=int(decisions["superseded"].sum()) + _superseded(decisions),
+            most_candidates=int(decisions["candidates"][kept | near].max(initial=0)),
         )
 
     @classmethod
@@ -175,13 +175,17 @@ def _as_if_first(decisions: Decisions) -> Sequence[Any]:
     target does not grow by it.
     """
     kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
-    alike, rows = decisions.similarities.copy(), [*decisions.replaced]
+    assert decisions.superseded is not None
+    alike, (rows, _, dropped) = decisions["similarity"].copy(), decisions.superseded
     refused = decisions.refused
     kept[rows] = refused[rows] = False
-    for row, one in decisions.replaced.items():
-        (exact if one.is_exact else near)[row] = True
-        alike[row] = one.similarity
+    exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
+    alike[rows] = dropped["similarity"]
     return kept, exact, near, refused, alike
+
+
+def _superseded(decisions: Decisions) -> int:
+    return len(decisions.superseded.rows) if decisions.superseded else 0
 
 
 def _added(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:

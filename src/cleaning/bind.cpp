@@ -49,7 +49,7 @@ public:
 
     Cleaned clean_utf8(const StringArrays& arrays,
                        std::int64_t characters, std::int64_t longest, bool html) const {
-        const Strings texts(arrays);
+        const Strings texts = strings_of(arrays);
         std::size_t bytes = 0;
         for (std::size_t i = 0; i < texts.size(); i++) bytes = std::max(bytes, texts[i].size());
         if (bytes >= std::numeric_limits<std::int32_t>::max()) refuse("a text has more than 2**31 - 2 bytes");

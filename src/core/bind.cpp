@@ -37,7 +37,7 @@ Out<std::uint64_t> hash_words(In<std::uint32_t> points, In<std::int64_t> offsets
 }
 
 Out<std::int64_t> count_characters(const StringArrays& arrays) {
-    const Strings strings(arrays);
+    const Strings strings = strings_of(arrays);
     std::vector<std::int64_t> counts(strings.size());
     {
         Unlocked unlocked;
@@ -47,7 +47,7 @@ Out<std::int64_t> count_characters(const StringArrays& arrays) {
 }
 
 std::tuple<Out<std::uint32_t>, Out<std::int64_t>> decode(const StringArrays& arrays) {
-    const Strings strings(arrays);
+    const Strings strings = strings_of(arrays);
     std::vector<std::int64_t> offsets(strings.size() + 1);
     std::unique_ptr<std::uint32_t[]> points;
     {
@@ -81,7 +81,7 @@ std::tuple<Out<std::uint8_t>, Out<std::int64_t>> encode(In<std::uint32_t> points
 
 void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
                   In<std::int64_t> at) {
-    const Strings strings(arrays);
+    const Strings strings = strings_of(arrays);
     const auto places = view(at);
     Unlocked unlocked;
     for (std::size_t i = 0; i < strings.size(); i++) {
@@ -95,7 +95,7 @@ void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
 }
 
 Out<std::uint64_t> hash_strings(const StringArrays& arrays) {
-    const Strings strings(arrays);
+    const Strings strings = strings_of(arrays);
     std::vector<std::uint64_t> values(strings.size());
     {
         Unlocked unlocked;
@@ -106,7 +106,7 @@ Out<std::uint64_t> hash_strings(const StringArrays& arrays) {
 
 Out<bool> equal_strings(const StringArrays& arrays,
                         const StringArrays& other_arrays) {
-    const Strings one(arrays), other(other_arrays);
+    const Strings one = strings_of(arrays), other = strings_of(other_arrays);
     auto equal = std::make_unique<bool[]>(one.size());
     {
         Unlocked unlocked;

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "core/strings.hpp"
 #include "core/text.hpp"
 
 namespace dedup {
@@ -58,39 +59,18 @@ template <class T>
 using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
 
 template <class T>
-class ColumnView {
-public:
-    explicit ColumnView(const InColumn<T>& array) 
-        : data_(aligned(array.data())), size_(array.size()), stride_(array.stride(0)) {}
-    std::size_t size() const { return size_; }
-    const T& operator[](std::size_t i) const { return data_[static_cast<std::int64_t>(i) * stride_]; }
-
-private:
-    const T* data_;
-    std::size_t size_;
-    std::int64_t stride_;
-};
+ColumnView<T> view(const InColumn<T>& array) {
+    return {aligned(array.data()), array.size(), array.stride(0)};
+}
 
 // n strings from Python, a tuple: data, starts, lengths; see native/bytes_column.py.
 using StringArrays = std::tuple<In<std::uint8_t>, InColumn<std::int64_t>, InColumn<std::int64_t>>;
 
-// String i: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked when it is read, which costs less than
-// a pass before.
-struct Strings {
-    std::span<const std::uint8_t> data;
-    ColumnView<std::int64_t> starts, lengths;
-
-    explicit Strings(const StringArrays& arrays)
-        : data(view(std::get<0>(arrays))), starts(std::get<1>(arrays)), lengths(std::get<2>(arrays)) {}
-    std::size_t size() const { return starts.size(); }
-    std::span<const std::uint8_t> operator[](std::size_t i) const {
-        const auto start = static_cast<std::size_t>(starts[i]), length = static_cast<std::size_t>(lengths[i]);
-        if (length == 0) return {};
-        if (length > data.size() || start > data.size() - length)
-            refuse("string " + std::to_string(i) + " lies outside the data");
-        return data.subspan(start, length);
-    }
-};
+inline Strings strings_of(const StringArrays& arrays) {
+    const auto& [data, starts, lengths] = arrays;
+    if (lengths.size() != starts.size()) refuse("as many lengths as starts are needed");
+    return {view(data), view(starts), view(lengths)};
+}
 
 // Tables from Python, arrays by name. The object holds them: what `view` returns is valid as long as it.
 class Tables {
@@ -121,6 +101,9 @@ private:
     nb::dict arrays_;
 };
 
+// Strings as a tuple of arrays, see native/bytes_column.py.
+using StringsOut = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>>;
+
 // A vector as an array of numpy's, which owns it from now on.
 template <class T>
 Out<T> give(std::vector<T>&& values) {
@@ -137,6 +120,39 @@ Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
     T* data = values.release();
     nb::capsule owner(data, [](void* array) noexcept { delete[] static_cast<T*>(array); });
     return Out<T>(data, {size}, owner);
+}
+
+// Records as the bytes of a structured array, and the dtype for them: names, formats as numpy writes them, offsets.
+template <class T>
+Out<std::uint8_t> give_records(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    auto* const bytes = reinterpret_cast<std::uint8_t*>(owned->data());
+    const std::size_t size = owned->size() * sizeof(T);
+    nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
+    return Out<std::uint8_t>(bytes, {size}, owner);
+}
+struct Field {
+    const char* name;
+    const char* format;
+    std::size_t offset;
+};
+inline nb::dict dtype_of(std::initializer_list<Field> fields, std::size_t size) {
+    nb::list names, formats, offsets;
+    for (const auto& [name, format, offset] : fields) {
+        names.append(name);
+        formats.append(format);
+        offsets.append(offset);
+    }
+    nb::dict made;
+    made["names"] = names;
+    made["formats"] = formats;
+    made["offsets"] = offsets;
+    made["itemsize"] = size;
+    return made;
+}
+
+inline StringsOut give(StringBuffer&& strings) {
+    return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};
 }
 
 // Texts at the border: offsets ascend within the points, and no text is too long for 32 bits.

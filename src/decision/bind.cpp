@@ -1,48 +1,170 @@
 // Entry points of the decision room.
-#include "core/bind.hpp"
+#include "index/bind.hpp"
 
-#include "decision/rounds.hpp"
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+
+#include "decision/decider.hpp"
 
 using namespace nanobind::literals;
 
 namespace dedup {
 namespace {
 
-Out<std::int64_t> decide_round(BatchVisibility& visibility, std::int64_t held, In<std::int64_t> offsets,
-                               In<std::int64_t> numbers, In<std::uint32_t> columns, In<std::uint8_t> distances,
-                               In<std::uint8_t> agreements, In<std::int64_t> rows, In<std::int64_t> twins,
-                               In<std::int64_t> alike, In<std::int64_t> places, In<bool> beats,
-                               In<std::uint8_t> verdicts, In<double> cost, In<bool> pair_beats, std::int64_t most,
-                               bool by_distance, InOut<std::uint8_t> state, InOut<std::int64_t> chosen,
-                               InOut<std::int64_t> totals, InOut<std::int64_t> replaced, InOut<std::int64_t> by, InOut<bool> voids) {
-    const std::size_t n = visibility.size(), count = numbers.size();
-    const std::span<const Verdict> said{reinterpret_cast<const Verdict*>(verdicts.data()), count};
-    const Outcome outcome{{reinterpret_cast<State*>(state.data()), n},
-                          view(chosen),
-                          view(totals),
-                          view(replaced),
-                          view(by),
-                          {reinterpret_cast<std::uint8_t*>(voids.data()), count}};
-    std::vector<std::int64_t> needed;
+constexpr std::size_t MOST_NAMED = 8, MOST_CHARACTERS = 40;  // differences of a pair, and of each side
+
+nb::bytes python_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+
+nb::object text_of(const judgment::Buffer& points) {
+    const auto size = static_cast<Py_ssize_t>(std::min(points.size(), MOST_CHARACTERS));
+    return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
+}
+
+// Kind and part by their codes, the words of the other text, and of the text.
+nb::tuple named(const Differences& differences) {
+    nb::list made;
+    for (std::size_t i = 0; i < std::min(differences.size(), MOST_NAMED); i++) {
+        const auto& [kind, part, text, other] = differences[i];
+        made.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), text_of(other), text_of(text)));
+    }
+    return nb::tuple(made);
+}
+
+KeptTexts::Fetch fetch_of(nb::callable fetch) {
+    return [fetch](StringBuffer ids) {
+        const nb::gil_scoped_acquire locked;
+        const auto [rows, texts] = nb::cast<std::tuple<In<std::int64_t>, StringArrays>>(fetch(give(std::move(ids))));
+        const Strings strings = strings_of(texts);
+        FoundTexts found;
+        found.rows.assign(view(rows).begin(), view(rows).end());
+        for (std::size_t i = 0; i < strings.size(); i++) found.texts.add(strings[i]);
+        if (found.rows.size() != found.texts.size()) refuse("as many rows as texts are needed");
+        return found;
+    };
+}
+
+Copies::FetchRanks ranks_of(nb::object copies) {
+    return [copies](StringBuffer ids) {
+        const nb::gil_scoped_acquire locked;
+        std::vector<std::string> ranks;
+        for (const nb::handle rank : copies.attr("ranks_of")(give(std::move(ids)))) {
+            const auto bytes = nb::cast<nb::bytes>(rank);
+            ranks.emplace_back(bytes.c_str(), bytes.size());
+        }
+        return ranks;
+    };
+}
+
+Copies::FetchNear near_of(nb::object copies) {
+    return [copies](IdsByGroup ids, std::size_t most) {
+        const nb::gil_scoped_acquire locked;
+        nb::dict groups;
+        for (const auto& [group, own] : ids) {
+            nb::list listed;
+            for (const std::string& id : own) listed.append(python_bytes(id));
+            groups[nb::int_(group)] = listed;
+        }
+        TextsByGroup found;
+        for (const auto& [group, texts] : nb::cast<nb::dict>(copies.attr("near_of")(groups, most))) {
+            std::vector<std::string>& own = found[nb::cast<std::int64_t>(group)];
+            for (const nb::handle text : texts) {
+                const auto bytes = nb::cast<nb::bytes>(text.attr("encode")("utf-8", "surrogatepass"));
+                own.emplace_back(bytes.c_str(), bytes.size());
+            }
+        }
+        return found;
+    };
+}
+
+void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std::uint8_t judging, double similarity, std::size_t most_candidates, std::size_t threads, std::size_t part) {
+    const DecisionRules rules{static_cast<judgment::Judging>(judging), similarity, most_candidates, threads, part};
+    if (judging >= std::size(judgment::JUDGINGS) || part < 5) refuse("no such rules");
+    if ((judge == nullptr) != (rules.judging == judgment::Judging::none)) refuse("a judge is there if texts are compared");
+    new (made) Decider(index, judge, rules);
+}
+
+// Decisions on n documents: records of DECISION, `_id` fields of the other documents of pairs, differences by row, `_id`
+// fields of documents that are gone by row, and of superseded documents: rows of what stands for each, `_id` fields,
+// those of the copies, records of DECISION, differences by place.
+nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
+                 const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> read,
+                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object copies) {
+    const OwnPrints own(arrays);
+    Batch batch{strings_of(ids), strings_of(texts), view(lengths), own.view_all(), view(key_channels), std::move(read), {}};
+    if (ranks) batch.ranks = strings_of(*ranks);
+    const std::size_t n = batch.size();
+    if (batch.ids.size() != n || batch.texts.size() != n || batch.lengths.size() != n || (ranks && batch.ranks->size() != n) ||
+        batch.key_channels.size() != batch.prints.columns || (batch.read && batch.read->size() < n))
+        refuse("as many ids, texts, lengths, ranks and texts that are read as fingerprints are needed");
+    const KeptTexts::Fetch texts_of = fetch_of(std::move(fetch));
+    const Copies::Stored stored{ranks_of(copies), near_of(copies)};
+    Decisions made;
     {
         Unlocked unlocked;
-        needed = decide({view(offsets), view(numbers), view(columns), view(distances), view(agreements), {}}, held,
-                        visibility, {view(rows), view(twins), view(alike), view(places), flags(beats)},
-                        {said, view(cost), flags(pair_beats)}, {most, by_distance}, outcome);
+        made = decider.decide(batch, texts_of, stored);
     }
-    return give(std::move(needed));
+    nb::dict differences, missing, superseded_differences;
+    for (const auto& [row, found] : made.differences) {
+        if (!found.empty()) differences[nb::int_(row)] = named(found);
+    }
+    for (const auto& [row, found] : made.missing) {
+        nb::list listed;
+        for (const std::string& id : found) listed.append(python_bytes(id));
+        missing[nb::int_(row)] = nb::tuple(listed);
+    }
+    std::vector<std::int64_t> rows;
+    StringBuffer superseded, of;
+    std::vector<Decision> decisions;
+    for (const Superseded& one : made.superseded) {
+        if (!one.differences.empty()) superseded_differences[nb::int_(rows.size())] = named(one.differences);
+        rows.push_back(static_cast<std::int64_t>(one.row));
+        superseded.add(bytes_of(one.id));
+        of.add(bytes_of(one.of));
+        decisions.push_back(one.decision);
+    }
+    return nb::make_tuple(give_records(std::move(made.rows)), give(std::move(made.of)), differences, missing,
+                          nb::make_tuple(give(std::move(rows)), give(std::move(superseded)), give(std::move(of)),
+                                         give_records(std::move(decisions)), superseded_differences));
 }
 
 }  // namespace
 
 void bind_decision(nb::module_& m) {
-    m.def("decide", &decide_round, "visibility"_a, "held"_a, "offsets"_a.noconvert(), "numbers"_a.noconvert(),
-          "columns"_a.noconvert(), "distances"_a.noconvert(), "agreements"_a.noconvert(), "rows"_a.noconvert(),
-          "twins"_a.noconvert(), "alike"_a.noconvert(), "places"_a.noconvert(), "beats"_a.noconvert(),
-          "verdicts"_a.noconvert(), "cost"_a.noconvert(), "pair_beats"_a.noconvert(), "most"_a, "by_distance"_a,
-          "state"_a.noconvert(), "chosen"_a.noconvert(), "totals"_a.noconvert(), "replaced"_a.noconvert(), "by"_a.noconvert(),
-          "voids"_a.noconvert(),
-          "Decide rows of a batch in turn; return the pairs still to be judged, int64 (p,).");
+    nb::class_<Decider>(m, "Decider", "Decides documents one after the other; see decision/greedy.py.")
+        .def("__init__", &make_decider, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), "index"_a, "judge"_a.none(),
+             nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a)
+        .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),
+             "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "copies"_a.none(),
+             "Decide a batch of documents; see columns.Decisions.")
+        .def("count_stored", &Decider::count_stored, "Count the earliest batch as stored in the target.")
+        .def_prop_ro("seconds", [](const Decider& decider) {
+            const Decider::Seconds& seconds = decider.seconds();
+            return nb::make_tuple(seconds.all, seconds.parallel, seconds.waiting);
+        });
+    const auto text = [](std::string_view name) { return nb::str(name.data(), name.size()); };
+    nb::list channels;
+    for (const std::string_view one : CHANNELS) channels.append(text(one));
+    m.attr("CHANNELS") = nb::tuple(channels);
+    m.attr("DECISION") = dtype_of({{"fingerprint", "u8", offsetof(Decision, fingerprint)},
+                                   {"candidates", "i8", offsetof(Decision, candidates)},
+                                   {"cut", "i8", offsetof(Decision, cut)},
+                                   {"group", "i8", offsetof(Decision, group)},
+                                   {"similarity", "f8", offsetof(Decision, similarity)},
+                                   {"probability", "f8", offsetof(Decision, probability)},
+                                   {"outcome", "u1", offsetof(Decision, outcome)},
+                                   {"short", "?", offsetof(Decision, is_short)},
+                                   {"distance", "u1", offsetof(Decision, distance)},
+                                   {"channels", "u1", offsetof(Decision, channels)},
+                                   {"apart", "u1", offsetof(Decision, apart)},
+                                   {"richer", "u1", offsetof(Decision, richer)},
+                                   {"left_out", "u1", offsetof(Decision, left_out)},
+                                   {"place", "u1", offsetof(Decision, place)},
+                                   {"superseded", "?", offsetof(Decision, is_superseded)}},
+                                  sizeof(Decision));
 }
 
 }  // namespace dedup

@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "core/parallel.hpp"
+
 namespace dedup {
 namespace {
 
-constexpr std::size_t AT_ONCE = 2048;  // rows looked up: their matches wait to be sorted
-constexpr std::size_t MOST_ROOM = std::size_t{1} << 32;
+constexpr std::size_t LOOKED_UP = 2048;      // rows at once: their matches wait to be sorted
+constexpr std::size_t INSERTED = 1 << 12;    // rows that find all buckets full, at most, between two looks at the room
+constexpr std::size_t LEAST = 1 << 13;       // documents that columns are built for
+constexpr double GROWTH = 1.12;
+constexpr std::size_t LOAD = 49;             // documents a bucket, of 51 that it takes
+constexpr double SPILLED = 0.055;            // slots of the table, a document
 
 // The keys of a column, one behind the other.
 void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t columns,
@@ -15,69 +21,87 @@ void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t
     for (std::size_t row = 0; row < keys.size(); row++) keys[row] = rows[row * columns + column];
 }
 
+Column column_for(std::size_t documents, std::size_t spilled) {
+    Column made;
+    made.buckets.resize((documents + LOAD - 1) / LOAD);
+    made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + 2 * INSERTED);
+    made.number_bits = std::bit_width(documents);
+    return made;
+}
+
 }  // namespace
 
-std::size_t BandIndex::room() const {
-    std::size_t least = MOST_ROOM;
-    for (const Column& column : columns_) {
-        const auto* growing = std::get_if<GrowingColumn>(&column);
-        least = std::min(least, growing ? growing->room(size_) : 0);
-    }
-    return least;
+std::size_t BandIndex::nbytes() const {
+    std::size_t sum = 0;
+    for (const Column& column : columns) sum += column.nbytes();
+    return sum;
 }
 
 void BandIndex::search(std::span<const std::uint32_t> keys, Candidates& found) const {
-    const std::size_t columns = columns_.size();
     Matches matches;
     std::vector<std::uint32_t> own;
-    for (std::size_t start = 0; start < keys.size(); start += AT_ONCE * columns) {
-        const auto rows = keys.subspan(start, std::min(AT_ONCE * columns, keys.size() - start));
-        for (std::size_t c = 0; c < columns; c++) {
-            gather(rows, c, columns, own);
-            const auto add = [&](std::size_t row, std::uint64_t number) { matches.add(row, number, c); };
-            std::visit([&](const auto& one) { one.search(own, add); }, columns_[c]);
+    for (std::size_t start = 0; start < keys.size(); start += LOOKED_UP * columns.size()) {
+        const auto rows = keys.subspan(start, std::min(LOOKED_UP * columns.size(), keys.size() - start));
+        for (std::size_t c = 0; c < columns.size() && size_ > 0; c++) {
+            gather(rows, c, columns.size(), own);
+            columns[c].search(own, [&](std::size_t row, std::uint64_t number) { matches.add(row, number, c); });
         }
-        matches.enter(rows.size() / columns, size_, found);
+        matches.enter(rows.size() / columns.size(), size_, found);
     }
 }
 
-void BandIndex::insert(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored,
-                       std::size_t most_equal, std::span<std::int64_t> dropped) {
-    std::vector<std::uint32_t> own;
-    for (std::size_t c = 0; c < columns_.size(); c++) {
-        gather(keys, c, columns_.size(), own);
-        const auto is_stored = [&](std::size_t row) { return (stored[row] >> c & 1) != 0; };
-        dropped[c] += std::get<GrowingColumn>(columns_[c]).insert(own, is_stored, most_equal, size_);
+void BandIndex::add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads) {
+    const std::size_t width = columns.size();
+    while (!keys.empty()) {
+        std::size_t count = std::min({planned_ - size_, INSERTED, keys.size() / width});
+        for (const Column& column : columns) count = std::min(count, column.room(size_));
+        if (count < std::min(INSERTED, keys.size() / width)) {
+            build_again(threads);
+            continue;
+        }
+        share(width, threads, [&](auto take) {
+            std::vector<std::uint32_t> own;
+            for (std::size_t c; (c = take()) < width;) {
+                gather(keys.first(count * width), c, width, own);
+                const auto is_stored = [&](std::size_t row) { return stored.empty() || (stored[row] >> c & 1) != 0; };
+                dropped[c] += columns[c].insert(own, is_stored, stored.empty() ? MOST_EQUAL : 0, size_);
+            }
+        }, 1);
+        size_ += count;
+        keys = keys.subspan(count * width);
+        if (!stored.empty()) stored = stored.subspan(count);
     }
-    size_ += stored.size();
 }
 
-bool pack(std::span<const BandIndex* const> sources, std::size_t column, PackedForm form,
-          std::span<std::uint32_t> starts, std::span<std::uint64_t> words) {
-    const std::uint64_t address_mask = ones(form.address_bits);
-    const std::uint64_t width = static_cast<std::uint64_t>(form.width());
-    bool is_sound = true;
-    for (const BandIndex* source : sources) {
-        source->each(column, [&](std::uint32_t key, std::uint64_t number) {
-            starts[(key & address_mask) + 1]++;
-            is_sound &= number < source->size();
-        });
+void BandIndex::build_again(std::size_t threads) {
+    planned_ = std::max(LEAST, static_cast<std::size_t>(GROWTH * static_cast<double>(size_)) + INSERTED);
+    share(columns.size(), threads, [&](auto take) {
+        for (std::size_t c; (c = take()) < columns.size();) {
+            std::size_t spilled = columns[c].spilled;
+            Column made = column_for(planned_, spilled);
+            for (; !made.take(columns[c], 0); made = column_for(planned_, spilled)) spilled = 2 * spilled + INSERTED;
+            columns[c] = std::move(made);
+        }
+    }, 1);
+}
+
+Column BandIndex::merged(std::span<const BandIndex* const> parts, std::size_t column) {
+    std::size_t documents = 0, spilled = 0;
+    for (const BandIndex* part : parts) {
+        documents += part->size();
+        spilled += part->columns[column].spilled;
     }
-    for (std::size_t i = 1; i < starts.size(); i++) starts[i] += starts[i - 1];
-    if (!is_sound || words.size() != form.words(starts.back())) return false;
-    std::uint64_t first = 0;
-    for (const BandIndex* source : sources) {
-        source->each(column, [&](std::uint32_t key, std::uint64_t number) {
-            const std::uint64_t entry = std::uint64_t{key} >> form.address_bits << form.number_bits | (first + number);
-            const std::uint64_t bit = starts[key & address_mask]++ * width;
-            words[bit / 64] |= entry << bit % 64;
-            words[bit / 64 + 1] |= entry >> 1 >> (63 - bit % 64);
-        });
-        first += source->size();
+    while (true) {
+        Column made = column_for(std::max(documents, std::size_t{1}), spilled);
+        std::size_t first = 0;
+        bool has_room = true;
+        for (const BandIndex* part : parts) {
+            has_room &= made.take(part->columns[column], first);
+            first += part->size();
+        }
+        if (has_room) return made;
+        spilled = 2 * spilled + INSERTED;
     }
-    for (std::size_t i = starts.size() - 1; i > 0; i--) starts[i] = starts[i - 1];  // each is the next one's by now
-    starts[0] = 0;
-    return true;
 }
 
 }  // namespace dedup

@@ -5,6 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "core/parallel.hpp"
+
 namespace dedup {
 
 constexpr std::uint32_t BY_SIMHASH = std::uint32_t{1} << 31;
@@ -45,9 +47,35 @@ struct Candidates {
         values.push_back(from.values[place]);
     }
     void end_text() { offsets.push_back(static_cast<std::int64_t>(numbers.size())); }
+    // Appends those of more texts.
+    void append(const Candidates& more) {
+        const std::int64_t first = offsets.back();
+        for (std::size_t i = 1; i < more.offsets.size(); i++) offsets.push_back(first + more.offsets[i]);
+        const auto add = [](auto& all, const auto& some) { all.insert(all.end(), some.begin(), some.end()); };
+        add(numbers, more.numbers);
+        add(columns, more.columns);
+        add(distances, more.distances);
+        add(agreements, more.agreements);
+        add(values, more.values);
+    }
 
     operator CandidateView() const { return {offsets, numbers, columns, distances, agreements, values}; }
 };
+
+// The candidates of n texts, found by `find(first, count)` for some in a row, in several threads.
+template <class Find>
+Candidates gathered(std::size_t n, std::size_t threads, Find find) {
+    constexpr std::size_t LEAST_ROWS = 256;
+    const std::size_t rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : std::max(n, std::size_t{1});
+    if (n <= rows) return find(0, n);
+    std::vector<Candidates> parts((n + rows - 1) / rows);
+    share(parts.size(), threads, [&](auto take) {
+        for (std::size_t i; (i = take()) < parts.size();) parts[i] = find(i * rows, std::min(rows, n - i * rows));
+    }, 1);
+    Candidates all;
+    for (const Candidates& part : parts) all.append(part);
+    return all;
+}
 
 // Fingerprints and sketches by number, of `words` words each, 0 where there are none.
 struct Measures {

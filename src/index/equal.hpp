@@ -1,57 +1,69 @@
-// Equal texts by their digests: a table of numbers + 1, 0: free, at the place of a digest or the next free one.
+// Equal texts: the 128 bits of a fingerprint and a digest lead to the numbers of the documents that have them.
+//
+// A table of numbers + 1, 0: free, at the place of a digest or the next free one. Equal texts lie in it in their order.
 #pragma once
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
+#include "core/pages.hpp"
+
 namespace dedup {
 
-class EqualTable {
+class EqualTexts {
 public:
-    // The table is a power of two with a free place; digests: by number.
-    EqualTable(std::span<std::uint32_t> table, std::span<const std::uint64_t> digests)
-        : table_(table), digests_(digests), mask_(table.size() - 1) {}
+    static constexpr std::int64_t NONE = -1;
 
-    void insert(std::size_t start, std::size_t stop) {
-        for (std::size_t number = start; number < stop; number++) {
-            if (number + AHEAD < stop) fetch(digests_[number + AHEAD]);
-            std::size_t place = digests_[number] & mask_;
-            while (table_[place] != 0) place = (place + 1) & mask_;
-            table_[place] = static_cast<std::uint32_t>(number + 1);
+    Pages<std::uint64_t> digests;  // by number
+    Pages<std::uint32_t> table;    // a power of two
+
+    std::size_t size() const { return digests.size(); }
+    std::size_t nbytes() const { return digests.nbytes() + table.nbytes(); }
+
+    void add(std::span<const std::uint64_t> more) {
+        std::size_t start = size();
+        digests.resize(start + more.size());
+        std::ranges::copy(more, digests.data() + start);
+        std::size_t slots = std::max(table.size(), LEAST_SLOTS);
+        while (5 * size() > 4 * slots) slots *= 2;
+        if (slots != table.size()) {
+            table = {};  // never two tables at once
+            table.resize(slots);
+            start = 0;
+        }
+        for (std::size_t number = start; number < size(); number++) {
+            if (number + AHEAD < size()) fetch(digests[number + AHEAD]);
+            std::size_t at = digests[number] & mask();
+            while (table[at] != 0) at = (at + 1) & mask();
+            table[at] = static_cast<std::uint32_t>(number + 1);
         }
     }
 
-    // The first with these two, -1 if there is none; fingerprints: by number.
+    // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
+    // returns true; fingerprints: by number.
+    template <class Take>
     void find(std::span<const std::uint64_t> fingerprints, std::span<const std::uint64_t> values,
-              std::span<const std::uint64_t> digests, std::span<std::int64_t> found) const {
+              std::span<const std::uint64_t> sought, Take take) const {
+        if (size() == 0) return;
         for (std::size_t i = 0; i < values.size(); i++) {
-            if (i + AHEAD < values.size()) fetch(digests[i + AHEAD]);
-            if (i + AHEAD / 2 < values.size()) fetch_first(digests[i + AHEAD / 2]);
-            found[i] = -1;
-            for (std::size_t place = digests[i] & mask_; table_[place] != 0; place = (place + 1) & mask_) {
-                const std::uint32_t number = table_[place] - 1;
-                if (digests_[number] == digests[i] && fingerprints[number] == values[i]) {
-                    found[i] = number;
-                    break;
-                }
+            if (i + AHEAD < values.size()) fetch(sought[i + AHEAD]);
+            if (i + AHEAD / 2 < values.size()) fetch_first(sought[i + AHEAD / 2]);
+            for (std::size_t at = sought[i] & mask(); table[at] != 0; at = (at + 1) & mask()) {
+                const std::uint32_t number = table[at] - 1;
+                if (digests[number] == sought[i] && fingerprints[number] == values[i] && take(i, number)) break;
             }
         }
     }
 
 private:
-    static constexpr std::size_t AHEAD = 8;  // texts
+    static constexpr std::size_t AHEAD = 8, LEAST_SLOTS = 1 << 10;  // texts; slots
 
+    std::size_t mask() const { return table.size() - 1; }
     // Inlined, or gcc drops the calls, as of functions without effect.
-    [[gnu::always_inline]] void fetch(std::uint64_t digest) const { __builtin_prefetch(&table_[digest & mask_]); }
+    [[gnu::always_inline]] void fetch(std::uint64_t digest) const { __builtin_prefetch(&table[digest & mask()]); }
     [[gnu::always_inline]] void fetch_first(std::uint64_t digest) const {
-        if (const std::uint32_t entry = table_[digest & mask_]; entry != 0) __builtin_prefetch(&digests_[entry - 1]);
+        if (const std::uint32_t entry = table[digest & mask()]; entry != 0) __builtin_prefetch(&digests[entry - 1]);
     }
-
-    std::span<std::uint32_t> table_;
-    std::span<const std::uint64_t> digests_;
-    std::size_t mask_;
 };
 
 }  // namespace dedup

@@ -1,6 +1,7 @@
 #include "index/hamming.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "index/lanes.hpp"
@@ -9,6 +10,10 @@ namespace dedup {
 namespace {
 
 constexpr int BITS = 64, CHECK_BITS = 16;
+constexpr std::size_t LEAST_SIZE = 47 << 10;    // doubled as often as need be: buckets are 6 to 12 full, of 10 a chunk
+constexpr double PER_BUCKET = 5.8;              // fingerprints at least, in a full index, for each bucket of all blocks
+constexpr int FEWEST_BITS = 8, MOST_BITS = 28;  // of an address
+constexpr std::size_t MOST_PROBES = 8192;       // buckets that a query looks into
 constexpr std::size_t AHEAD = 6;   // fingerprints to be inserted
 constexpr std::size_t PIECE = 64;  // buckets of a query that are looked into, while as many more are asked for
 
@@ -51,6 +56,18 @@ inline std::uint64_t next_with_as_many_bits(std::uint64_t x) {
 
 }  // namespace
 
+HammingLayout HammingLayout::of(int distance, std::size_t size) {
+    const int count = std::min(distance + 1, 2), width = BITS / count;
+    const int low = std::max(distance + 1 - count, 0) / count, more = std::max(distance + 1 - count, 0) % count;
+    const double buckets = std::max(static_cast<double>(size) / count / PER_BUCKET, std::exp2(FEWEST_BITS));
+    for (int bits = std::min({static_cast<int>(std::log2(buckets)), width, MOST_BITS});; bits--) {
+        HammingLayout layout;
+        layout.distance = distance;
+        for (int i = 0; i < count; i++) layout.add(i * width, bits, i < more ? low + 1 : low);
+        if (layout.flips.size() <= MOST_PROBES || bits == FEWEST_BITS) return layout;
+    }
+}
+
 void HammingLayout::add(int offset, int bits, int radius) {
     const int end = offset + bits;
     Block block{offset,  bits,         radius, end + CHECK_BITS <= BITS ? end : std::max(offset - CHECK_BITS, 0),
@@ -74,14 +91,51 @@ std::vector<std::uint32_t> Repeats::pairs() const {
     return pairs;
 }
 
-void HammingIndex::adopt(std::size_t chunks, std::size_t size, std::span<const std::uint32_t> repeats) {
-    for (std::size_t i = 0; i + 1 < repeats.size(); i += 2) repeats_.add(repeats[i], repeats[i + 1]);
-    used_ = chunks;
-    size_ = size;
+HammingIndex::HammingIndex(int distance) {
+    layout_.distance = distance;
+    lay_out(LEAST_SIZE);
 }
 
-std::int64_t HammingIndex::find_equal(std::span<const Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                                      std::uint64_t fingerprint) const {
+void HammingIndex::lay_out(std::size_t size) {
+    layout_ = HammingLayout::of(layout_.distance, size);
+    planned = size;
+    used = layout_.buckets;
+    // each bucket has a chunk at least
+    const std::size_t room = layout_.buckets + layout_.blocks.size() * (size / Chunk::ENTRIES + 1);
+    pool = {};  // never two at once
+    pool.resize(room);
+    repeats_.clear();
+    insert(0);
+}
+
+void HammingIndex::add(std::span<const std::uint64_t> more, std::span<const std::uint8_t> is_short) {
+    const std::size_t first = size();
+    fingerprints.resize(first + more.size());
+    is_searchable.resize(first + more.size());
+    for (std::size_t i = 0; i < more.size(); i++) {
+        fingerprints[first + i] = more[i];
+        is_searchable[first + i] = !is_short[i];
+    }
+    std::size_t room = planned;
+    while (room < size()) room *= 2;
+    if (room > planned)
+        lay_out(room);
+    else
+        insert(first);
+}
+
+void HammingIndex::load(Pages<std::uint64_t> values, Pages<std::uint8_t> searchable, Pages<Chunk> chunks, std::size_t size,
+                        std::span<const std::uint32_t> repeats) {
+    fingerprints = std::move(values);
+    is_searchable = std::move(searchable);
+    layout_ = HammingLayout::of(layout_.distance, planned = size);
+    used = chunks.size();
+    pool = std::move(chunks);
+    repeats_.clear();
+    for (std::size_t i = 0; i + 1 < repeats.size(); i += 2) repeats_.add(repeats[i], repeats[i + 1]);
+}
+
+std::int64_t HammingIndex::find_equal(std::uint64_t fingerprint) const {
     const Block& block = layout_.blocks[0];
     const std::uint16_t check = HammingLayout::check_of(block, fingerprint);
     std::uint32_t at = static_cast<std::uint32_t>(block.base + HammingLayout::address(block, fingerprint));
@@ -96,14 +150,14 @@ std::int64_t HammingIndex::find_equal(std::span<const Chunk> pool, std::span<con
     return -1;
 }
 
-void HammingIndex::insert_one(std::span<Chunk> pool, std::uint64_t fingerprint, std::uint32_t number) {
+void HammingIndex::insert_one(std::uint64_t fingerprint, std::uint32_t number) {
     for (const Block& block : layout_.blocks) {
         Chunk* chunk = &pool[block.base + HammingLayout::address(block, fingerprint)];
         if (chunk->is_full()) {  // only the chunk after the first may have room
             std::uint32_t after = chunk->next;
             if (after == 0 || pool[after].is_full()) {
-                pool[used_].next = after;
-                after = chunk->next = static_cast<std::uint32_t>(used_++);
+                pool[used].next = after;
+                after = chunk->next = static_cast<std::uint32_t>(used++);
             }
             chunk = &pool[after];
         }
@@ -111,35 +165,32 @@ void HammingIndex::insert_one(std::span<Chunk> pool, std::uint64_t fingerprint, 
     }
 }
 
-void HammingIndex::insert(std::span<Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                          std::span<const std::uint8_t> searchable, std::size_t stop) {
-    for (; size_ < stop; size_++) {
-        if (size_ + AHEAD < stop) {
+// Inserts the fingerprints from `first` on that are to be found.
+void HammingIndex::insert(std::size_t first) {
+    for (std::size_t number = first; number < size(); number++) {
+        if (number + AHEAD < size()) {
             for (const Block& block : layout_.blocks)
-                __builtin_prefetch(&pool[block.base + HammingLayout::address(block, fingerprints[size_ + AHEAD])]);
+                __builtin_prefetch(&pool[block.base + HammingLayout::address(block, fingerprints[number + AHEAD])]);
         }
-        if (!searchable[size_]) continue;
-        const auto number = static_cast<std::uint32_t>(size_);
-        if (const std::int64_t first = find_equal(pool, fingerprints, fingerprints[number]); first >= 0)
-            repeats_.add(static_cast<std::uint32_t>(first), number);
+        if (!is_searchable[number]) continue;
+        if (const std::int64_t earlier = find_equal(fingerprints[number]); earlier >= 0)
+            repeats_.add(static_cast<std::uint32_t>(earlier), static_cast<std::uint32_t>(number));
         else
-            insert_one(pool, fingerprints[number], number);
+            insert_one(fingerprints[number], static_cast<std::uint32_t>(number));
     }
 }
 
 // All buckets are walked side by side, a chunk of each at a time, and each is asked for before anything
 // depends on it, those that a query begins with while the one before is at work: so the processor waits for many at
 // once.
-void HammingIndex::search(std::span<const Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                          std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short,
+void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short,
                           std::size_t most_equal, Candidates& found) const {
     const ScanChunks scan = lanes().scan_chunks;
     const bool has_repeats = !repeats_.empty() && most_equal != 1;
     std::vector<Walk> walks(layout_.flips.size()), coming(layout_.flips.size());
     std::vector<std::uint32_t> numbers;
-    const auto is_asked = [&](std::size_t q) { return is_short.empty() || !is_short[q]; };
     const auto begin_next = [&](std::size_t q) {
-        while (q < queries.size() && !is_asked(q)) q++;
+        while (q < queries.size() && is_short[q]) q++;
         if (q == queries.size()) return;
         begin_walks(layout_, queries[q], coming);
         fetch(pool.data(), coming, 0, PIECE);
@@ -158,7 +209,7 @@ void HammingIndex::search(std::span<const Chunk> pool, std::span<const std::uint
         const std::uint64_t query = queries[q];
         numbers.clear();
         std::size_t open = 0, going = 0;
-        if (is_asked(q)) {
+        if (!is_short[q]) {
             std::swap(walks, coming);
             begin_next(q + 1);
             open = walks.size();
@@ -194,21 +245,23 @@ void HammingIndex::search(std::span<const Chunk> pool, std::span<const std::uint
 }
 
 Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
-                        int distance) {
+                        int distance, std::size_t threads) {
     const CountNear count_near = lanes().count_near;
-    Candidates found;
-    for (std::size_t i = 0; i < fingerprints.size(); i++) {
-        if (!is_short[i] && count_near(fingerprints.first(i), fingerprints[i], distance) != 0) {
-            for (std::size_t j = 0; j < i; j++) {
-                const int apart = std::popcount(fingerprints[i] ^ fingerprints[j]);
-                if (is_short[j] || apart > distance) continue;
-                found.add(static_cast<std::int64_t>(j), BY_SIMHASH);
-                found.distances.push_back(static_cast<std::uint8_t>(apart));
+    return gathered(fingerprints.size(), threads, [&](std::size_t first, std::size_t count) {
+        Candidates found;
+        for (std::size_t i = first; i < first + count; i++) {
+            if (!is_short[i] && count_near(fingerprints.first(i), fingerprints[i], distance) != 0) {
+                for (std::size_t j = 0; j < i; j++) {
+                    const int apart = std::popcount(fingerprints[i] ^ fingerprints[j]);
+                    if (is_short[j] || apart > distance) continue;
+                    found.add(static_cast<std::int64_t>(j), BY_SIMHASH);
+                    found.distances.push_back(static_cast<std::uint8_t>(apart));
+                }
             }
+            found.end_text();
         }
-        found.end_text();
-    }
-    return found;
+        return found;
+    });
 }
 
 }  // namespace dedup

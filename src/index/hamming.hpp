@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/pages.hpp"
 #include "index/candidates.hpp"
 #include "index/chunk.hpp"
 
@@ -30,13 +31,19 @@ struct Flip {
     int errors;
 };
 
+// How the bits are cut into blocks. Two fingerprints within distance k differ, in at least one of m disjoint blocks, by no
+// more than the block's radius, if the sum of (radius + 1) over the blocks is greater than k: the pigeonhole principle of
+// multi-index hashing, with radii that need not be equal. Of a block only as many bits address a bucket as leave the
+// buckets well filled. Two blocks are the fastest for every distance from 1 to 7 and every size: a third one saves
+// look-ups that cost less than its own, and one alone needs a radius that is too large (docs/measured.md).
 struct HammingLayout {
     std::vector<Block> blocks;
     std::vector<Flip> flips;
     std::size_t buckets = 0;
-    int distance;
+    int distance = 0;
 
-    explicit HammingLayout(int distance) : distance(distance) {}
+    // For up to `size` fingerprints.
+    static HammingLayout of(int distance, std::size_t size);
     void add(int offset, int bits, int radius);
 
     static std::uint64_t address(const Block& block, std::uint64_t fingerprint) {
@@ -73,45 +80,49 @@ private:
     std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> of_;
 };
 
-// Its pool and its fingerprints belong to others; what it is given must have room, see `insert`.
+// Finds fingerprints within a distance of 0 to 7; they are numbered from 0. The layout is made for the size, again at
+// each doubling, so buckets stay filled alike and the cost of a query flat.
 class HammingIndex {
 public:
-    explicit HammingIndex(HammingLayout layout) : layout_(std::move(layout)), used_(layout_.buckets) {}
+    explicit HammingIndex(int distance);
 
+    Pages<std::uint64_t> fingerprints;   // by number
+    Pages<std::uint8_t> is_searchable;   // by number
+    Pages<Chunk> pool;                   // of all buckets, `used` of them in use
+    std::size_t used = 0;
+    std::size_t planned = 0;             // fingerprints that the layout is made for
+
+    std::size_t size() const { return fingerprints.size(); }
+    std::size_t nbytes() const { return used * sizeof(Chunk) + fingerprints.nbytes() + is_searchable.nbytes(); }
+    int distance() const { return layout_.distance; }
     const HammingLayout& layout() const { return layout_; }
-    // How many chunks of the pool are in use.
-    std::size_t used() const { return used_; }
-    // How many fingerprints were given, in a bucket or not.
-    std::size_t size() const { return size_; }
     const Repeats& repeats() const { return repeats_; }
 
-    // Becomes another one of the same layout, with so many chunks in use.
-    void adopt(std::size_t chunks, std::size_t size, std::span<const std::uint32_t> repeats);
+    // Appends fingerprints, those that are short without finding them later. One that was there before takes no room
+    // in the buckets.
+    void add(std::span<const std::uint64_t> more, std::span<const std::uint8_t> is_short);
+    // Becomes what a file holds: its arrays, and pairs of a fingerprint and one that repeats it.
+    void load(Pages<std::uint64_t> values, Pages<std::uint8_t> searchable, Pages<Chunk> chunks, std::size_t size,
+              std::span<const std::uint32_t> repeats);
 
-    // Inserts the fingerprints from `size` to `stop` that are to be found. The pool has room for a chunk more for
-    // each of them and block.
-    void insert(std::span<Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                std::span<const std::uint8_t> searchable, std::size_t stop);
-
-    // Appends what is within the distance of each query, ascending; none where `is_short` is not empty and says
-    // so. most_equal: of equal ones the first so many, 0 for all. Distances are appended, too.
-    void search(std::span<const Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short, std::size_t most_equal,
+    // Appends what is within the distance of each query that is not short, ascending, with distances. most_equal: of
+    // equal ones the first so many, 0 for all.
+    void search(std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short, std::size_t most_equal,
                 Candidates& found) const;
 
 private:
-    std::int64_t find_equal(std::span<const Chunk> pool, std::span<const std::uint64_t> fingerprints,
-                            std::uint64_t fingerprint) const;
-    void insert_one(std::span<Chunk> pool, std::uint64_t fingerprint, std::uint32_t number);
+    void lay_out(std::size_t size);
+    void insert(std::size_t first);
+    std::int64_t find_equal(std::uint64_t fingerprint) const;
+    void insert_one(std::uint64_t fingerprint, std::uint32_t number);
 
     HammingLayout layout_;
     Repeats repeats_;
-    std::size_t used_, size_ = 0;
 };
 
 // For each of n fingerprints the earlier ones within the distance, by comparing all of them, none of or with those
 // that are short; with distances.
 Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
-                        int distance);
+                        int distance, std::size_t threads);
 
 }  // namespace dedup

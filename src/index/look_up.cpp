@@ -73,11 +73,11 @@ std::uint32_t BatchVisibility::columns_held(std::size_t row) const {
 }
 
 LookUp look_up_among(const CandidateView& found, const CandidateView& held, std::span<const std::int64_t> twins,
-                     const Batch& batch, Limits limits, std::int64_t count, int distance) {
+                     const BatchRows& batch, Limits limits, std::int64_t count, int distance, std::size_t threads) {
     const std::size_t n = batch.is_short.size();
     Candidates within = Candidates::none(n), pairs = Candidates::none(n);
-    if (distance >= 0) within = pairs_within(batch.measures.values, batch.is_short, distance);
-    if (limits.columns > 0 && !batch.keys.empty()) pairs = pairs_sharing(batch.keys, n, batch.keys.size() / n);
+    if (distance >= 0) within = pairs_within(batch.measures.values, batch.is_short, distance, threads);
+    if (limits.columns > 0 && !batch.keys.empty()) pairs = pairs_sharing(batch.keys, n, batch.keys.size() / n, threads);
 
     std::vector<std::uint8_t> alone(n, 1);
     const auto meet = [&](std::size_t row, std::int64_t other) { alone[row] = alone[other] = 0; };
@@ -104,7 +104,8 @@ LookUp look_up_among(const CandidateView& found, const CandidateView& held, std:
     return {std::move(all),
             BatchVisibility(limits, held, std::move(pairs), twins, std::move(same),
                             {batch.is_short.begin(), batch.is_short.end()}),
-            std::move(alone)};
+            std::move(alone),
+            distance};
 }
 
 }  // namespace dedup

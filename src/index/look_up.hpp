@@ -58,7 +58,7 @@ private:
 };
 
 // Texts of a batch.
-struct Batch {
+struct BatchRows {
     Measures measures;
     std::span<const std::uint8_t> is_short;
     std::span<const std::uint32_t> keys;  // a row for each text, none where they are not looked up
@@ -72,11 +72,11 @@ struct LookUp {
     // Those that find nothing and meet no other of the batch, not even one with the same fingerprint, or with a key
     // in common that has too few equal bits.
     std::vector<std::uint8_t> alone;
+    int distance;  // of fingerprints that find each other, below 0 if none do
 };
 
-// Adds to what n texts find in an index what they find among themselves. distance: of fingerprints that find each
-// other, below 0 if none do.
+// Adds to what n texts find in an index what they find among themselves.
 LookUp look_up_among(const CandidateView& found, const CandidateView& held, std::span<const std::int64_t> twins,
-                     const Batch& batch, Limits limits, std::int64_t count, int distance);
+                     const BatchRows& batch, Limits limits, std::int64_t count, int distance, std::size_t threads);
 
 }  // namespace dedup

@@ -53,29 +53,33 @@ std::int64_t count_pairs(FormerRows& rows, KeyOf key_of, std::span<std::int32_t>
 }
 
 // The earlier rows that share a key with each of n rows, and in which columns.
-inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t n, std::size_t columns) {
-    FormerRows rows(n);
+inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t n, std::size_t columns, std::size_t threads) {
     std::vector<std::int32_t> former(columns * n);
-    for (std::size_t c = 0; c < columns; c++)
-        rows.find([&](std::size_t i) { return keys[i * columns + c]; }, std::span(former).subspan(c * n, n));
-    Candidates found;
-    std::vector<std::uint32_t> shared(n);
-    for (std::size_t i = 0; i < n; i++) {
-        std::size_t first = i;
-        for (std::size_t c = 0; c < columns; c++) {
-            for (std::int32_t j = former[c * n + i]; j != NO_ROW; j = former[c * n + j]) {
-                shared[j] |= std::uint32_t{1} << c;
-                first = std::min<std::size_t>(first, j);
+    share(columns, threads, [&](auto take) {
+        FormerRows rows(n);
+        for (std::size_t c; (c = take()) < columns;)
+            rows.find([&](std::size_t i) { return keys[i * columns + c]; }, std::span(former).subspan(c * n, n));
+    }, 1);
+    return gathered(n, threads, [&](std::size_t start, std::size_t count) {
+        Candidates found;
+        std::vector<std::uint32_t> shared(n);
+        for (std::size_t i = start; i < start + count; i++) {
+            std::size_t first = i;
+            for (std::size_t c = 0; c < columns; c++) {
+                for (std::int32_t j = former[c * n + i]; j != NO_ROW; j = former[c * n + j]) {
+                    shared[j] |= std::uint32_t{1} << c;
+                    first = std::min<std::size_t>(first, j);
+                }
             }
+            for (std::size_t j = first; j < i; j++) {
+                if (shared[j] == 0) continue;
+                found.add(static_cast<std::int64_t>(j), shared[j]);
+                shared[j] = 0;
+            }
+            found.end_text();
         }
-        for (std::size_t j = first; j < i; j++) {
-            if (shared[j] == 0) continue;
-            found.add(static_cast<std::int64_t>(j), shared[j]);
-            shared[j] = 0;
-        }
-        found.end_text();
-    }
-    return found;
+        return found;
+    });
 }
 
 }  // namespace dedup

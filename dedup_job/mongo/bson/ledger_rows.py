@@ -122,16 +122,16 @@ def stored_in(row: bytes) -> bytes | None:
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    n, outcomes = len(rows), decisions.outcomes[rows]
+    n, outcomes = len(rows), decisions["outcome"][rows]
     same = (outcomes == EXACT) | (outcomes == NEAR)
-    similarities, likely = decisions.similarities[rows], decisions.probabilities[rows]
+    similarities, likely = decisions["similarity"][rows], decisions["probability"][rows]
     judged = same & ~np.isnan(likely)
     unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
     return [
         assembly.one_of(_DECISIONS, _DECISION_OF[outcomes]),
         *assembly.originals(decisions, rows),
         repeated(_NO_ORIGINAL, n).where(~same),
-        assembly.one_of(_DISTANCES, decisions.distances[rows]).where(same),
+        assembly.one_of(_DISTANCES, decisions["distance"][rows]).where(same),
         repeated(_SIMILARITY, n).where(measured),
         elements_of(similarities).where(measured),
         repeated(_NO_SIMILARITY, n).where(unknown),
@@ -143,7 +143,7 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
 
 def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
     kinds, codes = np.unique(
-        np.stack([decisions.outcomes[rows], decisions.channels[rows]]), axis=1, return_inverse=True
+        np.stack([decisions["outcome"][rows], decisions["channels"][rows]]), axis=1, return_inverse=True
     )
     shared = []
     for outcome, channels in kinds.T.tolist():
@@ -151,7 +151,7 @@ def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> l
         reason = str(REASONS[outcome - 1])
         shared.append(bson_edit.fields({"found_by": names, "reason": reason, "run": run}))
     named = [*decisions.differences, *decisions.missing, *decisions.refusals]
-    told = np.flatnonzero(decisions.richer | decisions.left_out)
+    told = np.flatnonzero(decisions["richer"] | decisions["left_out"])
     special = rows[np.isin(rows, [*named, *told.tolist()])]
     more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
     return [assembly.one_of(shared, codes.reshape(-1)), assembly.some(more, len(rows))]
@@ -161,9 +161,9 @@ def _more(decisions: Decisions, row: int) -> bytes:
     values: dict[str, Any] = {}
     if differences := decisions.differences.get(row):
         values["differences"] = [one.as_row() for one in differences]
-    if richer := int(decisions.richer[row]):
+    if richer := int(decisions["richer"][row]):
         values["richer"] = [*names_of(richer, decisions.names.richer)]
-    if left_out := int(decisions.left_out[row]):
+    if left_out := int(decisions["left_out"][row]):
         values["left_out"] = left_out / 100
     if missing := decisions.missing.get(row):
         values["void"] = ids_of(missing)
@@ -176,15 +176,15 @@ def _more(decisions: Decisions, row: int) -> bytes:
 def _digests(
     documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
 ) -> list[BytesColumn]:
-    same = np.flatnonzero(np.isin(decisions.outcomes[rows], (EXACT, NEAR)))
+    same = np.flatnonzero(np.isin(decisions["outcome"][rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
     parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
     return [part.spread(same, len(rows)) for part in parts]
 
 
 def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    same = np.isin(decisions.outcomes[rows], (EXACT, NEAR)) & (decisions.groups[rows] != 0)
-    groups = elements_of(decisions.groups[rows]).where(same)
+    same = np.isin(decisions["outcome"][rows], (EXACT, NEAR)) & (decisions["group"][rows] != 0)
+    groups = elements_of(decisions["group"][rows]).where(same)
     return [repeated(b"\x12group\0", len(rows)).where(same), groups]
 
 

@@ -235,7 +235,7 @@ class KeptRows:
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
-        n, prints = len(rows), elements_of(decisions.fingerprints[rows])
+        n, prints = len(rows), elements_of(decisions["fingerprint"][rows])
         if self._form is Form.CLASSIC:
             return [*assembly.renamed(keys, "old_id"), repeated(b"\x12hash_value\0", n), prints]
         head, tail = b"\x12fingerprint\0", bson_edit.fields({"run": run})
@@ -339,13 +339,13 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
     classes = [bson_edit.fields({"class": kind}) for kind in decisions.names.kinds]
     own = rows[there]
-    likely = decisions.probabilities[own]
+    likely = decisions["probability"][own]
     judged = ~np.isnan(likely)
     values = assembly.documents(
         *assembly.originals(decisions, own),
         repeated(b"\x01similarity\0", len(there)),
-        elements_of(decisions.similarities[own]),
-        assembly.one_of(classes, decisions.kinds[own]),
+        elements_of(decisions["similarity"][own]),
+        assembly.one_of(classes, decisions["apart"][own]),
         repeated(b"\x01probability\0", len(there)).where(judged),
         elements_of(likely).where(judged),
     )
@@ -353,7 +353,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 
 
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
-    groups = decisions.groups[rows]
+    groups = decisions["group"][rows]
     other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
     return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
 

@@ -403,7 +403,7 @@ def _rows(run: int, known: Sequence[_Row]) -> list[bytes]:
     none = Pair(b"", 0, None, ())
     pairs = [row.said.pair if isinstance(row.said, Duplicate) else none for row in known]
     made = _decisions(np.zeros(len(known), dtype=np.uint64), pairs, [row.group for row in known])
-    made.outcomes[:] = [CODES[row.said.reason] for row in known]
+    made["outcome"][:] = [CODES[row.said.reason] for row in known]
     missing = {
         at: tuple(map(bson_edit.stored, void))
         for at, row in enumerate(known)
@@ -423,15 +423,15 @@ def _decisions(prints: Any, pairs: Sequence[Pair], groups: Sequence[int]) -> Dec
     names = Names(NAMES.kinds, NAMES.richer, places)
     made = Decisions.all_kept(prints, np.zeros(len(pairs), dtype=np.bool_), names)
     for row, pair in enumerate(pairs):
-        made.distances[row] = pair.distance
-        made.similarities[row] = math.nan if pair.similarity is None else pair.similarity
-        made.probabilities[row] = math.nan if pair.probability is None else pair.probability
-        made.channels[row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
-        made.richer[row] = sum(1 << NAMES.richer.index(name) for name in pair.richer)
-        made.left_out[row] = round(100 * pair.left_out)
-        made.kinds[row] = NAMES.kinds.index(pair.kind) if pair.kind else 0
-        made.places[row] = places.index(elsewhere[row])
-        made.groups[row] = groups[row]
+        made["distance"][row] = pair.distance
+        made["similarity"][row] = math.nan if pair.similarity is None else pair.similarity
+        made["probability"][row] = math.nan if pair.probability is None else pair.probability
+        made["channels"][row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
+        made["richer"][row] = sum(1 << NAMES.richer.index(name) for name in pair.richer)
+        made["left_out"][row] = round(100 * pair.left_out)
+        made["apart"][row] = NAMES.kinds.index(pair.kind) if pair.kind else 0
+        made["place"][row] = places.index(elsewhere[row])
+        made["group"][row] = groups[row]
     differences = {row: pair.differences for row, pair in enumerate(pairs) if pair.differences}
     of = strings_of([pair.of for pair in pairs])
     return replace(made, of=of, differences=differences)

@@ -154,7 +154,7 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     # one that gave way may have founded a group, which others are in now: it gets another one
     kept_rows = [one.row.raw for one in piece if one.kept]
     gave_way = [bson_edit.find(raw, b"kept_by") is not None for raw in kept_rows]
-    decisions.groups[gave_way] = own_groups(documents.keys)[gave_way] ^ number
+    decisions["group"][gave_way] = own_groups(documents.keys)[gave_way] ^ number
     kept = target.rows.encode(documents, decisions, number)
     row = {"_id": number, **entry.about, **after.values(), "given": entry.given, "finished": None}
 

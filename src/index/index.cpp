@@ -1,0 +1,295 @@
+#include "index/index.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "core/parallel.hpp"
+
+namespace dedup {
+namespace {
+
+constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
+constexpr std::size_t LEAST_ROWS = 256;             // of a batch that one thread looks up at once
+constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
+
+// Kept documents of one fingerprint that are found by it, the first ones; with sketches, which find the others, one is
+// enough.
+constexpr std::int64_t MOST_SAME = 16, MOST_SAME_SKETCHED = 1;
+
+// Those candidates that stay.
+Candidates filtered(const Candidates& from, auto stays) {
+    Candidates made;
+    const CandidateView all = from;
+    for (std::size_t row = 0; row < all.texts(); row++) {
+        for (std::int64_t i = all.offsets[row]; i < all.offsets[row + 1]; i++) {
+            if (stays(all.numbers[i])) made.add(all, i, all.columns[i]);
+        }
+        made.end_text();
+    }
+    return made;
+}
+
+}  // namespace
+
+Index::Index(int distance, bool by_simhash) : distance_(distance), by_simhash_(by_simhash), segments_{new_segment()} {}
+
+std::shared_ptr<Segment> Index::new_segment() const { return std::make_shared<Segment>(distance_, by_simhash_); }
+
+std::size_t Index::live() const { return size() - others_ - gone_; }
+
+std::int64_t Index::unindexed() const {
+    std::int64_t sum = unindexed_;
+    for (const auto& segment : own_segments()) {
+        if (segment->bands) {
+            for (const std::int64_t dropped : segment->bands->dropped) sum += dropped;
+        }
+    }
+    return sum;
+}
+
+std::vector<std::string> Index::places() const {
+    std::vector<std::string> names{""};
+    for (const auto& segment : segments_) {
+        if (std::ranges::find(names, segment->place) == names.end()) names.push_back(segment->place);
+    }
+    return names;
+}
+
+void Index::add_texts(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+    if (size() > MOST_DOCUMENTS) throw std::overflow_error("an index holds 4,294,967,294 documents at most");
+    segments_.back()->add(texts, stored, threads);
+}
+
+std::vector<std::int64_t> Index::find_equal(const Prints& texts) const {
+    std::vector<std::int64_t> numbers(texts.size(), NONE);
+    for (std::size_t s = 0; s < segments_.size(); s++) {
+        const auto base = static_cast<std::int64_t>(bases_[s]);
+        const auto is_live = [&](std::int64_t number) { return number >= 0 && !has(number, GONE) && !has(number, SUPERSEDED); };
+        segments_[s]->equal.find(segments_[s]->near.fingerprints.all(), texts.values, texts.digests,
+                                 [&](std::size_t i, std::int64_t number) {
+                                     if (!is_live(numbers[i])) numbers[i] = base + number;
+                                     return is_live(numbers[i]);
+                                 });
+    }
+    return numbers;
+}
+
+bool Index::compares(const Prints& texts) const {
+    return texts.words > 0 && std::ranges::all_of(segments_, [&](const auto& segment) {
+               return segment->size() == 0 || segment->words == texts.words;
+           });
+}
+
+Found Index::find_in_segments(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::int64_t same) const {
+    std::vector<std::size_t> filled;
+    for (std::size_t s = 0; s < segments_.size(); s++) {
+        if (segments_[s]->size() > 0) filled.push_back(s);
+    }
+    if (filled.size() < 2) return segments_[filled.empty() ? 0 : filled[0]]->find(texts, compares, least, same);
+    const std::vector<std::int64_t> none(texts.size());
+    std::vector<Candidates> parts;
+    for (const std::size_t s : filled) {
+        parts.push_back(segments_[s]->find(texts, compares, none, same).candidates);
+        for (std::int64_t& number : parts.back().numbers) number += static_cast<std::int64_t>(bases_[s]);
+    }
+    const std::vector<CandidateView> views(parts.begin(), parts.end());
+    return found_together(views, compares ? least : none, MOST_EQUAL, same);
+}
+
+Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
+    const bool has_bits = compares(texts);
+    const std::int64_t same = has_bits ? MOST_SAME_SKETCHED : MOST_SAME;
+    const std::size_t n = texts.size(), rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : n;
+    if (n <= rows) return find_in_segments(texts, has_bits, least, same);
+    std::vector<Found> parts((n + rows - 1) / rows);
+    share(parts.size(), threads, [&](auto take) {
+        for (std::size_t i; (i = take()) < parts.size();) {
+            const std::size_t first = i * rows, count = std::min(rows, n - first);
+            parts[i] = find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), same);
+        }
+    }, 1);
+    Found all;
+    for (const Found& part : parts) {
+        all.candidates.append(part.candidates);
+        all.held.append(part.held);
+        all.twins.insert(all.twins.end(), part.twins.begin(), part.twins.end());
+    }
+    return all;
+}
+
+LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
+    Found found = find(texts, least, threads);
+    if (gone_ > 0 || !marks_.empty())
+        found.candidates = filtered(found.candidates, [&](std::int64_t number) { return !is_gone(number); });
+    const bool has_bits = compares(texts);
+    const Measures own{texts.values, texts.bits, has_bits ? texts.words : 0};
+    const Limits limits{texts.columns, MOST_EQUAL, has_bits ? MOST_SAME_SKETCHED : MOST_SAME};
+    return look_up_among(found.candidates, found.held, found.twins, {own, texts.is_short, texts.keys, least}, limits,
+                         static_cast<std::int64_t>(size()), by_simhash_ ? distance_ : -1, threads);
+}
+
+Index::Location Index::locate(std::size_t number) const {
+    const auto after = std::upper_bound(bases_.begin(), bases_.end(), number);
+    const auto s = static_cast<std::size_t>(after - bases_.begin()) - 1;
+    return {*segments_[s], number - bases_[s]};
+}
+
+std::string Index::id_of(std::size_t number) const {
+    if (number >= size()) throw std::out_of_range("there are " + std::to_string(size()) + " documents, not number " + std::to_string(number));
+    const auto [segment, own] = locate(number);
+    Ids::Buffer buffer;
+    const Bytes field = segment.ids.get(own, buffer);
+    const auto* text = reinterpret_cast<const char*>(field.data());
+    if (segment.place.empty()) return {text, field.size()};
+    return std::string(text, 1) + segment.place + std::string(text + ID_NAME_END, field.size() - ID_NAME_END);
+}
+
+std::uint8_t Index::place_of(std::size_t number) const {
+    const std::vector<std::string> names = places();
+    return static_cast<std::uint8_t>(std::ranges::find(names, locate(number).segment.place) - names.begin());
+}
+
+std::uint64_t Index::fingerprint_of(std::size_t number) const {
+    const auto [segment, own] = locate(number);
+    return segment.near.fingerprints[own];
+}
+
+std::int64_t Index::find_id(Bytes field, bool live) {
+    enter_ids();
+    const std::size_t mask = id_table_.size() - 1;
+    std::int64_t found = NONE;
+    Ids::Buffer buffer;
+    for (std::size_t at = hash_id(field) & mask; id_table_[at] != 0; at = (at + 1) & mask) {
+        const std::int64_t number = id_table_[at] - 1;
+        const auto [segment, own] = locate(static_cast<std::size_t>(number));
+        if (number > found && !(live && is_gone(number)) && std::ranges::equal(segment.ids.get(own, buffer), field)) found = number;
+    }
+    return found;
+}
+
+// Enters what was added since the last time.
+void Index::enter_ids() {
+    constexpr std::size_t LEAST = 1 << 10;
+    const std::size_t count = size();
+    std::size_t slots = std::max(id_table_.size(), LEAST);
+    while (2 * count > slots) slots *= 2;
+    if (slots != id_table_.size()) {
+        id_table_ = {};
+        id_table_.resize(slots);
+        entered_ = others_;
+    }
+    Ids::Buffer buffer;
+    for (; entered_ < count; entered_++) {
+        const auto [segment, own] = locate(entered_);
+        std::size_t at = hash_id(segment.ids.get(own, buffer)) & (slots - 1);
+        while (id_table_[at] != 0) at = (at + 1) & (slots - 1);
+        id_table_[at] = static_cast<std::uint32_t>(entered_ + 1);
+    }
+}
+
+std::uint8_t& Index::mark(std::size_t number) {
+    if (number >= marks_.size()) marks_.resize(std::max(number + 1, size()));
+    return marks_[number];
+}
+
+std::vector<std::int64_t> Index::marked(Mark which) const {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t number = others_; number < marks_.size(); number++) {
+        if (marks_[number] & which) numbers.push_back(static_cast<std::int64_t>(number - others_));
+    }
+    return numbers;
+}
+
+void Index::forget(std::size_t number) {
+    std::uint8_t& own = mark(number);
+    if (own & GONE) return;
+    own |= GONE;
+    gone_ += number >= others_;
+    if (const auto member = groups_.find(static_cast<std::int64_t>(number)); member != groups_.end()) members_[member->second]--;
+}
+
+void Index::recall(std::size_t number) {
+    std::uint8_t& own = mark(number);
+    if (own & GONE) {
+        gone_--;
+        if (const auto member = groups_.find(static_cast<std::int64_t>(number)); member != groups_.end()) members_[member->second]++;
+    }
+    own = 0;
+}
+
+void Index::supersede(std::size_t number) { mark(number) |= SUPERSEDED; }
+
+std::int64_t Index::group_of(std::size_t number) const {
+    if (const auto joined = groups_.find(static_cast<std::int64_t>(number)); joined != groups_.end()) return joined->second;
+    const std::string field = id_of(number);
+    return static_cast<std::int64_t>(hash_id({reinterpret_cast<const std::uint8_t*>(field.data()), field.size()}));
+}
+
+void Index::join(std::size_t number, std::int64_t group) {
+    const auto [joined, is_new] = groups_.try_emplace(static_cast<std::int64_t>(number), group);
+    const bool counts = !is_gone(static_cast<std::int64_t>(number));
+    if (!is_new && counts) members_[joined->second]--;
+    joined->second = group;
+    if (counts) members_[group]++;
+}
+
+void Index::found_groups(std::size_t first) {
+    if (groups_.empty()) return;
+    const auto is_borne = [&](std::int64_t group) {
+        const auto members = members_.find(group);
+        return members != members_.end() && members->second > 0;
+    };
+    std::vector<std::pair<std::size_t, std::int64_t>> others;
+    for (std::size_t number = first; number < size(); number++) {
+        const std::int64_t own = group_of(number);
+        if (is_borne(own)) others.emplace_back(number, own ^ static_cast<std::int64_t>(number + 1));
+    }
+    for (const auto& [number, group] : others) join(number, group);
+}
+
+void Index::count_bases() {
+    bases_.assign(1, 0);
+    for (std::size_t s = 0; s + 1 < segments_.size(); s++) bases_.push_back(bases_[s] + segments_[s]->size());
+}
+
+void Index::add_other(const std::string& place, Index& other) {
+    const std::scoped_lock lock(adding_);
+    const std::size_t base = others_;
+    std::vector<std::shared_ptr<Segment>> more;
+    for (const auto& segment : other.segments_) {
+        if (segment->size() == 0) continue;
+        segment->place = place;
+        more.push_back(segment);
+    }
+    for (std::size_t number = 0; number < other.marks_.size(); number++) {
+        if (other.marks_[number] != 0) mark(base + number) = other.marks_[number];
+    }
+    segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(other_segments_), more.begin(), more.end());
+    other_segments_ += more.size();
+    others_ += other.size();
+    count_bases();
+}
+
+void Index::load(std::shared_ptr<Segment> segment) {
+    const std::scoped_lock lock(adding_);
+    if (segments_.back()->size() > 0) segments_.push_back(new_segment());
+    segments_.insert(segments_.end() - 1, std::move(segment));
+    count_bases();
+}
+
+void Index::restore(const Marks& marks) {
+    for (const std::int64_t number : marks.gone) forget(others_ + static_cast<std::size_t>(number));
+    for (const std::int64_t number : marks.superseded) supersede(others_ + static_cast<std::size_t>(number));
+    for (std::size_t i = 0; i < marks.members.size(); i++)
+        join(others_ + static_cast<std::size_t>(marks.members[i]), marks.groups[i]);
+}
+
+void Index::seal(std::size_t first, std::shared_ptr<Segment> segment) {
+    const std::scoped_lock lock(adding_);
+    segments_.resize(other_segments_ + first);
+    segments_.push_back(std::move(segment));
+    segments_.push_back(new_segment());
+    count_bases();
+}
+
+}  // namespace dedup

@@ -1,0 +1,135 @@
+// The index of kept documents: what finds them, their ids, and what became of them.
+//
+// Documents are numbered from 0 in the order in which they were kept, those of other collections before all. They lie in
+// segments, of which the last one grows. What several segments find is what one with all documents would: limits hold
+// in the order of arrival.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "index/look_up.hpp"
+#include "index/segment.hpp"
+
+namespace dedup {
+
+class Index {
+public:
+    static constexpr std::int64_t NONE = -1;
+
+    Index(int distance, bool by_simhash);
+
+    // Documents known, of other collections and replaced ones included; those of other collections; those kept still.
+    std::size_t size() const { return bases_.back() + segments_.back()->size(); }
+    std::size_t others() const { return others_; }
+    std::size_t live() const;
+    // How often a kept document is not found by a key or a fingerprint that many share.
+    std::int64_t unindexed() const;
+    const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
+    // The names of other collections by code, see `place_of`; the first one is empty.
+    std::vector<std::string> places() const;
+
+    // Adds documents by their `_id` fields and texts. stored: the columns of keys by which each is found, as bits; if it
+    // is empty, they are those with fewer documents under the key than the limit.
+    void add(const auto& fields, const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+        add_ids(fields);
+        add_texts(texts, stored, threads);
+    }
+    void count_unindexed(std::int64_t count) { unindexed_ += count; }
+
+    // Returns the number of the first kept document with the same text that nothing has superseded; else of one that
+    // something has, or NONE.
+    std::vector<std::int64_t> find_equal(const Prints& texts) const;
+    // Looks the candidates of n texts up, in all channels. least: equal bits of the sketches.
+    LookUp look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const;
+    // Returns the number of the last document of this collection with each `_id` field, or NONE; live: of one that is
+    // not gone. Safe while another thread adds.
+    std::vector<std::int64_t> find_ids(const auto& fields, bool live) {
+        const std::scoped_lock lock(adding_);
+        std::vector<std::int64_t> numbers(fields.size());
+        for (std::size_t i = 0; i < fields.size(); i++) numbers[i] = find_id(fields[i], live);
+        return numbers;
+    }
+
+    // The `_id` field of a document; of another collection that names it in place of `_id`.
+    std::string id_of(std::size_t number) const;
+    std::uint8_t place_of(std::size_t number) const;
+    std::uint64_t fingerprint_of(std::size_t number) const;
+
+    // A document that is gone is not found any more, but as equal; one that is superseded not as equal.
+    bool is_gone(std::int64_t number) const { return has(number, GONE); }
+    void forget(std::size_t number);
+    void recall(std::size_t number);
+    void supersede(std::size_t number);
+    std::vector<std::int64_t> gone() const { return marked(GONE); }
+
+    // The group of a document: the hash of its `_id`, or that of another one which it has joined.
+    std::int64_t group_of(std::size_t number) const;
+    void join(std::size_t number, std::int64_t group);
+    // Gives the documents from a number on other groups where theirs is borne by another live one: a document that is
+    // decided again may have founded it before.
+    void found_groups(std::size_t first);
+
+    // Takes the documents of another index as those of another collection; nothing is kept yet.
+    void add_other(const std::string& place, Index& other);
+
+    // Adds a segment of a file, which goes behind all; marks: of all own documents until then, by number without the
+    // others.
+    struct Marks {
+        std::span<const std::int64_t> gone, superseded, members, groups;
+    };
+    void load(std::shared_ptr<Segment> segment);
+    void restore(const Marks& marks);
+    // Puts a segment of a file in the place of those from `first` on, counted without the others.
+    void seal(std::size_t first, std::shared_ptr<Segment> segment);
+    std::vector<std::int64_t> superseded() const { return marked(SUPERSEDED); }
+    const std::unordered_map<std::int64_t, std::int64_t>& groups() const { return groups_; }
+    std::span<const std::shared_ptr<Segment>> own_segments() const { return std::span(segments_).subspan(other_segments_); }
+    std::shared_ptr<Segment> new_segment() const;
+
+private:
+    enum Mark : std::uint8_t { GONE = 1, SUPERSEDED = 2 };
+    struct Location {
+        const Segment& segment;
+        std::size_t number;
+    };
+
+    void add_ids(const auto& fields) {
+        adding_.lock();
+        for (std::size_t i = 0; i < fields.size(); i++) segments_.back()->ids.add(fields[i]);
+        adding_.unlock();
+    }
+    void add_texts(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads);
+    Found find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const;
+    Found find_in_segments(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::int64_t same) const;
+    bool compares(const Prints& texts) const;
+    Location locate(std::size_t number) const;
+    std::int64_t find_id(Bytes field, bool live);
+    void enter_ids();
+    bool has(std::int64_t number, Mark mark) const {
+        return number >= 0 && static_cast<std::size_t>(number) < marks_.size() && (marks_[number] & mark) != 0;
+    }
+    std::uint8_t& mark(std::size_t number);
+    std::vector<std::int64_t> marked(Mark mark) const;
+    void count_bases();
+
+    int distance_;
+    bool by_simhash_;
+    std::vector<std::shared_ptr<Segment>> segments_;
+    std::vector<std::size_t> bases_{0};  // the number of the first document of each segment
+    std::size_t others_ = 0, other_segments_ = 0;
+    std::int64_t unindexed_ = 0;         // fingerprints, since this process began
+    std::vector<std::uint8_t> marks_;    // by number, as far as one is marked
+    std::size_t gone_ = 0;               // own documents
+    std::unordered_map<std::int64_t, std::int64_t> groups_;   // of those that joined one, by number
+    std::unordered_map<std::int64_t, std::int64_t> members_;  // live ones of these, by group
+    std::mutex adding_;
+    Pages<std::uint32_t> id_table_;      // numbers + 1 at the hash of the `_id` field or the next free slot, made when needed
+    std::size_t entered_ = 0;            // documents in it
+};
+
+}  // namespace dedup
