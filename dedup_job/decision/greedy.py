@@ -84,7 +84,11 @@ class GreedyDeduplicator:
         """
         self._kept, self._settings = kept, settings
         self._judge, self._threads = judge, threads
-        self._fetch, self._copies = partial(_in_few_questions, fetch), copies
+        self._asks = (
+            partial(_in_few_questions, fetch),
+            copies and (lambda keys: copies.ranks_of(BytesColumn(*keys))),
+            copies and copies.near_of,
+        )
         self._core: _core.Decider | None = None
 
     def _decider(self) -> _core.Decider:
@@ -123,8 +127,7 @@ class GreedyDeduplicator:
             np.array([CHANNELS.index(channel) for channel in channels], dtype=np.uint8),
             sketches.read if sketches else None,
             strings_of(batch.ranks) if batch.ranks else None,
-            self._fetch,
-            self._copies,
+            *self._asks,
         )
         rows, of, differences, missing, (at, keys, copies, dropped, named) = found
         names = NAMES

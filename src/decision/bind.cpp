@@ -47,11 +47,11 @@ KeptTexts::Fetch fetch_of(nb::callable fetch) {
     };
 }
 
-Copies::FetchRanks ranks_of(nb::object copies) {
-    return [copies](StringBuffer ids) {
+Copies::FetchRanks ranks_of(nb::object ask) {
+    return [ask](StringBuffer ids) {
         const nb::gil_scoped_acquire locked;
         std::vector<std::string> ranks;
-        for (const nb::handle rank : copies.attr("ranks_of")(give(std::move(ids)))) {
+        for (const nb::handle rank : ask(give(std::move(ids)))) {
             const auto bytes = nb::cast<nb::bytes>(rank);
             ranks.emplace_back(bytes.c_str(), bytes.size());
         }
@@ -59,8 +59,8 @@ Copies::FetchRanks ranks_of(nb::object copies) {
     };
 }
 
-Copies::FetchNear near_of(nb::object copies) {
-    return [copies](IdsByGroup ids, std::size_t most) {
+Copies::FetchNear near_of(nb::object ask) {
+    return [ask](IdsByGroup ids, std::size_t most) {
         const nb::gil_scoped_acquire locked;
         nb::dict groups;
         for (const auto& [group, own] : ids) {
@@ -69,7 +69,7 @@ Copies::FetchNear near_of(nb::object copies) {
             groups[nb::int_(group)] = listed;
         }
         TextsByGroup found;
-        for (const auto& [group, texts] : nb::cast<nb::dict>(copies.attr("near_of")(groups, most))) {
+        for (const auto& [group, texts] : nb::cast<nb::dict>(ask(groups, most))) {
             std::vector<std::string>& own = found[nb::cast<std::int64_t>(group)];
             for (const nb::handle text : texts) {
                 const auto bytes = nb::cast<nb::bytes>(text.attr("encode")("utf-8", "surrogatepass"));
@@ -92,7 +92,7 @@ void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std
 // those of the copies, records of DECISION, differences by place.
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
                  const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> read,
-                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object copies) {
+                 const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object ask_ranks, nb::object ask_near) {
     const OwnPrints own(arrays);
     Batch batch{strings_of(ids), strings_of(texts), view(lengths), own.view_all(), view(key_channels), std::move(read), {}};
     if (ranks) batch.ranks = strings_of(*ranks);
@@ -101,7 +101,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
         batch.key_channels.size() != batch.prints.columns || (batch.read && batch.read->size() < n))
         refuse("as many ids, texts, lengths, ranks and texts that are read as fingerprints are needed");
     const KeptTexts::Fetch texts_of = fetch_of(std::move(fetch));
-    const Copies::Stored stored{ranks_of(copies), near_of(copies)};
+    const Copies::Stored stored{ranks_of(ask_ranks), near_of(ask_near)};
     Decisions made;
     {
         Unlocked unlocked;
@@ -138,7 +138,7 @@ void bind_decision(nb::module_& m) {
         .def("__init__", &make_decider, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), "index"_a, "judge"_a.none(),
              nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a)
         .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),
-             "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "copies"_a.none(),
+             "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "ranks_of"_a.none(), "near_of"_a.none(),
              "Decide a batch of documents; see columns.Decisions.")
         .def("count_stored", &Decider::count_stored, "Count the earliest batch as stored in the target.")
         .def_prop_ro("seconds", [](const Decider& decider) {

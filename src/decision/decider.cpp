@@ -130,7 +130,7 @@ Decisions Decider::decide(const Batch& batch, const KeptTexts::Fetch& fetch, con
     const std::size_t size = is_crowded ? rules_.part / 5 : rules_.part;  // pairs grow with the square
     for (std::size_t first = 0; first < batch.size(); first += size) {
         Part part = look_up(batch, first, std::min(size, batch.size() - first));
-        PairTexts texts(kept_, judge_, rules_.threads, seconds_.parallel, course.texts, part);
+        PairTexts texts(kept_, judge_, rules_.judging == Judging::differences, rules_.threads, seconds_.parallel, course.texts, part);
         find_twins(batch, part);
         find_alike(batch, part);
         if (batch.ranks) compare_ranks(part);

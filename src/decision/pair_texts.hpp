@@ -29,9 +29,10 @@ struct BatchTexts {
 class PairTexts {
 public:
     // judge: null if texts are not compared; then all pairs are joined.
-    PairTexts(KeptTexts& kept, const judgment::Judge* judge, std::size_t threads, double& seconds, BatchTexts& batch,
-              const Part& part)
-        : kept_(kept), judge_(judge), threads_(threads), seconds_(seconds), batch_(batch), part_(part) {}
+    // names: whether differences of pairs are named.
+    PairTexts(KeptTexts& kept, const judgment::Judge* judge, bool names, std::size_t threads, double& seconds,
+              BatchTexts& batch, const Part& part)
+        : kept_(kept), judge_(judge), names_(names), threads_(threads), seconds_(seconds), batch_(batch), part_(part) {}
 
     // The verdicts of pairs; state `gone` if the text of a kept document is.
     std::vector<judgment::Verdict> judge(std::span<const PairOf> pairs) {
@@ -62,7 +63,7 @@ public:
     }
     std::vector<Differences> differences(std::span<const PairOf> pairs) {
         std::vector<Differences> named(pairs.size());
-        if (judge_ == nullptr) return named;
+        if (!names_) return named;
         const Resolved found = resolve(pairs);
         const Timer timer(seconds_);
         std::vector<Differences> known = judge_->differences(found.pairs, threads_);
@@ -100,6 +101,7 @@ private:
 
     KeptTexts& kept_;
     const judgment::Judge* judge_;
+    const bool names_;
     const std::size_t threads_;
     double& seconds_;
     BatchTexts& batch_;
