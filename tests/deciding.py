@@ -12,8 +12,8 @@ from dedup_job.columns import CHANNELS, CODES, NEAR, Batch, Decisions, KeptPage,
 from dedup_job.decision import DecisionSettings, GreedyDeduplicator, by_key
 from dedup_job.documents import Decision, Duplicate, Kept, Pair
 from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import Judge
 from dedup_job.native.bytes_column import BytesColumn, strings_of
+from tests.judging import judge_for
 
 BY_SIMHASH = {"candidate_generators": ("simhash",)}
 UNSEEN = DecisionSettings(judge="none")  # every candidate is a duplicate
@@ -36,17 +36,17 @@ def decisions_of(values: Sequence[Decision]) -> Decisions:
     refusals = {row: v for row, v in enumerate(values) if texts[row] is None}
     for row, value in enumerate(values):
         if not isinstance(value, Kept):
-            made.outcomes[row] = CODES[value.reason]
-        if isinstance(value, Kept) or made.outcomes[row] == NEAR:
-            made.candidates[row], made.cut[row], missing = value.candidates
+            made["outcome"][row] = CODES[value.reason]
+        if isinstance(value, Kept) or made["outcome"][row] == NEAR:
+            made["candidates"][row], made["cut"][row], missing = value.candidates
             if missing:
                 made.missing[row] = missing
     for row, pair in pairs.items():
-        made.distances[row], made.kinds[row] = pair.distance, kinds.index(pair.kind)
-        made.similarities[row] = np.nan if pair.similarity is None else pair.similarity
-        made.probabilities[row] = np.nan if pair.probability is None else pair.probability
-        made.channels[row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
-        made.richer[row] = sum(1 << richer.index(name) for name in pair.richer)
+        made["distance"][row], made["apart"][row] = pair.distance, kinds.index(pair.kind)
+        made["similarity"][row] = np.nan if pair.similarity is None else pair.similarity
+        made["probability"][row] = np.nan if pair.probability is None else pair.probability
+        made["channels"][row] = sum(1 << CHANNELS.index(name) for name in pair.found_by)
+        made["richer"][row] = sum(1 << richer.index(name) for name in pair.richer)
         made.differences[row] = pair.differences
     of = strings_of([pairs[row].of if row in pairs else b"" for row in range(len(values))])
     return replace(made, of=of, refusals=refusals)
@@ -61,11 +61,9 @@ def _pair_of(value: Decision) -> Pair | None:
 class Decider:
     """Decides batches, and holds the texts that a target would hold."""
 
-    def __init__(
-        self, decision: DecisionSettings = UNSEEN, judge: Judge | None = None, **index: Any
-    ) -> None:
+    def __init__(self, decision: DecisionSettings = UNSEEN, **index: Any) -> None:
         """Take settings of the index over those of the plain recipe."""
-        self._judge = judge
+        self._judge = judge_for(decision)
         self.settings, self._decision = IndexSettings(**(BY_SIMHASH | index)), decision
         self.texts: dict[bytes, str] = {}
         self.ranks: dict[bytes, bytes] = {}
@@ -99,12 +97,14 @@ class Decider:
         for document, decision in zip(batch.documents, decisions, strict=True):
             if isinstance(decision, Kept):
                 self.texts[document.key] = str(document.content)
-        for row in np.flatnonzero(decisions.outcomes == NEAR).tolist():
-            self._near[documents[row].key] = int(decisions.groups[row])
-        for one in decisions.replaced.values():
-            del self.texts[one.key]
-            if not one.is_exact:
-                self._near[one.key] = one.group
+        for row in np.flatnonzero(decisions["outcome"] == NEAR).tolist():
+            self._near[documents[row].key] = int(decisions["group"][row])
+        if decisions.superseded is not None:
+            _, keys, dropped = decisions.superseded
+            for key, one in zip(keys.list(), dropped.rows, strict=True):
+                del self.texts[key]
+                if one["outcome"] == NEAR:
+                    self._near[key] = int(one["group"])
         self.greedy.arrived()
         return decisions
 

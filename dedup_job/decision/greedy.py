@@ -31,6 +31,8 @@ from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000
 """Documents that are looked up and compared at once; a fifth of it where many are alike."""
+MEMORY = 3 << 24
+"""Bytes of kept texts that are held once they are stored; a quarter as many stay read."""
 _QUESTIONS = 4  # to the target at once: most of the time it waits for its disk
 _LEAST_KEYS, _MOST_KEYS = 100, 2000  # in one question
 
@@ -101,6 +103,7 @@ class GreedyDeduplicator:
                 most_candidates=MOST_CANDIDATES,
                 threads=self._threads,
                 part=PART,
+                memory=MEMORY,
             )
         return self._core
 

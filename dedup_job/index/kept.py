@@ -18,6 +18,9 @@ from dedup_job.native.snapshot import Snapshot, Writer
 
 FOUND = np.dtype(_core.FOUND)  # type: ignore[call-overload]
 """A kept document that a text finds: row, number, distance, agreement (equal bits), is_equal."""
+LIMITS = 128, 16, 1
+"""How many documents are found by the same: a key of a column, a fingerprint; a fingerprint where there
+are sketches, which find the others."""
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
@@ -79,7 +82,7 @@ class KeptIndex:
     def forget(self) -> None:
         """Begin anew, but for what other collections hold."""
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
-        self._core = _core.Index(self._settings.distance, by_simhash)
+        self._core = _core.Index(self._settings.distance, by_simhash, LIMITS)
         for name, part in self._others:
             self._core.add_other(name, part)
 

@@ -80,9 +80,10 @@ Copies::FetchNear near_of(nb::object ask) {
     };
 }
 
-void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std::uint8_t judging, double similarity, std::size_t most_candidates, std::size_t threads, std::size_t part) {
-    const DecisionRules rules{static_cast<judgment::Judging>(judging), similarity, most_candidates, threads, part};
-    if (judging >= std::size(judgment::JUDGINGS) || part < 5) refuse("no such rules");
+void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std::uint8_t judging, double similarity, std::size_t most_candidates, std::size_t threads, std::size_t part,
+                  std::size_t memory) {
+    const DecisionRules rules{static_cast<judgment::Judging>(judging), similarity, most_candidates, threads, part, memory};
+    if (judging >= std::size(judgment::JUDGINGS)) refuse("no such rules");
     if ((judge == nullptr) != (rules.judging == judgment::Judging::none)) refuse("a judge is there if texts are compared");
     new (made) Decider(index, judge, rules);
 }
@@ -136,7 +137,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
 void bind_decision(nb::module_& m) {
     nb::class_<Decider>(m, "Decider", "Decides documents one after the other; see decision/greedy.py.")
         .def("__init__", &make_decider, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), "index"_a, "judge"_a.none(),
-             nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a)
+             nb::kw_only(), "judging"_a, "similarity"_a, "most_candidates"_a, "threads"_a, "part"_a, "memory"_a)
         .def("decide", &decide, "ids"_a.noconvert(), "texts"_a.noconvert(), "lengths"_a.noconvert(), "prints"_a.noconvert(),
              "key_channels"_a.noconvert(), "read"_a.none(), "ranks"_a.noconvert().none(), "fetch"_a, "ranks_of"_a.none(), "near_of"_a.none(),
              "Decide a batch of documents; see columns.Decisions.")

@@ -127,10 +127,11 @@ Decisions Decider::decide(const Batch& batch, const KeptTexts::Fetch& fetch, con
     copies_.begin_batch(stored);
     Course course(batch, index_.size());
     const bool is_crowded = count_meetings(batch.prints) > CROWDED * static_cast<std::int64_t>(batch.size());
-    const std::size_t size = is_crowded ? rules_.part / 5 : rules_.part;  // pairs grow with the square
+    const std::size_t size = std::max(is_crowded ? rules_.part / 5 : rules_.part, std::size_t{1});  // pairs grow with the square
     for (std::size_t first = 0; first < batch.size(); first += size) {
         Part part = look_up(batch, first, std::min(size, batch.size() - first));
-        PairTexts texts(kept_, judge_, rules_.judging == Judging::differences, rules_.threads, seconds_.parallel, course.texts, part);
+        PairTexts texts(kept_, judge_, rules_.judging == Judging::differences, rules_.threads, seconds_.parallel,
+                        course.texts, part);
         find_twins(batch, part);
         find_alike(batch, part);
         if (batch.ranks) compare_ranks(part);

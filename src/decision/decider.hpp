@@ -76,13 +76,14 @@ struct DecisionRules {
     std::size_t most_candidates = 64; // of a text that are compared
     std::size_t threads = 1;
     std::size_t part = 5000;          // documents looked up and compared at once, a fifth of it where many are alike
+    std::size_t memory = 3 << 24;     // bytes of kept texts that are held, once they are stored
 };
 
 class Decider {
 public:
     // judge: null if texts are not compared.
     Decider(Index& index, const judgment::Judge* judge, const DecisionRules& rules)
-        : index_(index), judge_(judge), rules_(rules), kept_(index, judge), copies_(index) {}
+        : index_(index), judge_(judge), rules_(rules), kept_(index, judge, rules.memory), copies_(index) {}
     Decider(const Decider&) = delete;
 
     // Decides documents in their order; what is kept is added to the index. Their texts are held until the batch is

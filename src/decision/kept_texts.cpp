@@ -5,9 +5,7 @@
 namespace dedup {
 namespace {
 
-constexpr std::size_t MOST_BYTES = 3 << 24;                        // of the latest batches
-constexpr std::int64_t MOST_PARTS = 16;                            // of batches for which texts stay read
-constexpr std::size_t MOST_READ = 3 << 22;                         // bytes of them
+constexpr std::int64_t MOST_PARTS = 16;  // of batches for which texts stay read
 
 }  // namespace
 
@@ -15,7 +13,7 @@ void KeptTexts::begin_batch(const Fetch& fetch) {
     fetch_ = &fetch;
     std::size_t held = 0;
     for (const Batch& batch : batches_) held += batch.texts.data.size();
-    for (; held > MOST_BYTES && batches_.front().batch <= stored_; batches_.pop_front())
+    for (; held > memory_ && batches_.front().batch <= stored_; batches_.pop_front())
         held -= batches_.front().texts.data.size();
     begun_++;
 }
@@ -25,7 +23,7 @@ void KeptTexts::begin_part() {
     std::erase_if(read_, [](const auto& one) { return !one.second; });
     std::size_t held = 0;
     for (const Block& block : blocks_) held += block.characters;
-    while (!blocks_.empty() && (held > MOST_READ || blocks_.front().part <= part_ - MOST_PARTS)) {
+    while (!blocks_.empty() && (held > memory_ / 4 || blocks_.front().part <= part_ - MOST_PARTS)) {
         held -= blocks_.front().characters;
         for (const std::int64_t number : blocks_.front().numbers) read_.erase(number);
         blocks_.pop_front();

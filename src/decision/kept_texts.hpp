@@ -28,7 +28,9 @@ public:
     using Fetch = std::function<FoundTexts(StringBuffer ids)>;
 
     // judge: reads texts, or null where they are not compared.
-    KeptTexts(const Index& index, const judgment::Judge* judge) : index_(index), judge_(judge) {}
+    // memory: bytes of texts that are held, a quarter as many read.
+    KeptTexts(const Index& index, const judgment::Judge* judge, std::size_t memory)
+        : index_(index), judge_(judge), memory_(memory) {}
 
     // Begins the next batch; fetch: valid while it is decided. The oldest texts are forgotten first, but none that the target does not hold yet.
     void begin_batch(const Fetch& fetch);
@@ -62,6 +64,7 @@ private:
 
     const Index& index_;
     const judgment::Judge* judge_;
+    const std::size_t memory_;
     const Fetch* fetch_ = nullptr;
     std::deque<Batch> batches_;
     std::deque<Block> blocks_;

@@ -64,7 +64,7 @@ void BandIndex::add(std::span<const std::uint32_t> keys, std::span<const std::ui
             for (std::size_t c; (c = take()) < width;) {
                 gather(keys.first(count * width), c, width, own);
                 const auto is_stored = [&](std::size_t row) { return stored.empty() || (stored[row] >> c & 1) != 0; };
-                dropped[c] += columns[c].insert(own, is_stored, stored.empty() ? MOST_EQUAL : 0, size_);
+                dropped[c] += columns[c].insert(own, is_stored, stored.empty() ? most_equal_ : 0, size_);
             }
         }, 1);
         size_ += count;

@@ -217,13 +217,11 @@ private:
     }
 };
 
-// Of the documents with one key in a column the first so many are held, so that a phrase that is everywhere stays
-// affordable.
-constexpr std::size_t MOST_EQUAL = 128;
-
 class BandIndex {
 public:
-    explicit BandIndex(std::size_t columns) : columns(columns), dropped(columns) {}
+    // most_equal: of the documents with one key in a column the first so many are held, so that a phrase that is
+    // everywhere stays affordable.
+    BandIndex(std::size_t columns, std::size_t most_equal) : columns(columns), dropped(columns), most_equal_(most_equal) {}
 
     std::vector<Column> columns;
     std::vector<std::int64_t> dropped;  // documents that each column left out
@@ -236,7 +234,7 @@ public:
     void search(std::span<const std::uint32_t> keys, Candidates& found) const;
 
     // Adds n rows of keys under the next numbers. stored: the columns in which each is held, as bits, or none, and those
-    // count that hold fewer than MOST_EQUAL under its key.
+    // count that hold fewer than `most_equal` under its key.
     void add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads);
 
     // A column of several indexes as one, the numbers of each behind those of the one before.
@@ -245,7 +243,7 @@ public:
 private:
     void build_again(std::size_t threads);
 
-    std::size_t size_ = 0, planned_ = 0;
+    std::size_t most_equal_, size_ = 0, planned_ = 0;
 };
 
 }  // namespace dedup

@@ -132,7 +132,7 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
         made->bits.size() != size * made->words || !std::has_single_bit(made->equal.table.size()) ||
         made->near.pool.size() < made->near.layout().buckets || spilled.size() != columns || number_bits.size() != columns)
         refuse("the arrays of the index do not fit each other");
-    if (columns > 0) made->bands.emplace(columns);
+    if (columns > 0) made->bands.emplace(columns, made->most_equal);
     for (std::size_t c = 0; c < columns; c++) {
         Column& column = made->bands->columns[c];
         column.buckets = pages_of<Bucket>(tables, part_of(c, "buckets"));
@@ -252,7 +252,10 @@ void dump_marks(const Index& index, const Write& write) {
 
 void bind_index(nb::module_& m) {
     nb::class_<Index>(m, "Index", "The kept documents, and what finds them; see index/kept.py.")
-        .def(nb::init<int, bool>(), "distance"_a, "by_simhash"_a)
+        .def("__init__", [](Index* made, int distance, bool by_simhash, std::tuple<std::size_t, std::int64_t, std::int64_t> limits) {
+            const auto [equal, same, same_sketched] = limits;
+            new (made) Index(distance, by_simhash, {equal, same, same_sketched});
+        }, "distance"_a, "by_simhash"_a, "limits"_a)
         .def("add", &add, "ids"_a.noconvert(), "prints"_a.noconvert(), "groups"_a,
              "Add n documents by their `_id` fields; groups: by row, of those that did not found theirs.")
         .def("find", &find, "prints"_a.noconvert(), "Return the kept documents that n texts find, records of FOUND.")

@@ -12,10 +12,6 @@ constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 b
 constexpr std::size_t LEAST_ROWS = 256;             // of a batch that one thread looks up at once
 constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
 
-// Kept documents of one fingerprint that are found by it, the first ones; with sketches, which find the others, one is
-// enough.
-constexpr std::int64_t MOST_SAME = 16, MOST_SAME_SKETCHED = 1;
-
 // Those candidates that stay.
 Candidates filtered(const Candidates& from, auto stays) {
     Candidates made;
@@ -31,9 +27,10 @@ Candidates filtered(const Candidates& from, auto stays) {
 
 }  // namespace
 
-Index::Index(int distance, bool by_simhash) : distance_(distance), by_simhash_(by_simhash), segments_{new_segment()} {}
+Index::Index(int distance, bool by_simhash, IndexLimits limits)
+    : distance_(distance), by_simhash_(by_simhash), limits_(limits), segments_{new_segment()} {}
 
-std::shared_ptr<Segment> Index::new_segment() const { return std::make_shared<Segment>(distance_, by_simhash_); }
+std::shared_ptr<Segment> Index::new_segment() const { return std::make_shared<Segment>(distance_, by_simhash_, limits_.equal); }
 
 std::size_t Index::live() const { return size() - others_ - gone_; }
 
@@ -93,12 +90,12 @@ Found Index::find_in_segments(const Prints& texts, bool compares, std::span<cons
         for (std::int64_t& number : parts.back().numbers) number += static_cast<std::int64_t>(bases_[s]);
     }
     const std::vector<CandidateView> views(parts.begin(), parts.end());
-    return found_together(views, compares ? least : none, MOST_EQUAL, same);
+    return found_together(views, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
 }
 
 Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
     const bool has_bits = compares(texts);
-    const std::int64_t same = has_bits ? MOST_SAME_SKETCHED : MOST_SAME;
+    const std::int64_t same = most_same(has_bits);
     const std::size_t n = texts.size(), rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : n;
     if (n <= rows) return find_in_segments(texts, has_bits, least, same);
     std::vector<Found> parts((n + rows - 1) / rows);
@@ -123,7 +120,7 @@ LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, 
         found.candidates = filtered(found.candidates, [&](std::int64_t number) { return !is_gone(number); });
     const bool has_bits = compares(texts);
     const Measures own{texts.values, texts.bits, has_bits ? texts.words : 0};
-    const Limits limits{texts.columns, MOST_EQUAL, has_bits ? MOST_SAME_SKETCHED : MOST_SAME};
+    const Limits limits{texts.columns, static_cast<std::int64_t>(limits_.equal), most_same(has_bits)};
     return look_up_among(found.candidates, found.held, found.twins, {own, texts.is_short, texts.keys, least}, limits,
                          static_cast<std::int64_t>(size()), by_simhash_ ? distance_ : -1, threads);
 }

@@ -17,11 +17,18 @@
 
 namespace dedup {
 
+// How many documents are found by the same: held under a key in each column; found by one fingerprint, the first ones,
+// and where there are sketches, which find the others.
+struct IndexLimits {
+    std::size_t equal;
+    std::int64_t same, same_sketched;
+};
+
 class Index {
 public:
     static constexpr std::int64_t NONE = -1;
 
-    Index(int distance, bool by_simhash);
+    Index(int distance, bool by_simhash, IndexLimits limits);
 
     // Documents known, of other collections and replaced ones included; those of other collections; those kept still.
     std::size_t size() const { return bases_.back() + segments_.back()->size(); }
@@ -107,6 +114,7 @@ private:
     Found find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const;
     Found find_in_segments(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::int64_t same) const;
     bool compares(const Prints& texts) const;
+    std::int64_t most_same(bool has_bits) const { return has_bits ? limits_.same_sketched : limits_.same; }
     Location locate(std::size_t number) const;
     std::int64_t find_id(Bytes field, bool live);
     void enter_ids();
@@ -119,6 +127,7 @@ private:
 
     int distance_;
     bool by_simhash_;
+    IndexLimits limits_;
     std::vector<std::shared_ptr<Segment>> segments_;
     std::vector<std::size_t> bases_{0};  // the number of the first document of each segment
     std::size_t others_ = 0, other_segments_ = 0;

@@ -11,7 +11,7 @@ void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, st
     const auto add_rest = [&] {
         equal.add(texts.digests);
         if (texts.columns == 0) return;
-        if (!bands) bands.emplace(texts.columns);
+        if (!bands) bands.emplace(texts.columns, most_equal);
         words = texts.words;
         const std::size_t first = bits.size();
         bits.resize(first + texts.bits.size());

@@ -34,7 +34,8 @@ struct Prints {
 
 class Segment {
 public:
-    Segment(int distance, bool by_simhash) : near(distance), by_simhash(by_simhash) {}
+    Segment(int distance, bool by_simhash, std::size_t most_equal)
+        : near(distance), by_simhash(by_simhash), most_equal(most_equal) {}
 
     HammingIndex near;
     EqualTexts equal;
@@ -43,6 +44,7 @@ public:
     Pages<std::uint64_t> bits;  // of sketches, by number
     std::size_t words = 0;      // of each
     bool by_simhash;            // whether fingerprints find documents
+    std::size_t most_equal;     // see BandIndex
     std::string place;          // the other collection that it is of, or empty
     std::shared_ptr<void> file; // what its arrays lie in, if it is one of a file
 

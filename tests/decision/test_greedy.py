@@ -9,7 +9,6 @@ from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
 from dedup_job.decision import DecisionSettings
 from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
 from tests.deciding import Decider
-from tests.judging import DigitJudge
 
 A = 0x0F0F_1234_5678_9ABC
 MISSING, LARGE = Skipped(Reason.MISSING), Quarantined(Reason.TOO_LARGE, "17 MiB")
@@ -148,7 +147,7 @@ def test_remembered_documents_win_over_new_ones():
 
 def comparing(*rows, texts=None):
     """Return what compares texts, after others; texts: what the target holds in their place."""
-    decider = Decider(DecisionSettings(judge="similarity"), DigitJudge())
+    decider = Decider(DecisionSettings(judge="similarity"))
     held = {key_of(row[0]): written(row) for row in rows}
     decider.remember([page(*((1, row) for row in rows))], held | (texts or {}))
     return decider

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dedup_job.columns import Decisions
-from dedup_job.decision import greedy, texts
+from dedup_job.decision import greedy
 from dedup_job.runs.counts import Counts
 from tests.decision import test_agreement as agreement
 from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
@@ -29,6 +28,13 @@ def drifting_pool():
 
 def number_of(key):
     return int(key.removeprefix(b"key "))
+
+
+def superseded(decisions):
+    """Yield the row of the better copy, key, group and decision of each superseded document."""
+    if decisions.superseded is not None:
+        rows, keys, dropped = decisions.superseded
+        yield from zip(rows.tolist(), keys.list(), dropped["group"], dropped, strict=True)
 
 
 def as_final(decision):
@@ -52,26 +58,24 @@ def test_the_kept_copies_are_those_of_the_naive_version(
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in ranks.items()}
     found, expected, groups, counts = {}, {}, {}, Counts()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "_AT_ONCE", at_once)
-        patch.setattr(greedy, "_CROWDED", at_once)
-        patch.setattr(texts, "_MOST_BYTES", 0)
+        patch.setattr(greedy, "PART", at_once)
+        patch.setattr(greedy, "MEMORY", 0)
+        patch.setattr(greedy, "MOST_CANDIDATES", options["most_candidates"])
         for start, stop in pairwise([0, *cuts, len(rows)]):
             batch = pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
             found |= {n: as_final(told(one)) for n, one in enumerate(decisions, start)}
-            gone = Decisions.of_replaced([*decisions.replaced.values()])
-            for (row, one), decision in zip(decisions.replaced.items(), gone, strict=True):
-                key = one.key
+            for row, key, group, decision in superseded(decisions):
                 assert decisions.kept[row]  # what the copy gave way to before it is a duplicate
-                by = int(decision.pair.of.removeprefix(b"key ")) - start
-                assert by == row or decisions.gave_way[by]
-                assert decisions.groups[row] == one.group == groups[key]
-                number = int(key.removeprefix(b"key "))
+                by = number_of(decision.pair.of) - start
+                assert by == row or decisions["superseded"][by]
+                assert decisions["group"][row] == group == groups[key]
+                number = number_of(key)
                 assert found[number].of is None
                 found[number] = as_final(told(decision))
             for n in range(start, stop):
-                groups[key_of(n)] = int(decisions.groups[n - start])
+                groups[key_of(n)] = int(decisions["group"][n - start])
                 expected[n] = as_final(naive.decide(n, pool.naive[rows[n]]))
             expected |= naive.replaced
             assert found == expected
@@ -103,13 +107,12 @@ def test_no_text_is_dropped_in_a_group_whose_kept_one_it_is_unlike(
     decider.ranks = {key_of(n): bytes([rank]) for n, rank in enumerate(ranks)}
     groups = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(greedy, "_AT_ONCE", at_once)
-        patch.setattr(greedy, "_CROWDED", at_once)
+        patch.setattr(greedy, "PART", at_once)
         for start, stop in pairwise(sorted([0, *cuts, 12])):
             batch = drifting_pool.batch(rows[start:stop], start, channels_of(options))
             own = [decider.ranks[key_of(n)] for n in range(start, stop)]
             decisions = decider.decide(replace(batch, ranks=own))
-            groups |= {n: int(decisions.groups[n - start]) for n in range(start, stop)}
+            groups |= {n: int(decisions["group"][n - start]) for n in range(start, stop)}
     kept = {groups[number_of(key)]: number_of(key) for key in decider.texts}
     texts = [drifting_pool.naive[row] for row in rows]
     for n, text in enumerate(texts):

@@ -17,7 +17,7 @@ from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sen
 CHANNELS = ("simhash", "minhash", "sentences", "form", "text")
 BINS, MOST_EQUAL = 128, 128
 
-Judges = Callable[[str, str], tuple[bool, float, str]]
+Judges = Callable[[str, str], tuple[bool, float | None, str]]
 """Whether two texts are the same, how likely that is, and what keeps them apart."""
 
 
@@ -131,7 +131,7 @@ class NaiveFirstWins:
                 order, kind = (-similarity, apart), "similarity"
             else:
                 agrees, likely, kind = self.judge(text.text, kept.text.text)
-                order = (-likely, 0)
+                order = (-(likely or 0), 0)
             if agrees:
                 joined.append((order, kept.number, apart, similarity, likely, by))
             else:
