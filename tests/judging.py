@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-import numpy as np
-from numpy.typing import NDArray
-
+from dedup_job.decision import DecisionSettings
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import (
     APART,
+    JOINED,
+    REFUSED,
     RICHER,
     UNLIKELY,
     DifferenceKind,
     Found,
     Judge,
-    Judged,
-    Verdicts,
+    ReadTexts,
+    unknown_verdicts,
 )
+from dedup_job.native.code_points import pack
 
 _MOST = 6
 
@@ -41,54 +40,40 @@ def is_richer(text: str, other: str) -> bool:
 
 
 class DigitJudge(Judge):
-    """Judges by `verdict`."""
+    """Judges by `verdict`, where differences decide."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: DecisionSettings | None = None) -> None:
         """Read texts as any judge does."""
-        super().__init__(load_lexicon(lambda _: None), confidence=0.5)
+        chosen = settings or DecisionSettings()
+        lexicon, by = load_lexicon(lambda _: None), str(chosen.judge)
+        self._written = {}
+        super().__init__(lexicon, 0.5, judging=by, similarity=chosen.similarity)
 
-    def judge(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> Verdicts:
+    def read(self, texts):
+        """Remember what was read."""
+        if isinstance(texts, ReadTexts):
+            return texts
+        read = super().read(texts)
+        self._written[id(read.texts)] = read.texts, pack(texts).texts()
+        return read
+
+    def judge(self, pairs, threads=1):
         """Judge pair by pair."""
-        del threads
-        pairs = self._texts(left, left_rows, right, right_rows)
-        said = [verdict(*pair) for pair in pairs]
-        sentence = 1 << RICHER.index("sentence")
-        return Verdicts(
-            np.array([joined for joined, _, _ in said], dtype=np.bool_),
-            np.array([likely for _, likely, _ in said]),
-            np.array([APART.index(apart) for _, _, apart in said], dtype=np.uint8),
-            np.array([is_richer(*pair) * sentence for pair in pairs], dtype=np.uint8),
-            np.zeros(len(pairs), dtype=np.uint8),
-            np.full(len(pairs), np.nan),
-        )
+        if self.judging != "differences":
+            return super().judge(pairs, threads)
+        verdicts = unknown_verdicts(len(pairs[1]))
+        for one, (text, other) in zip(verdicts, self._texts(*pairs), strict=True):
+            joined, one["probability"], apart = verdict(text, other)
+            one["state"], one["apart"] = JOINED if joined else REFUSED, APART.index(apart)
+            one["richer"] = is_richer(text, other) << RICHER.index("sentence")
+        return verdicts
 
-    def each_differences(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> Iterator[Sequence[Found]]:
+    def each_differences(self, pairs, threads=1):  # noqa: ARG002
         """Name one difference of each pair, of the whole texts."""
-        del threads
-        for text, other in self._texts(left, left_rows, right, right_rows):
+        for text, other in self._texts(*pairs):
             yield [Found(DifferenceKind.REPLACED, "stem", text, other)]
 
-    def _texts(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-    ) -> list[tuple[str, str]]:
-        one, other = (self.read(side).texts.texts() for side in (left, right))
-        rows = zip(left_rows.tolist(), right_rows.tolist(), strict=True)
-        return [(one[i], other[j]) for i, j in rows]
+    def _texts(self, left, left_rows, right, right_rows):
+        sides = (self.read(left), left_rows), (self.read(right), right_rows)
+        each = ((self._written[id(read.texts)][1], rows + read.first) for read, rows in sides)
+        return list(zip(*([texts[i] for i in rows] for texts, rows in each), strict=True))

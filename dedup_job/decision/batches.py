@@ -13,9 +13,6 @@ from dedup_job.decision.compared import PairTexts
 from dedup_job.decision.groups import Groups
 from dedup_job.decision.ranks import PartRanks
 from dedup_job.decision.rounds import (
-    JOINED,
-    UNKNOWN,
-    VOID,
     Better,
     OpenTexts,
     Outcome,
@@ -25,7 +22,7 @@ from dedup_job.documents import Channel, Difference
 from dedup_job.index import KeptIndex
 from dedup_job.index.candidates import BY_SIMHASH
 from dedup_job.index.look_up import LookUp, count_unindexed
-from dedup_job.judgment import Verdicts
+from dedup_job.judgment import GONE, JOINED, UNKNOWN, Verdicts, unknown_verdicts
 
 _OUTCOMES = np.array([KEPT, EXACT, EXACT, NEAR], dtype=np.uint8)  # of KEPT, TWIN, REPEATED, NEAR
 _BY_TEXT = 1 << CHANNELS.index(Channel.TEXT)
@@ -108,7 +105,7 @@ def choose(
     named = _differences(found, pairs, places, turned=found.candidates.rows[places] != near)
     differences = dict(zip(near.tolist(), named, strict=True))
     replaced = _replaced(found, pairs, outcome, judged, numbers, columns)
-    missing = _missing(found, outcome, hashed, own[said == VOID])
+    missing = _missing(found, outcome, hashed, own[said == GONE])
     unindexed = count_unindexed(found.turns)
     return Choices(added, of, replaced, differences, missing, found.turns.stored, unindexed)
 
@@ -181,8 +178,8 @@ def _replaced(
             distance=int(found.candidates.distances[place]),
             similarity=float(similarities[i]),
             channels=int(shared[i]),
-            left_out=int(said.left_out[place]),
-            probability=float(said.probabilities[place]),
+            left_out=int(said["left_out"][place]),
+            probability=float(said["probability"][place]),
             differences=named[i],
         )
         at = int(told[i])
@@ -211,7 +208,7 @@ def _decided(
 ) -> tuple[Outcome, Verdicts]:
     """Decide in turn, until every pair that is needed is judged; return the verdicts as well."""
     n, rows, numbers = len(texts.twins), found.candidates.rows, found.candidates.numbers
-    codes, said = np.full(len(numbers), UNKNOWN, dtype=np.uint8), Verdicts.unknown(len(numbers))
+    codes, said = np.full(len(numbers), UNKNOWN, dtype=np.uint8), unknown_verdicts(len(numbers))
     cost, ranked = np.zeros(len(numbers)), bool(ranks.own)
     outcome = Outcome(
         np.full(n, rounds.KEPT, dtype=np.uint8),
@@ -232,11 +229,11 @@ def _decided(
     while True:
         while len(places := rounds.decide(found, texts, codes, cost, better, rules, outcome)):
             codes[places], known = pairs.verdicts(rows[places], numbers[places])
-            said.put(places, known)
-            measured = np.isnan(known.probabilities)
-            cost[places] = -np.where(measured, known.similarities, known.probabilities)
+            said[places] = known
+            likely, alike = known["probability"], known["similarity"]
+            cost[places] = -np.where(np.isnan(likely), alike, likely)
             if ranked:
-                some = places[known.joined & (numbers[places] < found.held)]
+                some = places[(known["state"] == JOINED) & (numbers[places] < found.held)]
                 pair_beats[some] = ranks.beats(rows[some], numbers[some])
         unlike = groups.first_unlike(outcome) if ranked else -1
         if unlike < 0:
@@ -265,10 +262,10 @@ def _enter_pairs(
     decisions.outcomes[:], decisions.candidates[:] = _OUTCOMES[outcome.state], outcome.totals
     decisions.distances[rows] = found.candidates.distances[places]
     decisions.similarities[rows] = pairs.similarities(owners, numbers)
-    decisions.probabilities[rows] = said.probabilities[places]
-    decisions.kinds[rows] = said.refused[places]
-    decisions.richer[rows] = np.where(owners == rows, said.richer[places], np.uint8(0))
-    decisions.left_out[rows] = said.left_out[places]
+    decisions.probabilities[rows] = said["probability"][places]
+    decisions.kinds[rows] = said["apart"][places]
+    decisions.richer[rows] = np.where(owners == rows, said["richer"][places], np.uint8(0))
+    decisions.left_out[rows] = said["left_out"][places]
     here = np.flatnonzero(numbers >= found.held)
     earlier = numbers[here] - found.held
     columns[here] &= found.turns.visible[earlier] | np.uint32(BY_SIMHASH)

@@ -10,13 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import Batch, NumberedTexts
-from dedup_job.decision.rounds import JOINED, REFUSED, VOID
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.decision.texts import Fetch, KeptTexts
-from dedup_job.decision.weighing import PairScorer, TextPairs
+from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
-from dedup_job.judgment import Judge, Judged, Verdicts
+from dedup_job.judgment import (
+    GONE,
+    JOINED,
+    REFUSED,
+    Judge,
+    Judged,
+    TextPairs,
+    Verdicts,
+    unknown_verdicts,
+)
 from dedup_job.native.bytes_column import are_equal
 from dedup_job.native.code_points import TextColumn
 from dedup_job.native.distinct import distinct
@@ -157,8 +165,8 @@ class PairTexts:
         self._own: Judged | None = sketches.read if sketches else None
 
     def equal(self, rows: Rows, numbers: Rows) -> NDArray[np.uint8]:
-        """Tell which pairs are the same text: JOINED, REFUSED, or VOID; uint8 (c,)."""
-        said = np.full(len(rows), VOID, dtype=np.uint8)
+        """Tell which pairs are the same text: JOINED, REFUSED, or GONE; uint8 (c,)."""
+        said = np.full(len(rows), GONE, dtype=np.uint8)
         before, here = self._sides(numbers)
         kept = self._kept.fetch(distinct(numbers[before]))
         places = kept.places(numbers[before])
@@ -174,22 +182,21 @@ class PairTexts:
     def verdicts(
         self, rows: Rows, numbers: Rows, others: TextColumn | None = None
     ) -> tuple[NDArray[np.uint8], Verdicts]:
-        """Return JOINED, REFUSED or VOID for each of c pairs, and what the judge says of them.
+        """Return JOINED, REFUSED or GONE for each of c pairs, and what the judge says of them.
 
         others: texts in the place of those of the batch, of numbers from `held`.
         """
-        codes, said = np.full(len(rows), VOID, dtype=np.uint8), Verdicts.unknown(len(rows))
+        codes, said = np.full(len(rows), GONE, dtype=np.uint8), unknown_verdicts(len(rows))
         for which, pairs in self._in_parts(rows, numbers, others):
             found = self._scorer.judge(pairs)
-            said.put(which, found)
-            codes[which] = np.where(found.joined, JOINED, REFUSED)
+            said[which], codes[which] = found, found["state"]
         return codes, said
 
     def similarities(self, rows: Rows, numbers: Rows) -> NDArray[np.float64]:
         """Return how alike pairs are, NaN where a text is gone; float64 (c,)."""
         values = np.full(len(rows), np.nan)
         for which, pairs in self._in_parts(rows, numbers):
-            values[which] = self._scorer.alike(pairs)[0]
+            values[which] = self._scorer.similarities(pairs)
         return values
 
     def differences(self, rows: Rows, numbers: Rows) -> list[tuple[Difference, ...]]:

@@ -10,8 +10,9 @@ import numpy as np
 
 from dedup_job.decision.compared import PairTexts
 from dedup_job.decision.ranks import KeptRanks
-from dedup_job.decision.rounds import NEAR, REFUSED, Outcome
+from dedup_job.decision.rounds import NEAR, Outcome
 from dedup_job.index.look_up import LookUp
+from dedup_job.judgment import REFUSED
 from dedup_job.native.code_points import pack
 from dedup_job.native.distinct import distinct
 

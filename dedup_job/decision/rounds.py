@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.index.look_up import LookUp
 
-UNKNOWN, JOINED, REFUSED, VOID = 0, 1, 2, 3
 KEPT, TWIN, REPEATED, NEAR = 0, 1, 2, 3
 
 
@@ -76,7 +75,7 @@ def decide(
 ) -> NDArray[np.int64]:
     """Decide the open rows in turn; return the pairs still to be judged, int64 (p,).
 
-    verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or VOID where the kept document is gone; cost:
+    verdicts: uint8 (c,), UNKNOWN, JOINED, REFUSED, or GONE where the kept document is gone; cost:
     float64 (c,), of the joined pairs the least is chosen, then the least distance where the rules
     say so, then the first. A pair that is not judged yet counts as refused: most are, so the next
     time few are needed. With none needed the outcome holds.

@@ -80,7 +80,7 @@ class Pool:
     def __init__(self, written):
         judge = DigitJudge()
         fingerprinter = Fingerprinter(
-            FingerprintSettings(), channels=FORM, form=lambda texts: (judge.mains(texts), None)
+            FingerprintSettings(), channels=FORM, form=lambda texts: (judge.canonical(texts), None)
         )
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)
@@ -155,10 +155,11 @@ def decider_of(options):
     others = ("channels", "distance", "most_candidates")
     own = {n: v for n, v in options.items() if n not in others}
     decision = {"judge": "similarity"} | own
-    judge = None if decision["judge"] == "none" else DigitJudge()
+    settings = DecisionSettings(**decision)
+    judge = DigitJudge(settings) if settings.compares else None
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(greedy, "MOST_CANDIDATES", options.get("most_candidates", 64))
-        return Decider(DecisionSettings(**decision), judge, **index)
+        return Decider(settings, judge, **index)
 
 
 @pytest.fixture(scope="module")

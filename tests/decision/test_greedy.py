@@ -148,7 +148,8 @@ def test_remembered_documents_win_over_new_ones():
 
 def comparing(*rows, texts=None):
     """Return what compares texts, after others; texts: what the target holds in their place."""
-    decider = Decider(DecisionSettings(judge="similarity"), DigitJudge())
+    settings = DecisionSettings(judge="similarity")
+    decider = Decider(settings, DigitJudge(settings))
     held = {key_of(row[0]): written(row) for row in rows}
     decider.remember([page(*((1, row) for row in rows))], held | (texts or {}))
     return decider
