@@ -92,6 +92,8 @@ class Cleaner:
         html: bool,
     ) -> tuple[_Points, _Ints, _Bytes]: ...
 
+ELEMENTS: tuple[str, ...]
+
 # index
 _Numbers = NDArray[np.uint32]
 _Candidates = tuple[_Ints, _Ints, _Numbers, _Bytes, _Bytes, _Words]
@@ -210,95 +212,58 @@ def decide(
 ) -> _Ints: ...
 
 # judgment
-_Texts = tuple[_Points, _Ints]
+_Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py
+_Records = NDArray[np.uint8]  # the bytes of a structured array
+_Dtype = dict[str, Any]
 
-class FormTables:
+class ReadTexts: ...
+
+class Judge:
     def __init__(
         self,
         lexicon: Lexicon,
+        tables: Mapping[str, NDArray[Any]],
+        models: Sequence[_Model],
         *,
-        folded: _Points,
-        folded_offsets: _Ints,
-        scripts: NDArray[np.uint32],
-        classes: _Bytes,
-        proper: _Bytes,
-        weights: NDArray[np.float32],
-        phrases: _Points,
-        phrase_offsets: _Ints,
-        phrase_kinds: NDArray[np.uint16],
-        words: _Points,
-        word_offsets: _Ints,
-        word_flags: NDArray[np.uint32],
-        word_numbers: NDArray[np.uint32],
-        negating: _Points,
+        heeded: int,
+        confidence: float,
+        kind: int,
+        judging: int,
+        similarity: float,
     ) -> None: ...
-
-class Outlines:
-    def __len__(self) -> int: ...
-
-class Relations:
-    def __init__(
+    def read(self, texts: _Strings) -> ReadTexts: ...
+    def canonical(self, texts: ReadTexts) -> tuple[_Bytes, _Ints, _Ints, _Ints]: ...
+    def richness(self, texts: ReadTexts) -> _Records: ...
+    def compare(
         self,
-        *,
-        opposites: _Words,
-        opposite_groups: _Numbers,
-        alike: _Words,
-        alike_groups: _Numbers,
-        spellings: _Words,
-        uses: _Bytes,
-        points: _Points,
-        offsets: _Ints,
-        longest_unit: int,
-        unit_starts: _Points,
-    ) -> None: ...
-
-class Model:
-    def __init__(
-        self,
-        feature: NDArray[np.int32],
-        threshold: _Floats,
-        left: NDArray[np.int32],
-        right: NDArray[np.int32],
-        value: _Floats,
-        roots: NDArray[np.int32],
-        scores: _Floats,
-        probabilities: _Floats,
-    ) -> None: ...
-    def evaluate(self, features: _Floats) -> tuple[_Floats, _Floats]: ...
-    def weigh(self, features: _Floats) -> _Floats: ...
-
-class Judge:
-    def __init__(self, tables: FormTables, relations: Relations, kind: int) -> None: ...
-    def outlines(self, points: _Points, offsets: _Ints) -> Outlines: ...
-    def gist(self, outlines: Outlines, rows: _Ints) -> _Texts: ...
-    def richness(self, outlines: Outlines) -> _Numbers: ...
-    def features(
-        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints
-    ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
-    def judge(
-        self,
-        models: Sequence[Model],
-        stop: int,
-        one: Outlines,
+        one: ReadTexts,
         rows: _Ints,
-        other: Outlines,
+        other: ReadTexts,
         other_rows: _Ints,
         threads: int = 1,
-    ) -> tuple[_Floats, _Numbers, _Bytes, _Bytes]: ...
+        judges: bool = True,
+        measures: bool = False,
+    ) -> _Records: ...
+    def features(
+        self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
+    ) -> _Records: ...
     def differences(
-        self, one: Outlines, rows: _Ints, other: Outlines, other_rows: _Ints, threads: int = 1
-    ) -> list[list[tuple[int, bool, bool, str, str]]]: ...
+        self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints, threads: int = 1
+    ) -> list[list[tuple[int, int, str, str]]]: ...
 
-ELEMENTS: tuple[str, ...]
+def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
+def required_similarity(threshold: float, lengths: _Ints) -> _Floats: ...
+
+VERDICT: _Dtype
+PAIR_FEATURES: _Dtype
 FEATURES: tuple[tuple[str, int], ...]
-TEXT_KINDS: tuple[str, ...]
 GUARDS: tuple[str, ...]
-
-def jaccard(
-    points: _Points,
-    offsets: _Ints,
-    rows: _Ints,
-    other_points: _Points,
-    other_offsets: _Ints,
-    other_rows: _Ints,
-) -> _Floats: ...
+TEXT_KINDS: tuple[str, ...]
+JUDGINGS: tuple[str, ...]
+STATES: tuple[str, ...]
+RICHER: tuple[str, ...]
+PARTS: tuple[str, ...]
+DIFFERENCE_KINDS: tuple[str, ...]
+CLASSES: tuple[str, ...]
+FLAGS: dict[str, int]
+PHRASES: dict[str, int]

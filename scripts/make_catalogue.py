@@ -29,9 +29,8 @@ from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.fingerprint.fingerprinter import Route
-from dedup_job.judgment.differences import PLACES, DifferenceKind
+from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.judge import NAMES
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import RunState
@@ -109,7 +108,7 @@ def words() -> Iterator[str]:
     """Yield what is shown though no call names it: values of enums, names, texts of tables."""
     for values in (Check, DifferenceKind, Origin, Reason, Route, RunState, Status):
         yield from map(str, values)
-    yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PLACES)
+    yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)
     yield from (guard.why for guard in GUARDS)
     yield from _OF_TYPER
 

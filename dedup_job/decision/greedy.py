@@ -26,7 +26,8 @@ from dedup_job.columns import (
 from dedup_job.decision.settings import MOST_CANDIDATES, DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
-from dedup_job.judgment import DIFFERENCE_KINDS, NAMES, PARTS, Judge
+from dedup_job.judgment import Judge
+from dedup_job.judgment.judge import NAMES
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000
@@ -128,7 +129,7 @@ class GreedyDeduplicator:
             documents.texts.lengths,
             prints.arrays,
             np.array([CHANNELS.index(channel) for channel in channels], dtype=np.uint8),
-            sketches.read if sketches else None,
+            sketches.read.texts if sketches and sketches.read else None,
             strings_of(batch.ranks) if batch.ranks else None,
             *self._asks,
         )
@@ -173,7 +174,7 @@ def _in_few_questions(
 def _named(found: Mapping[int, Iterable[tuple[int, int, str, str]]]) -> dict[int, tuple[Difference, ...]]:
     return {
         row: tuple(
-            Difference(DIFFERENCE_KINDS[kind], PARTS[part], of, text)
+            Difference(_core.DIFFERENCE_KINDS[kind], _core.PARTS[part], of, text)
             for kind, part, of, text in differences
         )
         for row, differences in found.items()

@@ -48,7 +48,14 @@ class Models:
     def any_judge(self) -> Judge:
         """The judge, whether or not texts are compared."""
         decision = self._decision
-        return Judge(self.lexicon, decision.confidence, decision.model, decision.kind)
+        return Judge(
+            self.lexicon,
+            decision.confidence,
+            decision.model,
+            decision.kind,
+            str(decision.judge),
+            decision.similarity,
+        )
 
     @cached_property
     def fingerprinter(self) -> Fingerprinter:
@@ -63,5 +70,4 @@ class Models:
 
     def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
         read = self.any_judge.read(texts)
-        main = self.any_judge.mains(read)
-        return main, read._replace(main=main)
+        return self.any_judge.canonical(read), read

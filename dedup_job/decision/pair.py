@@ -10,12 +10,11 @@ import numpy as np
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import PairScorer, TextPairs
+from dedup_job.decision.weighing import PairScorer
 from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Found, Weighed
-from dedup_job.judgment.judge import NAMES
+from dedup_job.judgment import JOINED, NAMES, Found, TextPairs, Weighed
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -68,7 +67,7 @@ class PairRecheck:
         judge = self._models.any_judge
         both = judge.read([text, other])
         pair = (both, _TEXT, both, _OTHER)
-        alike, required = self._scorer.alike(pair)
+        longer = judge.canonical(both).lengths.max(keepdims=True)
         details = self._scorer.details(pair)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
@@ -83,15 +82,15 @@ class PairRecheck:
             refused_by = "channels"
         elif few_equal_bits:
             refused_by = "sketch"
-        elif not details.joined[0]:
-            refused_by = NAMES.kinds[int(details.refused[0])]
+        elif details["state"][0] != JOINED:
+            refused_by = NAMES.kinds[int(details["apart"][0])]
         return PairView(
             equal=text == other,
             distance=distance if has_distance else None,
-            similarity=float(alike[0]),
-            required=float(required[0]),
+            similarity=float(details["similarity"][0]),
+            required=float(self._scorer.threshold.required(longer)[0]) if self._compares else 0.0,
             channels=(Channel.TEXT,) if text == other else channels,
-            differences=() if text == other else next(judge.each_differences(*pair)),
+            differences=() if text == other else next(judge.each_differences(pair)),
             weighed=None if text == other else judge.weigh(text, other),
             refused_by=None if text == other else refused_by,
         )
@@ -115,18 +114,18 @@ class PairRecheck:
             if text == original:
                 pair = Pair(b"", 0, 1.0, (str(Channel.TEXT),))
                 decided.append(Duplicate(Reason.EXACT, short, pair))
-            elif not details.joined[i]:
-                decided.append(NAMES.kinds[int(details.refused[i])])
+            elif details["state"][i] != JOINED:
+                decided.append(NAMES.kinds[int(details["apart"][i])])
             else:
                 pair = Pair(
                     b"",
                     int(distances[i]),
-                    float(details.similarities[i]) if self._compares else None,
+                    float(details["similarity"][i]) if self._compares else None,
                     tuple(map(str, found_by[i])),
                     differences=named[i],
-                    richer=names_of(int(details.richer[i]), NAMES.richer),
-                    left_out=int(details.left_out[i]) / 100,
-                    probability=_known(details.probabilities[i]),
+                    richer=names_of(int(details["richer"][i]), NAMES.richer),
+                    left_out=int(details["left_out"][i]) / 100,
+                    probability=_known(details["probability"][i]),
                 )
                 decided.append(Duplicate(Reason.NEAR, short, pair))
         return decided
@@ -142,11 +141,13 @@ class PairRecheck:
             return []
         details = self._scorer.details(self._pairs(texts, others))
         kinds = [
-            None if joined else NAMES.kinds[code]
-            for joined, code in zip(details.joined.tolist(), details.refused.tolist(), strict=True)
+            None if state == JOINED else NAMES.kinds[code]
+            for state, code in zip(
+                details["state"].tolist(), details["apart"].tolist(), strict=True
+            )
         ]
-        likely = map(_known, details.probabilities.tolist())
-        return list(zip(kinds, details.similarities.tolist(), likely, strict=True))
+        likely = map(_known, details["probability"].tolist())
+        return list(zip(kinds, details["similarity"].tolist(), likely, strict=True))
 
     def _pairs(self, texts: Sequence[str], others: Sequence[str]) -> TextPairs:
         rows = np.arange(len(texts))

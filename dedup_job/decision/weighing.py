@@ -5,28 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.fingerprint.sketch import BINS
-from dedup_job.judgment import Judge, Judged, ReadTexts, Verdicts
-from dedup_job.judgment.judge import NAMES, SIMILARITY
-from dedup_job.judgment.similarity import jaccard
-from dedup_job.native.code_points import TextColumn
+from dedup_job.judgment import JOINED, Judge, Judged, TextPairs, Verdicts, unknown_verdicts
 
-# A character that is dropped from inside a text takes three of its G 3-grams and adds two: of
-# G + 2 in all G - 3 are common. Below _FULL that is less than 0.8, so less is asked for; with
-# fewer than _LEAST 3-grams a character may be half of the meaning.
-_FULL, _LEAST = 27, 12
 _SPREADS = 3.5  # standard deviations of the estimate that a true duplicate may lie below
 
 # The canonical forms of one question in two notations, with slightly reworded choices in another
 # order, share three grams in five; less alike ones are rarely joined.
 _LEAST_ALIKE, _JUDGED_SPREADS = 0.6, 2.0
 _MAX_NAMED, _MAX_LENGTH = 8, 40  # differences of a pair, characters of each side
-_SIMILARITY_CODE = NAMES.kinds.index(SIMILARITY)
-
-TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
-"""c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
 
 
 class SimilarityThreshold:
@@ -41,10 +31,7 @@ class SimilarityThreshold:
 
         lengths: int64 (n,), characters of the canonical form, of the longer one of each two.
         """
-        grams = np.clip(lengths - 2, _LEAST, _FULL)
-        share = ((grams - 3) / (grams + 2)) / ((_FULL - 3) / (_FULL + 2))
-        share[lengths - 2 < _LEAST] = 1.0
-        return self._threshold * share
+        return _core.required_similarity(self._threshold, lengths)
 
     def least_agreement(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return how many bits of a sketch a candidate of each text has equal, at least.
@@ -85,16 +72,17 @@ class PairScorer:
 
     def judge(self, pairs: TextPairs) -> Verdicts:
         """Judge c pairs; their similarities are known if these decide."""
-        if self._judge is not None and self._decides:
-            return self._judge.judge(*pairs, self._threads)
-        values, least = self.alike(pairs)
-        known = Verdicts.unknown(len(values))
-        known.refused[:] = _SIMILARITY_CODE
-        return known._replace(joined=values >= least, similarities=values)
+        if self._judge is not None:
+            return self._judge.judge(pairs, self._threads)
+        known = unknown_verdicts(len(pairs[1]))
+        known["state"], known["similarity"] = JOINED, 1.0
+        return known
 
     def details(self, pairs: TextPairs) -> Verdicts:
         """Return all that is known of c pairs, with their similarities."""
-        return self.judge(pairs)._replace(similarities=self.alike(pairs)[0])
+        known = self.judge(pairs)
+        known["similarity"] = self.similarities(pairs)
+        return known
 
     def differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
         """Name the first differences of each duplicate and its kept text; none by similarity."""
@@ -107,27 +95,11 @@ class PairScorer:
                 )
                 for one in found[:_MAX_NAMED]
             )
-            for found in self._judge.each_differences(*pairs, self._threads)
+            for found in self._judge.each_differences(pairs, self._threads)
         ]
 
-    def alike(self, pairs: TextPairs) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return how alike c pairs are, and how alike they have to be.
-
-        It is the Jaccard similarity of their canonical forms; 1 where texts are not compared.
-        """
-        texts, rows, others, other_rows = pairs
+    def similarities(self, pairs: TextPairs) -> NDArray[np.float64]:
+        """Return how alike c pairs are, float64 (c,); 1 where texts are not compared."""
         if self._judge is None:
-            return np.ones(len(rows)), np.zeros(len(rows))
-        one, own = self._mains(self._judge, texts, rows)
-        other, theirs = self._mains(self._judge, others, other_rows)
-        longer = np.maximum(one.lengths[own], other.lengths[theirs])
-        return jaccard(one, own, other, theirs), self.threshold.required(longer)
-
-    @staticmethod
-    def _mains(
-        judge: Judge, texts: Judged, rows: NDArray[np.int64]
-    ) -> tuple[TextColumn, NDArray[np.int64]]:
-        if isinstance(texts, ReadTexts) and texts.main is not None:
-            return texts.main, rows
-        wanted, places = np.unique(rows, return_inverse=True)
-        return judge.mains(texts, wanted), places
+            return np.ones(len(pairs[1]))
+        return self._judge.similarities(pairs, self._threads)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dedup_job.files import digest_of
 from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
 from dedup_job.messages import Message
-from dedup_job.native.array_cache import cache_file, kept_arrays
+from dedup_job.native.array_cache import Tables, cache_file, kept_arrays
 
 _STOP_WORDS = (
     "all an and are as at be by can for from has have if in is it not of on one or that the then "
@@ -23,7 +23,7 @@ _STOP_WORDS = (
 )
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 """Those of jieba.analyse; its import reads two more models and the weights, in a second."""
-FORMAT = 7
+FORMAT = 8
 _BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
 _NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 
@@ -34,9 +34,9 @@ def load_lexicon(notify: Callable[[str], None]) -> Lexicon:
     `notify` takes a message before slow work.
     """
 
-    def build() -> Lexicon:
+    def build() -> dict[str, NDArray[Any]]:
         notify(Message("building the dictionary's tables, once (under a minute)"))
-        return _build()
+        return _build()._asdict()
 
     return kept_arrays(cache_file("lexicon", _digest()), _checked, build)
 
@@ -63,8 +63,8 @@ def jieba_files() -> list[Path]:
     return [folder / "dict.txt", folder / "analyse" / "idf.txt", *model]
 
 
-def _checked(arrays: list[NDArray[Any]]) -> Lexicon:
-    lexicon = Lexicon(*arrays)
+def _checked(tables: Tables) -> Lexicon:
+    lexicon = Lexicon(**tables)
     lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
     lexicon.compiled()  # which looks at what it is led to
     return lexicon

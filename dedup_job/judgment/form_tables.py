@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterator, Mapping
-from enum import IntEnum, IntFlag
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -19,56 +19,9 @@ from dedup_job.files import digest_of
 from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import sections_of, spaced
-from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.code_points import pack, points_of
+from dedup_job.native.code_points import pack
 
-
-class Flag(IntFlag):
-    """What is known of a token's word; the same bits as in src/judgment/token.hpp."""
-
-    PROPER, LATIN, NEGATES, LIMITS, EMPHASISED, ASKS = (1 << i for i in range(6))
-    GRAMMAR, JOINS, EQUALS, TASK, POLAR, LISTED, ARGUMENT = (1 << i for i in range(6, 13))
-
-
-class Meaning(IntFlag):
-    """What the tables say of a word or a command, besides its `Flag`s."""
-
-    FUNCTION, ENGLISH_FUNCTION, FORMULA, NOT_NEGATING = (1 << i for i in range(13, 17))
-    AUXILIARY, SIGN, LOOK, FRACTION, UNDERLINE, ENVIRONMENT = (1 << i for i in range(17, 23))
-
-
-class Phrase(IntFlag):
-    """What a phrase is looked for: the section of the file that names it."""
-
-    ANSWER, EXPLANATION, LINE, NOTE, BRACKET, POINTS, UNIT = (1 << i for i in range(7))
-    NUMBERED, HEADING, PAPER, NUMERAL, LIGHT, PART, JOINT, HANGER = (1 << i for i in range(7, 15))
-    ASK = 1 << 15
-
-
-_WORDS = {
-    Meaning.FUNCTION: "function words",
-    Meaning.ENGLISH_FUNCTION: "english function words",
-    Meaning.FORMULA: "functions",
-    Meaning.NOT_NEGATING: "not negating",
-    Flag.NEGATES: "negations",
-    Flag.LIMITS: "limits",
-    Flag.ASKS: "interrogatives",
-    Flag.JOINS: "joining",
-    Flag.EQUALS: "equating",
-    Flag.TASK: "asking",
-    Flag.POLAR: "polar",
-    Meaning.AUXILIARY: "auxiliaries",
-}
-_COMMANDS = (Meaning.LOOK, Meaning.FRACTION, Meaning.UNDERLINE, Meaning.ENVIRONMENT)
-
-
-class Class(IntEnum):
-    """What a character is, once it is folded."""
-
-    OTHER, SPACE, DIGIT, LETTER, HAN, SIGN, CIRCLED, MARK = range(8)
-
-
+CLASSES = {name: code for code, name in enumerate(_core.CLASSES)}
 WORDS = "form_words.txt"
 RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
@@ -155,67 +108,83 @@ def _plain(character: str, simplified: dict[str, str]) -> str:
     return simplified.get(character, character).lower() if digit is None else str(digit)
 
 
-def class_of(character: str) -> Class:
-    """Return what a folded character is; beyond the basic plane, Han characters are letters."""
+def class_of(character: str) -> int:
+    """Return the code of a folded character; beyond the basic plane, Han characters are letters."""
+    return CLASSES[_class_of(character)]
+
+
+def _class_of(character: str) -> str:
     point = ord(character)
     if point >= PLANE:
-        return Class.LETTER if 0x20000 <= point < 0x40000 else Class.MARK
+        return "letter" if 0x20000 <= point < 0x40000 else "mark"
     if character in " \n":
-        return Class.SPACE
+        return "space"
     if HAN_FIRST <= point < HAN_END:
-        return Class.HAN
+        return "han"
     if 0x2460 <= point <= 0x249B:
-        return Class.CIRCLED
+        return "circled"
     if character.isascii() and character.isdigit():
-        return Class.DIGIT
+        return "digit"
     if character in _SIGNS or unicodedata.category(character) == "Sm":
-        return Class.SIGN
+        return "sign"
     kind = unicodedata.category(character)
     if character.isalpha() or (kind in ("Mn", "Mc") and not 0xFE00 <= point < 0xFE10):
-        return Class.LETTER
+        return "letter"
     drawn = 0x2500 <= point < 0x25A0 or point in (0xFFFC, 0xFFFD)  # frames, what is not readable
-    return Class.MARK if character in "@&" or (kind in _MARKS and not drawn) else Class.OTHER
-
-
-def _entries(section: str) -> list[str]:
-    return [*map(spaced, " ".join(sections_of(WORDS)[section]).split())]
+    return "mark" if character in "@&" or (kind in _MARKS and not drawn) else "other"
 
 
 @functools.cache
-def phrases() -> dict[str, Phrase]:
-    """Return the phrases that are looked for in a text."""
-    found: dict[str, Phrase] = {}
-    for kind in Phrase:
-        for entry in _entries(str(kind.name).lower()):
-            found[entry] = found.get(entry, Phrase(0)) | kind
+def sections_of(name: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the lines of a data file of this folder by section."""
+    found: dict[str, list[str]] = {}
+    for line in files("dedup_job.judgment").joinpath(name).read_text("utf-8").splitlines():
+        if line.startswith("["):
+            found[line.strip("[]")] = now = []
+        elif line and not line.startswith("#"):
+            now.append(line)
+    return {section: tuple(lines) for section, lines in found.items()}
+
+
+def _entries(section: str) -> list[str]:
+    """Return them as they stand in texts: a dash in an English one is a space."""
+    words = " ".join(sections_of(WORDS).get(section, ())).split()
+    return [word.replace("-", " ") if word.isascii() else word for word in words]
+
+
+def _listed(bits: Mapping[str, int]) -> dict[str, int]:
+    """Return the entries of the sections by which bits are known, each with its bits."""
+    found: dict[str, int] = {}
+    for section, bit in bits.items():
+        for entry in _entries(section):
+            found[entry] = found.get(entry, 0) | bit
     return found
 
 
 @functools.cache
+def phrases() -> dict[str, int]:
+    """Return the phrases that are looked for in a text, with bits of `_core.PHRASES`."""
+    return _listed(_core.PHRASES)
+
+
+@functools.cache
 def words() -> dict[str, tuple[int, int]]:
-    r"""Return flags and meanings of words, and of commands as \leq, with a number.
+    r"""Return bits of `_core.FLAGS` of words, and of commands as \leq, with a number.
 
     It is the number of a word's set of synonyms, from 1, the sign that a command stands for, or the
     character that a pair of one and a mark stands for.
     """
-    flags: dict[str, int] = {}
-    number: dict[str, int] = {}
-    for meaning, section in _WORDS.items():
-        for entry in _entries(section):
-            flags[entry] = flags.get(entry, 0) | meaning
-    for command in _COMMANDS:
-        flags |= {f"\\{name}": command for name in _entries(f"{str(command.name).lower()}s")}
+    flags, number = _listed(_core.FLAGS), dict[str, int]()
     for sign, *names in map(str.split, sections_of(WORDS)["symbols"]):
-        flags |= {f"\\{name}": Meaning.SIGN for name in names}
+        flags |= {f"\\{name}": _core.FLAGS["sign"] for name in names}
         number |= {f"\\{name}": ord(sign) for name in names}
     for k, line in enumerate(sections_of(WORDS)["synonyms"], 1):
         number |= dict.fromkeys(line.split(), k)
     number |= {pair: ord(whole) for pair, whole in _compositions() if len(whole) == 1}
     layout = _entries("layout")
-    light = (*_entries("function words"), *_entries("english function words"), *number)
-    for word in light:
+    for word in (*_entries("function"), *_entries("english_function"), *number):
         if word not in layout and not word.startswith("\\"):
-            flags[word] = flags.get(word, 0) | Flag.GRAMMAR
+            flags[word] = flags.get(word, 0) | _core.FLAGS["grammar"]
     return {word: (flags.get(word, 0), number.get(word, 0)) for word in {**flags, **number}}
 
 
@@ -240,48 +209,11 @@ def idf() -> dict[str, float]:
     return {word: float(figure) for word, figure in map(str.split, lines)}
 
 
-class FormTables(NamedTuple):
-    """The tables as arrays; n is the number of the lexicon's nodes. Texts are points and offsets.
-
-    folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
-    scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
-    classes: uint8 (65536,), the Class of each.
-    proper: uint8 (n,), 1 for what names a person, a place or an organisation.
-    weights: float32 (n,), inverse document frequencies, 0 where there is none.
-    phrases: texts, sorted; phrase_kinds: uint16 (of each).
-    words: texts; word_flags, word_numbers: uint32 (of each).
-    negating: characters that a Chinese word negates by.
-    """
-
-    folded: NDArray[np.uint32]
-    folded_offsets: NDArray[np.int64]
-    scripts: NDArray[np.uint32]
-    classes: NDArray[np.uint8]
-    proper: NDArray[np.uint8]
-    weights: NDArray[np.float32]
-    phrases: NDArray[np.uint32]
-    phrase_offsets: NDArray[np.int64]
-    phrase_kinds: NDArray[np.uint16]
-    words: NDArray[np.uint32]
-    word_offsets: NDArray[np.int64]
-    word_flags: NDArray[np.uint32]
-    word_numbers: NDArray[np.uint32]
-    negating: NDArray[np.uint32]
-
-
-def form_tables(lexicon: Lexicon) -> _core.FormTables:
-    """Return the tables for a lexicon, from the cache or built (about a second)."""
-    compiled = lexicon.compiled()
-    return kept_arrays(
-        cache_file("forms", _digest(lexicon)),
-        lambda arrays: _core.FormTables(compiled, **FormTables(*arrays)._asdict()),
-        lambda: build_tables(compiled, len(lexicon.nodes)),
-    )
-
-
-def _digest(lexicon: Lexicon) -> str:
+def table_digest(lexicon: Lexicon) -> str:
+    """Return a digest of all that the tables are made of."""
+    folder, made_of = Path(__file__).parent, ("*_tables.py", "relations.py", "*.txt")
+    own = (digest_of(file) for names in made_of for file in sorted(folder.glob(names)))
     versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
-    own = (digest_of(Path(__file__).with_name(name)) for name in ("form_tables.py", WORDS))
     digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
     # which give its words their nodes
     for array in (lexicon.first, lexicon.characters, lexicon.entries):
@@ -289,34 +221,45 @@ def _digest(lexicon: Lexicon) -> str:
     return digest.hexdigest()
 
 
-def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
-    """Return the tables for a lexicon of so many nodes."""
+def build_tables(lexicon: _core.Lexicon, nodes: int) -> dict[str, NDArray[Any]]:
+    """Return the tables for a lexicon of so many nodes (about a second); texts with offsets.
+
+    folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
+    scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
+    classes: uint8 (65536,), of CLASSES.
+    proper: uint8 (nodes,), 1 for what names a person, a place or an organisation.
+    weights: float32 (nodes,), inverse document frequencies, 0 where there is none.
+    phrases: texts, sorted; phrase_kinds: uint16 (of each).
+    words: texts; word_flags, word_numbers: uint32 (of each).
+    negating: characters that a Chinese word negates by.
+    """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
-    folded = [folds().get(character, (character, "")) for character in characters]
-    proper, weights = np.zeros(nodes, np.uint8), np.zeros(nodes, np.float32)
-    _set(proper, lexicon, dict.fromkeys(proper_nouns(), 1))
-    _set(weights, lexicon, idf())
-    sought, plain = sorted(phrases()), pack([plain for plain, _ in folded])
-    known = pack([*words()])
-    flags, numbers = zip(*words().values(), strict=True)
-    return FormTables(
-        plain.points,
-        plain.offsets,
-        scripts=np.array([ord(script or "\0") for _, script in folded], np.uint32),
-        classes=np.array([class_of(character) for character in characters[:PLANE]], np.uint8),
-        proper=proper,
-        weights=weights,
-        phrases=(packed := pack(sought)).points,
-        phrase_offsets=packed.offsets,
-        phrase_kinds=np.array([phrases()[one] for one in sought], np.uint16),
-        words=known.points,
-        word_offsets=known.offsets,
-        word_flags=np.array(flags, np.uint32),
-        word_numbers=np.array(numbers, np.uint32),
-        negating=points_of(negating()),
-    )
+    plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
+    sought, (flags, numbers) = sorted(phrases()), zip(*words().values(), strict=True)
+    return {
+        **texts_of("folded", plain),
+        "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
+        "classes": np.array([*map(class_of, characters[:PLANE])], np.uint8),
+        "proper": _by_node(lexicon, nodes, dict.fromkeys(proper_nouns(), 1)).astype(np.uint8),
+        "weights": _by_node(lexicon, nodes, idf()),
+        **texts_of("phrases", sought),
+        "phrase_kinds": np.array([phrases()[one] for one in sought], np.uint16),
+        **texts_of("words", [*words()]),
+        "word_flags": np.array(flags, np.uint32),
+        "word_numbers": np.array(numbers, np.uint32),
+        "negating": texts_of("", [negating()])[""],
+    }
 
 
-def _set(table: NDArray[Any], lexicon: _core.Lexicon, values: Mapping[str, float]) -> None:
-    nodes = lexicon.find(*pack([*values]))
-    table[nodes[nodes >= 0]] = np.array([*values.values()], table.dtype)[nodes >= 0]
+def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Return the tables of texts: code points, and where each text begins."""
+    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    return {name: points, f"{name}_offsets": np.cumsum([0, *map(len, texts)])}
+
+
+def _by_node(
+    lexicon: _core.Lexicon, nodes: int, values: Mapping[str, float]
+) -> NDArray[np.float32]:
+    table, found = np.zeros(nodes, np.float32), lexicon.find(*pack([*values]))
+    table[found[found >= 0]] = np.array([*values.values()], np.float32)[found >= 0]
+    return table

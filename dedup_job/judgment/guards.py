@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from dedup_job import _core
+
 
 class Guard(NamedTuple):
     """why, why_zh: what it says, in English and Chinese. Examples are two texts it keeps apart."""
@@ -15,79 +17,68 @@ class Guard(NamedTuple):
     example_zh: tuple[str, str]
 
 
-GUARDS: Final = (
-    Guard(
-        "number",
+_SENTENCES: Final = {
+    "number": (
         "Another number, also in a choice that states something; one more or fewer in a formula.",
         "数字不同（选项所述亦然），或算式中多出、缺少一个数。",
         ("How many legs do 3 dogs have?", "How many legs do 4 dogs have?"),
         ("一个三角形的底是6厘米，求面积", "一个三角形的底是8厘米，求面积"),
     ),
-    Guard(
-        "name",
+    "name": (
         "Another person, place or organisation, written in Chinese.",
         "人名、地名或机构名不同。",
         ("What did 鲁迅 write?", "What did 巴金 write?"),
         ("杜甫的诗歌有什么特点？", "白居易的诗歌有什么特点？"),
     ),
-    Guard(
-        "blanks",
+    "blanks": (
         "Another word is to be filled in.",
         "要填的空不同。",
         ("The ____ of France is Paris.", "The capital of France is ____."),
         ("____是鲁迅的短篇小说集", "《呐喊》是____的短篇小说集"),
     ),
-    Guard(
-        "unit",
+    "unit": (
         "Another unit.",
         "单位不同。",
         ("A rope is 5 m long. Cut it in two.", "A rope is 5 km long. Cut it in two."),
         ("一根绳子长5米，剪成两段", "一根绳子长5千米，剪成两段"),
     ),
-    Guard(
-        "formula",
+    "formula": (
         "Another sign, letter or term in Latin letters.",
         "算式的符号或字母不同，或中文里的外文名称不同。",
         ("Solve x+y=1 for x.", "Solve x-y=1 for x."),
         ("已知a>b，下列成立的是", "已知a<b，下列成立的是"),
     ),
-    Guard(
-        "negation",
+    "negation": (
         "One denies what the other says.",
         "一方肯定，另一方否定。",
         ("Which of these is a mammal?", "Which of these is not a mammal?"),
         ("下列属于哺乳动物的是", "下列不属于哺乳动物的是"),
     ),
-    Guard(
-        "mood",
+    "mood": (
         "One asks whether it is so, the other states it.",
         "一方询问是否如此，另一方陈述如此。",
         ("Is the new bridge open?", "The new bridge is open."),
         ("新的大桥通车了吗？", "新的大桥通车了。"),
     ),
-    Guard(
-        "opposite",
+    "opposite": (
         "Words that exclude each other: opposites, directions, relations.",
         "互相排斥的词：反义、方向、关系。",
         ("Find the highest mountain.", "Find the lowest mountain."),
         ("产量增加到2倍，求产量", "产量增加了2倍，求产量"),
     ),
-    Guard(
-        "exchanged",
+    "exchanged": (
         "Who does what to whom is exchanged, or it asks for the other of two things both name.",
         "谁对谁做什么互换了，或问的是两文都提到的另一事物。",
         ("Did Rome defeat Carthage?", "Did Carthage defeat Rome?"),
         ("甲班比乙班多几人？", "乙班比甲班多几人？"),
     ),
-    Guard(
-        "image",
+    "image": (
         "Another image.",
         "图片不同。",
         ("Name the animal. ![](/img/fox.png)", "Name the animal. ![](/img/dog.png)"),
         ("看图写话。![](/img/fox.png)", "看图写话。![](/img/dog.png)"),
     ),
-    Guard(
-        "emphasis",
+    "emphasis": (
         "Another word is emphasised.",
         "强调的词不同。",
         (
@@ -96,8 +87,7 @@ GUARDS: Final = (
         ),
         ("解释加点字：[学]{.underline}而时习之", "解释加点字：学而[时]{.underline}习之"),
     ),
-    Guard(
-        "answer",
+    "answer": (
         "The keys say different things.",
         "答案不同。",
         (
@@ -109,8 +99,7 @@ GUARDS: Final = (
             "水由什么组成？A. 铁 B. 氢和氧 C. 金\n答案：C",
         ),
     ),
-    Guard(
-        "choice_negation",
+    "choice_negation": (
         "A choice denies what its counterpart says.",
         "某个选项否定对应选项的内容。",
         (
@@ -122,8 +111,7 @@ GUARDS: Final = (
             "正确的是 A. 鲸鱼不属于鱼类动物 B. 蝙蝠是鸟类 C. 蚂蚁是昆虫",
         ),
     ),
-    Guard(
-        "choice_opposite",
+    "choice_opposite": (
         "A choice says the opposite of its counterpart.",
         "某个选项与对应选项意思相反。",
         (
@@ -135,8 +123,7 @@ GUARDS: Final = (
             "会发生什么 A. 容器内压强减小 B. 没有变化 C. 物体燃烧",
         ),
     ),
-    Guard(
-        "title",
+    "title": (
         "The titles of two articles name different things.",
         "两篇文章的标题所指不同。",
         (
@@ -148,8 +135,7 @@ GUARDS: Final = (
             "海丰市防汛办法\n全市做好防汛工作。\n各乡镇设值班电话。\n汛期结束后报告。",
         ),
     ),
-    Guard(
-        "provision",
+    "provision": (
         "Another word in a statute.",
         "法规条文用词不同。",
         (
@@ -161,5 +147,6 @@ GUARDS: Final = (
             "养犬规定\n第一条 犬只应当登记。\n第二条 出门系绳。\n第三条 违者警告。",
         ),
     ),
-)
+}
+GUARDS: Final = tuple(Guard(name, *_SENTENCES[name]) for name in _core.GUARDS)
 """In the order of the bits that the core returns."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -13,80 +14,81 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.columns import Names
 from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.judgment import relations
-from dedup_job.judgment.differences import PLACES, RICHER, DifferenceKind, Found, kind_of
 from dedup_job.judgment.features import in_words
-from dedup_job.judgment.form_tables import form_tables
+from dedup_job.judgment.form_tables import build_tables, table_digest
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
-from dedup_job.native.code_points import TextColumn, Texts, pack
+from dedup_job.judgment.relations import build_relations
+from dedup_job.native.array_cache import cache_file, kept_arrays
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import EncodedTexts, TextColumn, Texts, pack
 
 RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""
 
 UNLIKELY: Final = "unlikely"
 """What keeps a pair apart that no guard does: the model finds the same unlikely."""
-APART: Final = (*(guard.name for guard in GUARDS), UNLIKELY)
-"""What keeps a pair apart, by code: guards, then the model."""
 SIMILARITY: Final = "similarity"
 """What keeps texts apart that are not alike enough."""
-NAMES: Final = Names((*APART, SIMILARITY), RICHER)
-"""What keeps a pair apart by its code, and what a text has more by its bit."""
+RICHER: Final = _core.RICHER
+"""What a text can have more than another: bit i stands for name i."""
+PARTS: Final = _core.PARTS
+"""Parts of a text; only the first two are compared word by word."""
+APART: Final = (*_core.GUARDS, UNLIKELY, SIMILARITY)
+"""What keeps a pair apart, by code."""
+NAMES: Final = Names(APART, RICHER)
+UNKNOWN, JOINED, REFUSED, GONE = range(len(_core.STATES))
+VERDICT: Final = np.dtype(_core.VERDICT)  # type: ignore[call-overload]
+"""What is known of a pair of texts; see `Verdict` in src/judgment/judge.hpp."""
+PAIR_FEATURES: Final = np.dtype(_core.PAIR_FEATURES)  # type: ignore[call-overload]
+"""All that a comparison finds of a pair; see src/judgment/judge.hpp."""
+Verdicts = NDArray[np.void]
+"""Verdicts of c pairs, VERDICT (c,)."""
 
 _NAMED, _LEAST_WEIGHT = 3, 0.1  # features, log odds
 _ROW: Final = np.zeros(1, dtype=np.int64)
 
 
-class ReadTexts(NamedTuple):
-    """n texts, and their outlines from row `first` on; main: what they ask, if known."""
+class DifferenceKind(StrEnum):
+    """What became of the words at one place, seen from the text that came later."""
 
-    texts: TextColumn
-    outlines: _core.Outlines
-    first: int = 0
-    main: TextColumn | None = None
+    vars().update({name.upper(): name for name in _core.DIFFERENCE_KINDS})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One difference: its kind, the part of the text, the words of either text there."""
+
+    kind: str
+    place: str
+    text: str
+    other: str
+
+
+class ReadTexts(NamedTuple):
+    """n texts as they are compared: those of `texts` from row `first` on."""
+
+    texts: _core.ReadTexts
+    first: int
+    size: int
 
     def part(self, rows: slice) -> ReadTexts:
         """Return some of them in a row."""
-        start = rows.indices(len(self.texts.lengths))[0]
-        main = None if self.main is None else self.main.part(rows)
-        return ReadTexts(self.texts.part(rows), self.outlines, self.first + start, main)
+        start, stop, _ = rows.indices(self.size)
+        return ReadTexts(self.texts, self.first + start, stop - start)
 
 
 Judged = Texts | ReadTexts
 """Texts that are judged; those that were read before are not read again."""
+TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
+"""c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
 
 
-class Verdicts(NamedTuple):
-    """What is said of c pairs of texts.
-
-    joined: bool (c,), whether no guard keeps them apart and they are likely enough the same;
-    probabilities: float64 (c,), by the model, NaN where a guard holds; refused: uint8 (c,), a code
-    for APART, of no meaning where the pair is joined; richer: uint8 (c,), what the first text has
-    that the second lacks, as bits for RICHER; left_out: uint8 (c,), the percentage of the text that
-    is left out of the comparison, of the text with more of it: notes, an explanation, an answer
-    that the other text lacks; similarities: float64 (c,), NaN unless measured.
-    """
-
-    joined: NDArray[np.bool_]
-    probabilities: NDArray[np.float64]
-    refused: NDArray[np.uint8]
-    richer: NDArray[np.uint8]
-    left_out: NDArray[np.uint8]
-    similarities: NDArray[np.float64]
-
-    @classmethod
-    def unknown(cls, count: int) -> Verdicts:
-        """Return verdicts of c pairs to be filled: none is joined."""
-        refused, richer, left_out = np.zeros((3, count), dtype=np.uint8)
-        probabilities, similarities = np.full((2, count), np.nan)
-        joined = np.zeros(count, dtype=np.bool_)
-        return cls(joined, probabilities, refused, richer, left_out, similarities)
-
-    def put(self, positions: NDArray[np.int64], known: Verdicts) -> None:
-        """Enter the verdicts of some pairs."""
-        columns: Iterable[NDArray[Any]] = self
-        for column, values in zip(columns, known, strict=True):
-            column[positions] = values
+def unknown_verdicts(count: int) -> Verdicts:
+    """Return verdicts of c pairs to be filled."""
+    verdicts = np.zeros(count, dtype=VERDICT)
+    verdicts["probability"] = verdicts["similarity"] = np.nan
+    return verdicts
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,42 +114,64 @@ class Weighed:
 
 
 class Judge:
-    """Judges pairs of texts; pure and symmetric but for `richer`, safe to share between threads."""
+    """Judges pairs of texts; pure and symmetric but for `richer`, safe to share between threads.
+
+    Texts are cleaned ones.
+    """
 
     def __init__(
         self,
         lexicon: Lexicon,
         confidence: float,
-        model: Path | None = None,
+        model: Path | Model | None = None,
         kind: TextKind = TextKind.AUTO,
+        judging: str = "differences",
+        similarity: float = 1.0,
     ) -> None:
         """Take a dictionary, the least probability of a duplicate, a model, a kind of text.
 
-        model: None is the one that ships. Raises
-        ConfigurationError where the model's file is not as it should be.
+        model: None is the one that ships; one without kinds finds features alone. judging: what
+        decides, one of `_core.JUDGINGS`;
+        similarity: the least of a duplicate where it decides. Raises ConfigurationError where the
+        model's file is not as it should be.
         """
-        self.model: Model = load_model(model)
-        self._confidence = confidence
+        self.model = model if isinstance(model, Model) else load_model(model)
+        self.judging = judging
         off = [guard.name in self.model.guards_off for guard in GUARDS]
-        self._heeded = np.uint32(sum(1 << k for k, is_off in enumerate(off) if not is_off))
-        code = [*TextKind].index(kind)
-        self._core = _core.Judge(form_tables(lexicon), relations.packed(), code)
+        self._heeded = sum(1 << k for k, is_off in enumerate(off) if not is_off)
+        compiled = lexicon.compiled()
+
+        def made_of(tables: Any) -> _core.Judge:
+            return _core.Judge(
+                compiled,
+                tables,
+                [dict(one.trees) for one in self.model.kinds],
+                heeded=self._heeded,
+                confidence=confidence,
+                kind=[*TextKind].index(kind),
+                judging=_core.JUDGINGS.index(judging),
+                similarity=similarity,
+            )
+
+        self.core = kept_arrays(
+            cache_file("judge", table_digest(lexicon)),
+            made_of,
+            lambda: build_tables(compiled, len(lexicon.nodes)) | build_relations(),
+        )
 
     def read(self, texts: Judged) -> ReadTexts:
-        """Return n texts with their outlines."""
+        """Return n texts as they are compared."""
         if isinstance(texts, ReadTexts):
             return texts
-        packed = pack(texts)
-        return ReadTexts(packed, self._core.outlines(*packed))
+        strings = pack(texts).utf8()
+        return ReadTexts(self.core.read(strings), 0, len(strings.starts))
 
-    def mains(self, texts: Judged, rows: NDArray[np.int64] | None = None) -> TextColumn:
-        """Return what some texts ask, whatever the order of choices, or what all of them do."""
+    def canonical(self, texts: Judged) -> TextColumn:
+        """Return what n texts ask, whatever the order of choices."""
         read = self.read(texts)
-        if read.main is not None:
-            return read.main if rows is None else read.main.take(rows)
-        if rows is None:
-            rows = np.arange(len(read.texts.lengths))
-        return TextColumn(*self._core.gist(read.outlines, rows + read.first))
+        data, *columns = self.core.canonical(read.texts)
+        starts, sizes, lengths = (each[read.first : read.first + read.size] for each in columns)
+        return EncodedTexts(BytesColumn(data, starts, sizes), lengths)
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).
@@ -155,100 +179,59 @@ class Judge:
         The first column that differs decides: images, choices, whether there is an answer, and an
         explanation.
         """
-        return self._core.richness(self.read(texts).outlines).reshape(-1, 4)
+        return self.core.richness(self.read(texts).texts).view(np.uint32).reshape(-1, 4)
 
-    def judge(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> Verdicts:
-        """Judge text left_rows[i] of left and text right_rows[i] of right, int64 (c,).
+    def judge(self, pairs: TextPairs, threads: int = 1) -> Verdicts:
+        """Judge c pairs; their similarities are known if these decide."""
+        return self.core.compare(*self._pairs(pairs), threads).view(VERDICT)
 
-        The texts are cleaned ones.
+    def similarities(self, pairs: TextPairs, threads: int = 1) -> NDArray[np.float64]:
+        """Return the Jaccard similarity of the canonical texts of c pairs, float64 (c,).
+
+        It is the share of the distinct character 3-grams of either that both have, without white
+        space. A text of one or two characters is its only gram; two texts without characters are
+        alike by 1, one such and another by 0. Equal left texts together are faster.
         """
-        pairs = self._pairs(left, left_rows, right, right_rows)
-        probabilities, guards, richer, left_out = self._core.judge(
-            self.model.trees, int(self._heeded), *pairs, threads
-        )
-        guards &= self._heeded
-        guarded = guards != 0
-        refused = np.full(len(guards), APART.index(UNLIKELY), dtype=np.uint8)
-        first = np.bitwise_count(((guards & -guards) - 1).astype(np.uint32))  # guard of least code
-        refused[guarded] = first[guarded]
-        joined = ~guarded & (probabilities >= self._confidence)
-        similarities = np.full(len(guards), np.nan)
-        return Verdicts(joined, probabilities, refused, richer, left_out, similarities)
+        found = self.core.compare(*self._pairs(pairs), threads, judges=False, measures=True)
+        similarities: NDArray[np.float64] = found.view(VERDICT)["similarity"]
+        return similarities
 
-    def features(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.uint32], NDArray[np.bool_], NDArray[np.uint8]]:
-        """Return the features, guards, equality and kinds of c pairs, for training.
+    def features(self, pairs: TextPairs) -> NDArray[np.void]:
+        """Return all that comparisons find of c pairs, PAIR_FEATURES (c,).
 
-        features: float64 (c, f); guards: uint32 (c,), a bit for each of GUARDS, whether or not this
-        model heeds it; equals: bool (c,), nothing differs, so they are the same whatever the
-        model says; kinds: uint8 (c,), places in KINDS.
+        guards: a bit for each of GUARDS, whether or not this model heeds it; equal: nothing
+        differs, so they are the same whatever the model says; kind: a place in KINDS.
         """
-        pairs = self._pairs(left, left_rows, right, right_rows)
-        features, guards, equal, kinds = self._core.features(*pairs)
-        return features.reshape(len(left_rows), -1), guards, equal.astype(np.bool_), kinds
+        return self.core.features(*self._pairs(pairs)).view(PAIR_FEATURES)
 
     def weigh(self, text: str, other: str) -> Weighed:
         """Say why a pair of cleaned texts is judged so."""
-        pairs = self._pairs([text], _ROW, [other], _ROW)
-        features, guards, _, kind = self._core.features(*pairs)
-        probability, *_ = self._core.judge(self.model.trees, 0, *pairs)
-        held = tuple(
-            one.name for k, one in enumerate(GUARDS) if int(guards[0] & self._heeded) >> k & 1
-        )
-        names, weights = feature_names(), self.model.trees[int(kind[0])].weigh(features)
+        (found,) = self.features(([text], _ROW, [other], _ROW))
+        names, kind = feature_names(), int(found["kind"])
+        *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
+        guards = int(found["guards"]) & self._heeded
         return Weighed(
-            KINDS[int(kind[0])],
-            float(probability[0]),
-            held,
-            dict(zip(names, features.tolist(), strict=True)),
+            KINDS[kind],
+            float(found["probability"]),
+            tuple(one.name for k, one in enumerate(GUARDS) if guards >> k & 1),
+            dict(zip(names, found["features"].tolist(), strict=True)),
             dict(zip(names, weights.tolist(), strict=True)),
         )
 
     def differences(self, text: str, other: str) -> Sequence[Found]:
         """Name the differences of one pair of cleaned texts, in their order."""
-        return next(self.each_differences([text], _ROW, [other], _ROW))
+        return next(self.each_differences(([text], _ROW, [other], _ROW)))
 
-    def each_differences(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-        threads: int = 1,
-    ) -> Iterator[Sequence[Found]]:
-        """Yield the differences of text left_rows[i] of left and right_rows[i] of right."""
-        one, other = self.read(left), self.read(right)
-        listed = self._core.differences(*self._pairs(one, left_rows, other, right_rows), threads)
-        rows = left_rows.tolist(), right_rows.tolist()
-        for found, row, other_row in zip(listed, *rows, strict=True):
-            named = [
-                Found(kind_of(moved=moved, notation=null, text=a, other=b), PLACES[place], a, b)
-                for place, moved, null, a, b in found
+    def each_differences(self, pairs: TextPairs, threads: int = 1) -> Iterator[Sequence[Found]]:
+        """Yield the differences of c pairs."""
+        kinds = _core.DIFFERENCE_KINDS
+        for found in self.core.differences(*self._pairs(pairs), threads):
+            yield [
+                Found(kinds[kind], PARTS[part], text, other) for kind, part, text, other in found
             ]
-            if not named:
-                a, b = one.texts.text(row), other.texts.text(other_row)
-                if a != b:
-                    named.append(Found(DifferenceKind.LAYOUT, PLACES[0], a, b))
-            yield named
 
     def _pairs(
-        self,
-        left: Judged,
-        left_rows: NDArray[np.int64],
-        right: Judged,
-        right_rows: NDArray[np.int64],
-    ) -> tuple[_core.Outlines, NDArray[np.int64], _core.Outlines, NDArray[np.int64]]:
-        one, other = self.read(left), self.read(right)
-        return one.outlines, left_rows + one.first, other.outlines, right_rows + other.first
+        self, pairs: TextPairs
+    ) -> tuple[_core.ReadTexts, NDArray[np.int64], _core.ReadTexts, NDArray[np.int64]]:
+        one, other = self.read(pairs[0]), self.read(pairs[2])
+        return one.texts, pairs[1] + one.first, other.texts, pairs[3] + other.first

@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
-from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import Message
 
 FORMAT: Final = "judge of dedup"
@@ -46,11 +45,9 @@ _LEFT_OUT = {"different": np.float64, "same": np.float64}
 
 
 class TextKind(StrEnum):
-    """Kinds of text, in the order of their codes in src/judgment/features.hpp."""
+    """Kinds of text, in the order of their codes; auto: told from the texts."""
 
-    QUESTION = "question"
-    ARTICLE = "article"
-    MESSAGE = "message"
+    vars().update({name.upper(): name for name in KINDS})
     AUTO = "auto"
 
 
@@ -64,10 +61,10 @@ class Joined(NamedTuple):
 class KindModel(NamedTuple):
     """The model of a kind of text: its trees, and what it said of labelled pairs it had not seen.
 
-    different, same: float64 (d,) and (s,), ascending.
+    trees: see `_core.evaluate`; different, same: float64 (d,) and (s,), ascending.
     """
 
-    trees: _core.Model
+    trees: Mapping[str, NDArray[Any]]
     different: NDArray[np.float64]
     same: NDArray[np.float64]
 
@@ -85,11 +82,6 @@ class Model(NamedTuple):
     kinds: tuple[KindModel, ...]
     guards_off: tuple[str, ...] = ()
 
-    @property
-    def trees(self) -> tuple[_core.Model, ...]:
-        """Return the trees of each kind."""
-        return tuple(kind.trees for kind in self.kinds)
-
     def evaluate(
         self, features: NDArray[np.float64], kinds: NDArray[np.uint8]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -98,7 +90,7 @@ class Model(NamedTuple):
         for code, kind in enumerate(self.kinds):
             own = kinds == code
             rows = np.ascontiguousarray(features[own]).ravel()
-            scores[own], probabilities[own] = kind.trees.evaluate(rows)
+            scores[own], probabilities[own], _ = _core.evaluate(kind.trees, rows)
         return scores, probabilities
 
 
@@ -143,11 +135,12 @@ def model_of(text: str, path: Path | str) -> Model:
         )
     if document.get("features") != feature_names():
         _refuse(path, Message("it weighs other features than this version of dedup: train anew"))
-    known = {guard.name: guard.name for guard in GUARDS}
     try:
         kinds = tuple(_kind_of(document["kinds"][name]) for name in KINDS)
-        off = tuple(known[name] for name in document.get("guards_off", []))
+        off = tuple(map(str, document.get("guards_off", [])))
     except (KeyError, TypeError, ValueError, OverflowError):
+        _refuse(path, Message("it is damaged"))
+    if not {*off} <= {*_core.GUARDS}:
         _refuse(path, Message("it is damaged"))
     return Model(kinds, off)
 
@@ -158,7 +151,8 @@ def _kind_of(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
     for values in left_out.values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
             raise ValueError
-    return KindModel(_core.Model(**trees), **left_out)
+    _core.evaluate(trees, np.empty(0))  # which refuses what is damaged
+    return KindModel(trees, **left_out)
 
 
 def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
@@ -172,7 +166,7 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
 def part_of(
     arrays: Mapping[str, Sequence[float]], left_out: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the part of a file for one kind; arrays: those that `_core.Model` takes."""
+    """Return the part of a file for one kind; arrays: those of its trees."""
     return {
         "trees": {name: list(arrays[name]) for name in _NODES},
         "calibration": {name: list(arrays[name]) for name in _CALIBRATION},

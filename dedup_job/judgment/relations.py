@@ -5,26 +5,16 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from dedup_job import _core
-from dedup_job.files import digest_of
-from dedup_job.judgment.words import sections_of
-from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.code_points import pack, points_of
+from dedup_job.judgment.form_tables import sections_of, texts_of
 
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _BEHIND_NUMBER, _SYMBOL = 1, 2  # as in src/judgment/relations.hpp
-_COLUMNS = (
-    *("opposites", "opposite_groups", "alike", "alike_groups", "spellings", "uses"),
-    *("points", "offsets", "unit_starts", "longest_unit"),
-)
-_MADE_OF = ("relations.py", "words.py", "relations.txt", "alike.txt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,46 +63,33 @@ def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
     return [(word, meaning) for word, meaning in map(str.split, lines)]
 
 
-def packed() -> _core.Relations:
-    """Return them as the core takes them, from the cache or built (a tenth of a second)."""
+def build_relations() -> dict[str, NDArray[Any]]:
+    """Return them as tables: words by digest and characters, ascending, with their groups.
 
-    def made_of(arrays: Sequence[NDArray[Any]]) -> _core.Relations:
-        named = dict(zip(_COLUMNS, arrays, strict=True))
-        return _core.Relations(**named | {"longest_unit": named["longest_unit"].item()})
-
-    folder = Path(__file__).parent
-    digest = xxhash.xxh3_128("".join(digest_of(folder / name) for name in _MADE_OF).encode())
-    return kept_arrays(cache_file("relations", digest.hexdigest()), made_of, build_relations)
-
-
-def build_relations() -> list[NDArray[Any]]:
-    """Return what the core takes, the length of the longest unit as an array of it."""
+    spellings: texts, the plain one of each word; uses: of a word as a unit, bits.
+    """
     known = relations()
-    opposites = [word for group in known.opposites for word in group]
-    characters = np.frombuffer("".join(known.alike).encode("utf-32-le"), dtype=np.uint32)
     words = sorted({*known.whole, *known.unit_symbols}, key=_digest)
     uses = [
         _BEHIND_NUMBER * (w in known.units) + _SYMBOL * (w in known.unit_symbols) for w in words
     ]
-    return [
-        *_columns(list(map(_digest, opposites)), map(len, known.opposites)),
-        *_columns(characters, map(len, known.alike)),
-        np.array([_digest(word) for word in words], dtype=np.uint64),
-        np.array(uses, dtype=np.uint8),
-        *pack([known.whole.get(word, "") for word in words]),
-        points_of("".join(sorted({unit[0] for unit in known.units}))),
-        np.array([max(map(len, known.units))]),
-    ]
+    starts = "".join(sorted({unit[0] for unit in known.units}))
+    return {
+        **_groups("opposites", [[*map(_digest, group)] for group in known.opposites]),
+        **_groups("alike", [[*map(ord, group)] for group in known.alike]),
+        "spelled": np.array([_digest(word) for word in words], dtype=np.uint64),
+        "uses": np.array(uses, dtype=np.uint8),
+        **texts_of("spellings", [known.whole.get(word, "") for word in words]),
+        "unit_starts": texts_of("", [starts])[""],
+        "longest_unit": np.array([max(map(len, known.units))]),
+    }
 
 
-def _columns(
-    members: Sequence[int] | NDArray[np.uint32], sizes: Iterable[int]
-) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
-    lengths = np.fromiter(sizes, dtype=np.int64)
-    groups = np.repeat(np.arange(len(lengths), dtype=np.uint32), lengths)
-    keys = np.array(members, dtype=np.uint64)
+def _groups(name: str, groups: Sequence[Sequence[int]]) -> dict[str, NDArray[Any]]:
+    numbers = np.repeat(np.arange(len(groups), dtype=np.uint32), [*map(len, groups)])
+    keys = np.array([key for group in groups for key in group], dtype=np.uint64)
     order = np.argsort(keys, kind="stable")
-    return keys[order], groups[order]
+    return {name: keys[order], f"{name}_groups": numbers[order]}
 
 
 def _digest(word: str) -> int:

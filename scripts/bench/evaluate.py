@@ -37,6 +37,7 @@ import numpy as np
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.errors import ConfigurationError
+from dedup_job.judgment import JOINED
 from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, load
 from scripts.bench.command import ROOT, parser_of, records_of, texts_of
@@ -93,10 +94,9 @@ def admitted(texts: Sequence[str], pairs: Pairs, settings: Settings) -> Pairs:
         return pairs
     asked = np.flatnonzero(pairs.similarity >= THRESHOLDS[0])
     packed = pack(texts)
-    said = settings.models().any_judge.judge(
-        packed, pairs.later[asked], packed, pairs.earlier[asked]
-    )
-    return pairs.without(asked[~said.joined])
+    asked_pairs = packed, pairs.later[asked], packed, pairs.earlier[asked]
+    said = settings.models().any_judge.judge(asked_pairs)
+    return pairs.without(asked[said["state"] != JOINED])
 
 
 def flags_of(assignments: Sequence[str]) -> dict[str, Any]:

@@ -92,8 +92,8 @@ public:
         return found;
     }
     template <class T>
-    std::vector<T> copy(const char* name) const {
-        const auto found = view<T>(name);
+    std::vector<T> copy(const char* name, auto... size) const {
+        const auto found = view<T>(name, size...);
         return {found.begin(), found.end()};
     }
 

@@ -73,8 +73,40 @@ bool names_subject(
 
 }  // namespace
 
-Comparer::Own Comparer::own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there,
-                            bool numbers) {
+const SharedWords::Totals& SharedWords::find(const Form& a, const Form& b) {
+    if (found_) return totals_;
+    const auto x = asked(a), y = asked(b);
+    found_ = true;
+    totals_ = {};
+    weights_.reset(x.size() + y.size());
+    const auto raise = [](double& weight, double to, double& sum) {  // exact in any order: the weights are floats
+        if (weight >= to) return;
+        sum += to - std::max(weight, 0.0);
+        weight = to;
+    };
+    words_.assign(x.size() + y.size(), nullptr);
+    auto place = words_.begin();
+    for (const Token& token : x) {
+        Weights*& held = *place++;
+        if (!has_content(token)) continue;
+        Weights& word = *(held = &weights_[key_of(token.key)].value);  // which stays there: the table has room for all
+        raise(word.left, token.weight, totals_.left);
+        word.count++;
+    }
+    for (const Token& token : y) {
+        Weights*& held = *place++;
+        if (!has_content(token)) continue;
+        Weights& word = *(held = &weights_[key_of(token.key)].value);
+        const double before = word.both();
+        raise(word.right, token.weight, totals_.right);
+        word.count++;
+        totals_.both += word.both() - before;
+    }
+    return totals_;
+}
+
+SharedWords::Own SharedWords::own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there,
+                                  bool numbers) const {
     Own found;
     const auto tokens = asked(form);
     for (std::size_t i = 0; i < tokens.size(); i++) {
@@ -86,76 +118,80 @@ Comparer::Own Comparer::own(const Form& form, std::size_t first, double Weights:
             found.named = std::max(found.named, word.*here * std::log1p(word.count));
             word.count = 0;
         }
-        found.has_number |= numbers && token.kind == Kind::number && is_in_sentence(tokens, i, form.summary->han > 0);
+        found.has_number |= numbers && token.kind == Kind::number && is_in_sentence(tokens, i, form.profile->han > 0);
     }
     return found;
 }
 
-void Comparer::measure_own(const Form& a, const Form& b, Comparison& to) {
-    auto& f = to.features;
-    const auto put = [&](std::size_t least, std::size_t most, double x, double y) {
-        std::tie(f[least], f[most]) = std::minmax(x, y);
-    };
-    const Shared all = shared(a, b);
-    const bool numbers = to.kind == TextKind::article;
-    for (const std::uint64_t key : alike_) {  // each is in both
+std::pair<SharedWords::Own, SharedWords::Own> SharedWords::own(const Form& a, const Form& b, std::span<const std::uint64_t> alike,
+                                                               bool numbers) {
+    for (const std::uint64_t key : alike) {
         Weights& word = weights_[key_of(key)].value;
         word.left = std::max(word.left, 0.0);
         word.right = std::max(word.right, 0.0);
     }
-    const Own x = own(a, 0, &Weights::left, &Weights::right, numbers);
-    const Own y = own(b, asked(a).size(), &Weights::right, &Weights::left, numbers);
-    put("own_least"_f, "own_most"_f, x.weight / std::max(all.left, 1.0), y.weight / std::max(all.right, 1.0));
+    return {own(a, 0, &Weights::left, &Weights::right, numbers),
+            own(b, asked(a).size(), &Weights::right, &Weights::left, numbers)};
+}
+
+void measure_own(const Form& a, const Form& b, Scratch& s, Comparison& to) {
+    auto& f = to.features;
+    const auto put = [&](std::size_t least, std::size_t most, double x, double y) {
+        std::tie(f[least], f[most]) = std::minmax(x, y);
+    };
+    const auto [both, left, right] = s.words.find(a, b);
+    const auto [x, y] = s.words.own(a, b, s.stems.alike, to.kind == TextKind::article);
+    put("own_least"_f, "own_most"_f, x.weight / std::max(left, 1.0), y.weight / std::max(right, 1.0));
     put("named_least"_f, "named_most"_f, x.named, y.named);
-    f["held"_f] = all.both / std::max(std::min(all.left, all.right), 1.0);
+    f["held"_f] = both / std::max(std::min(left, right), 1.0);
     if (to.kind == TextKind::question) return;
     const auto& found = to.differences;
     put("clauses_least"_f, "clauses_most"_f,
-        1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.summary->weight, 1.0),
-        1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.summary->weight, 1.0));
+        1 - weight_of_side(a, found, &Difference::left, found.left) / std::max(a.profile->weight, 1.0),
+        1 - weight_of_side(b, found, &Difference::right, found.right) / std::max(b.profile->weight, 1.0));
     if (to.kind != TextKind::article) return;
     const bool few = f["pieces"_f] <= FEW;
     to.guards &= few ? OF_ARTICLES | OF_FEW : OF_ARTICLES;
     if (x.has_number && y.has_number) to.guards |= "number"_g;
-    if (few) to.guards |= said_;
+    if (few) to.guards |= s.stems.said;
 }
 
 // The first lines name what two articles are about; where these are equal, as NAME of a manual is, the second ones may.
 // A question is no name, nor is the same in other words.
-void Comparer::compare_titles(const Form& a, const Form& b, Comparison& to) {
-    if (std::min(a.layout.lines, b.layout.lines) < 2) return;
-    const bool han = a.summary->han > 0 && b.summary->han > 0;
+std::uint32_t compare_titles(const Form& a, const Form& b, Scratch& s, Features& f) {
+    if (std::min(a.layout.lines, b.layout.lines) < 2) return 0;
+    const bool han = a.profile->han > 0 && b.profile->han > 0;
     const bool rules = a.layout.provisions || b.layout.provisions;
+    std::uint32_t guards = 0;
     for (const std::size_t line : {0, 1}) {
         const auto x = a.of(a.layout.first[line]), y = b.of(b.layout.first[line]);
-        if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return;
+        if (std::max(a.text(x).size(), b.text(y).size()) > LONGEST_TITLE) return guards;
         const OwnTitle left(a, x, y, han), right(b, y, x, han);
-        if (line == 0) to.features["title_most"_f] = std::max(left.weight, right.weight);
+        if (line == 0) f["title_most"_f] = std::max(left.weight, right.weight);
         if (left.text.empty() && right.text.empty()) continue;
         const bool ruled = rules && std::max(left.weight, right.weight) >= LEAST_CHANGE;
-        if (line == 0 && (left.compound || right.compound || ruled)) to.guards |= "title"_g;
+        if (line == 0 && (left.compound || right.compound || ruled)) guards |= "title"_g;
         const auto [shorter, longer] = std::minmax({left.text.size(), right.text.size()});
-        if (!shorter || (left.asks && right.asks)) return;
+        if (!shorter || (left.asks && right.asks)) return guards;
         Work work;
-        const std::size_t common = differ_.common(left.text, right.text, work);
+        const std::size_t common = s.differ.subsequence.length(Points(left.text), Points(right.text), work);
         const bool is_alike = 5 * common >= 3 * longer || common == shorter;
         const bool named = !is_alike && (names_subject(a, x, b, y) || names_subject(b, y, a, x));
-        if ((left.named && right.named) || (line == 0 && named)) to.guards |= "title"_g;
-        return;
+        if ((left.named && right.named) || (line == 0 && named)) guards |= "title"_g;
+        return guards;
     }
+    return guards;
 }
 
-bool Comparer::is_said(const Form& form, std::span<const std::uint32_t> places) {
+bool is_said(const Form& form, std::span<const std::uint32_t> places) {
     return std::ranges::any_of(places, [&](std::uint32_t at) {
         const Token& token = form.tokens[at];
         const bool names = token.kind == Kind::number || token.flags & LATIN;
-        return names && is_in_sentence(form.tokens, at, form.summary->han > 0);
+        return names && is_in_sentence(form.tokens, at, form.profile->han > 0);
     });
 }
 
-// In statutes each word counts: one that is replaced, added or left out makes another rule.
-bool Comparer::changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one,
-                            const Change& change) const {
+bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) {
     if (!a.layout.provisions || !b.layout.provisions || change.alike) return false;
     const auto is_in_rule = [](const Form& form, std::span<const std::uint32_t> places) {
         return !places.empty() && places.back() >= form.stem.begin + form.layout.preamble;

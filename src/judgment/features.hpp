@@ -1,8 +1,8 @@
 // The features of a pair, and its guards.
 #pragma once
 #include <array>
-#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "core/hash_table.hpp"
 #include "judgment/model.hpp"
@@ -65,31 +65,26 @@ struct Comparison {
     Features features;
     std::uint32_t guards;   // bits by the places of GUARDS
     Alignment differences;  // the left side is the first form's
+    bool whole;             // it came to its end; else its features are unfinished
     bool same;              // nothing differs but notation, words without a meaning, the order of choices; see `keyed`
     bool little;            // in common: of two articles or messages, each lacks most words of the other
     bool reworded;          // light words are replaced by synonyms at least
     double left_out;        // percentage of the text that is not compared word by word, of the text with more of it
 };
 
-// Compares pairs; one for each thread.
-class Comparer {
+// The words that two texts share, found when they are asked for: few guards do. A word that is repeated counts once, with
+// the greatest of its weights.
+class SharedWords {
 public:
-    Comparer(const Relations& relations, TextKind kind) : differ_(relations), kind_(kind) {}
-
-    // The same features and guards in both orders of the two. stop: guards; as soon as one of them holds the comparison
-    // ends, its features unfinished, and the result is false. With `stop` it also ends where there is `little` in common.
-    bool compare(const Form& a, const Form& b, Comparison& to, std::uint32_t stop = 0);
-
-private:
-    struct Pairing {
-        double ratio;
-        std::uint32_t left, right;
-    };
     // The weight of a word in each text; less than 0 where it is not.
     struct Weights {
         double left = -1, right = -1;
         std::uint32_t count = 0;  // in both
         double both() const { return std::max(std::min(left, right), 0.0); }
+    };
+    // The weight of the words that both texts have, and of those of each.
+    struct Totals {
+        double both = 0, left = 0, right = 0;
     };
     // The words of one text that the other lacks: their weight, each word once; the greatest weight of one, by how often
     // it stands; whether a number in a sentence is among them.
@@ -97,47 +92,93 @@ private:
         double weight = 0, named = 0;
         bool has_number = false;
     };
-    // The weight of the words that both texts have, and of those of each.
-    struct Shared {
-        double both, left, right;
-    };
-    // What is read of one of the two forms.
-    struct Side {
-        std::vector<std::uint64_t> marks;  // digests
-        std::vector<Range> added;  // differences that only this side has words of
-        std::vector<std::uint8_t> taken;  // choices
-    };
-    bool is_stopped(const Comparison& to) const { return to.guards & stop_; }
-    void compare_stems(const Form& a, const Form& b, Work& work, Comparison& to);
-    void measure_stems(const Form& a, const Form& b, Comparison& to);
-    void look_at_differences(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
-    void look_at_added(const Form& a, const Form& b, Match last, Work& work, Comparison& to);
-    void compare_choices(const Form& a, const Form& b, Work& work, Comparison& to);
-    void measure_choices(const Form& a, const Form& b, Comparison& to);
-    void compare_explanations(const Form& a, const Form& b, Work& work, Comparison& to);
-    void compare_marks(const Form& a, const Form& b, Comparison& to);
-    // Of the characters of each, those that the other lacks; the lesser count first.
-    std::pair<double, double> count_letters(const Letters& a, const Letters& b);
-    void pair_choices(const Summary& a, const Summary& b, Work& work);
-    const Shared& shared(const Form& a, const Form& b);
-    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers);
-    void measure_own(const Form& a, const Form& b, Comparison& to);
-    void compare_titles(const Form& a, const Form& b, Comparison& to);
-    static bool is_said(const Form& form, std::span<const std::uint32_t> places);
-    bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change) const;
 
-    Differ differ_;
-    const TextKind kind_;
-    Alignment explained_;
-    Side a_, b_;
-    std::vector<Pairing> pairings_, found_;
-    std::vector<std::uint64_t> common_, alike_;  // `alike_`: keys of words that are only written otherwise
-    HashTable<std::uint32_t> counts_;  // by character
-    HashTable<Weights> weights_;      // by word
-    std::vector<Weights*> words_;     // of each token of both, null where it has no content
-    std::optional<Shared> shared_;
-    std::uint32_t said_ = 0;  // guards: another number or identifier stands in a sentence that both have
-    std::uint32_t stop_ = 0;
+    void clear() { found_ = false; }
+    const Totals& find(const Form& a, const Form& b);
+    // Once they are found: of one word; of those of the left text, or the right one. alike: keys of words that are only
+    // written otherwise, and so are in both.
+    Weights of(const Token& word) const { return weights_.find(key_of(word.key)); }
+    std::pair<Own, Own> own(const Form& a, const Form& b, std::span<const std::uint64_t> alike, bool numbers);
+
+private:
+    Own own(const Form& form, std::size_t first, double Weights::* here, double Weights::* there, bool numbers) const;
+
+    bool found_ = false;
+    Totals totals_;
+    HashTable<Weights> weights_;   // by word
+    std::vector<Weights*> words_;  // of each token of both, null where it has no content
 };
+
+// What the differences of two stems say together.
+struct StemDifferences {
+    std::uint32_t said = 0;           // guards: another number or identifier stands in a sentence that both have
+    std::vector<std::uint64_t> alike; // keys of words that are only written otherwise
+    std::vector<Range> left, right;   // differences that only this side has words of
+
+    void clear() {
+        said = 0;
+        judgment::clear(alike, left, right);
+    }
+};
+
+// Choices of two texts in pairs.
+struct ChoicePairs {
+    struct Pairing {
+        double ratio;
+        std::uint32_t left, right;
+    };
+    std::vector<Pairing> pairs;
+    std::vector<std::uint8_t> has_left, has_right;  // whether each is in a pair
+};
+
+// Room of comparisons, one for each thread; what a call leaves there means nothing to the next one.
+struct Scratch {
+    Comparison found;
+    Alignment explained;
+    SharedWords words;
+    StemDifferences stems;
+    ChoicePairs choices;
+    DifferScratch differ;
+    std::vector<ChoicePairs::Pairing> likely;
+    std::vector<std::uint64_t> common, left_marks, right_marks;
+    HashTable<std::uint32_t> counts;  // by character
+};
+
+// Compares pairs.
+class Comparer {
+public:
+    Comparer(const Relations& relations, TextKind kind) : differ_(relations), kind_(kind) {}
+
+    // The same features and guards in both orders of the two. stop: guards; as soon as one of them holds the comparison
+    // ends. With `stop` it also ends where there is `little` in common. The result is valid until the next call.
+    const Comparison& compare(const Form& x, const Form& y, std::uint32_t stop, Scratch& s) const;
+
+    // Whether a difference is none but in notation, or of words without a meaning.
+    bool is_null(const Form& a, const Form& b, const Alignment& found, const Difference& one, Work& work, Scratch& s) const {
+        return differ_.look_at(a, b, found, one, {0, 0}, work, s.differ).null;
+    }
+
+private:
+    void compare_stems(const Form& a, const Form& b, std::uint32_t stop, Work& work, Scratch& s, Comparison& to) const;
+    void look_at_differences(const Form& a, const Form& b, std::uint32_t stop, Work& work, Scratch& s, Comparison& to) const;
+    std::uint32_t compare_added(const Form& a, const Form& b, Work& work, Scratch& s, Alignment& found) const;
+    void pair_choices(const Profile& a, const Profile& b, Work& work, Scratch& s) const;
+    void compare_choices(const Form& a, const Form& b, std::uint32_t stop, Work& work, Scratch& s, Comparison& to) const;
+    std::uint32_t compare_explanations(const Form& a, const Form& b, Work& work, Scratch& s) const;
+
+    const Differ differ_;
+    const TextKind kind_;
+};
+
+// What is special to articles; see articles.cpp.
+
+// Raises the feature of titles; returns guards.
+std::uint32_t compare_titles(const Form& a, const Form& b, Scratch& s, Features& f);
+// Measures what each text has of its own; `to` has the differences of the stems. Guards that count for articles stay.
+void measure_own(const Form& a, const Form& b, Scratch& s, Comparison& to);
+// Whether what stands at places, a number or an identifier, does so in a sentence.
+bool is_said(const Form& form, std::span<const std::uint32_t> places);
+// In statutes each word counts: one that is replaced, added or left out makes another rule.
+bool changes_rule(const Form& a, const Form& b, const Alignment& found, const Difference& one, const Change& change);
 
 }  // namespace dedup::judgment

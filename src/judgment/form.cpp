@@ -162,25 +162,25 @@ void Tokenizer::put_han(Points run) {
     if (polar) put(WHETHER, Kind::function, 0);
 }
 
-void Tokenizer::add(const Outline& outline) {
+void Tokenizer::add(const ParsedText& parsed) {
     Forms::Place& place = to_.places.back();
-    han_ = outline.han;
+    han_ = parsed.han;
     image_ = 0;
-    place.stem = read(outline, outline.stem);
-    const Reader stem{tables_, outline.text(outline.stem)};
-    layout_.provisions += outline.provision;
+    place.stem = read(parsed, parsed.stem);
+    const Reader stem{tables_, parsed.text(parsed.stem)};
+    layout_.provisions += parsed.provision;
     layout_.is_long = layout_.lines > 3 || stem.size() > 300;
     layout_.asks = asks(stem, layout_.is_long);
     place.layout = layout_;
-    for (const Range choice : outline.choices) to_.choices.push_back(read(outline, choice));
-    place.answer = read(outline, outline.answer);
-    place.explanation = read(outline, outline.explanation);
-    place.notes = read(outline, outline.notes);
+    for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
+    place.answer = read(parsed, parsed.answer);
+    place.explanation = read(parsed, parsed.explanation);
+    place.notes = read(parsed, parsed.notes);
     to_.end_one();
 }
 
-Range Tokenizer::read(const Outline& outline, Range part) {
-    const Reader text{tables_, outline.text(part)};
+Range Tokenizer::read(const ParsedText& parsed, Range part) {
+    const Reader text{tables_, parsed.text(part)};
     const auto count = [&] { return to_.inner.size() - to_.places.back().inner; };
     const std::size_t begin = count();
     std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
@@ -217,8 +217,8 @@ Range Tokenizer::read(const Outline& outline, Range part) {
                 break;
             case Class::space: break;
             default:
-                if (c == IMAGE_MARK && image_ < outline.images.size()) {
-                    put_image(outline.text(outline.images[image_++]));
+                if (c == IMAGE_MARK && image_ < parsed.images.size()) {
+                    put_image(parsed.text(parsed.images[image_++]));
                 } else if (c == OPEN_MARK || c == CLOSE_MARK) {
                     emphasised_ = c == OPEN_MARK;
                 } else if (c == U'"') {

@@ -1,17 +1,17 @@
-// Makes tokens of outlines. Words of Han characters are jieba's.
+// Makes tokens of parsed_texts. Words of Han characters are jieba's.
 #pragma once
 #include "fingerprint/segmentation.hpp"
-#include "judgment/outline.hpp"
+#include "judgment/parsed_text.hpp"
 
 namespace dedup::judgment {
 
 class Tokenizer {
 public:
     Tokenizer(const FormTables& tables, Forms& to) : tables_(tables), to_(to), segmenter_(*tables.lexicon) {}
-    void add(const Outline& outline);
+    void add(const ParsedText& parsed);
 
 private:
-    Range read(const Outline& outline, Range part);
+    Range read(const ParsedText& parsed, Range part);
     Range write(Points text);
     void put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key);
     void put(Points text, Kind kind, float weight);

@@ -17,6 +17,7 @@ namespace dedup::judgment {
 
 // What a folded character is. letter: of any script but Han; circled: ① and its like; mark: ♀ or £.
 enum class Class : std::uint8_t { other, space, digit, letter, han, sign, circled, mark };
+constexpr std::string_view CLASSES[] = {"other", "space", "digit", "letter", "han", "sign", "circled", "mark"};
 
 // What a phrase is looked for, as bits.
 enum Phrase : std::uint16_t {
@@ -28,10 +29,26 @@ enum Phrase : std::uint16_t {
     KEY = ANSWER | EXPLANATION | LINE,
 };
 
+// The sections of form_words.txt that list them.
+constexpr Key PHRASES[] = {
+    {"answer", ANSWER}, {"explanation", EXPLANATION}, {"line", LINE}, {"note", NOTE}, {"bracket", BRACKET}, {"points", POINTS},
+    {"unit", UNIT}, {"numbered", NUMBERED}, {"heading", HEADING}, {"paper", PAPER}, {"numeral", NUMERAL}, {"light", LIGHT},
+    {"part", PART}, {"joint", JOINT}, {"hanger", HANGER}, {"ask", ASK},
+};
+
 // What the tables say of a word, or of a command such as \leq, besides its `Flag`s.
 enum Meaning : std::uint32_t {
     FUNCTION = 1 << 13, ENGLISH_FUNCTION = 1 << 14, FORMULA = 1 << 15, NOT_NEGATING = 1 << 16, AUXILIARY = 1 << 17,
     SIGN = 1 << 18, LOOK = 1 << 19, FRACTION = 1 << 20, UNDERLINE = 1 << 21, ENVIRONMENT = 1 << 22,
+};
+
+// ... by the section of form_words.txt that lists the words, where there is one.
+constexpr Key FLAGS[] = {
+    {"proper", PROPER}, {"latin", LATIN}, {"negates", NEGATES}, {"limits", LIMITS}, {"emphasised", EMPHASISED},
+    {"asks", ASKS}, {"grammar", GRAMMAR}, {"joins", JOINS}, {"equals", EQUALS}, {"task", TASK}, {"polar", POLAR},
+    {"listed", LISTED}, {"argument", ARGUMENT}, {"function", FUNCTION}, {"english_function", ENGLISH_FUNCTION},
+    {"formula", FORMULA}, {"not_negating", NOT_NEGATING}, {"auxiliary", AUXILIARY}, {"sign", SIGN}, {"look", LOOK},
+    {"fraction", FRACTION}, {"underline", UNDERLINE}, {"environment", ENVIRONMENT},
 };
 
 struct FormTables {
@@ -54,14 +71,14 @@ struct FormTables {
     };
 
     const Lexicon* lexicon = nullptr;
-    TextColumn folded;                       // what the characters of the table become
-    std::span<const std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
-    std::span<const Class> classes;          // PLANE
-    std::span<const std::uint8_t> proper;    // by node, whether it names a person or the like
-    std::span<const float> weights;          // by node, 0 for none
-    TextColumn phrases;                      // sorted
-    std::span<const std::uint16_t> phrase_kinds;
-    Points negating;
+    OwnTexts folded;                     // what the characters of the table become
+    std::vector<std::uint32_t> scripts;  // ^ of superscripts, _ of subscripts, + of accents and the like, or 0
+    std::vector<Class> classes;          // PLANE
+    std::vector<std::uint8_t> proper;    // by node, whether it names a person or the like
+    std::vector<float> weights;          // by node, 0 for none
+    OwnTexts phrases;                    // sorted
+    std::vector<std::uint16_t> phrase_kinds;
+    Buffer negating;
     std::vector<std::uint16_t> first = std::vector<std::uint16_t>(PLANE + 1);  // of `phrases` by character
     std::vector<std::uint32_t> single = std::vector<std::uint32_t>(PLANE);     // what a character becomes, 0 if several
     std::vector<std::uint32_t> traits = std::vector<std::uint32_t>(PLANE);     // of each character

@@ -12,8 +12,8 @@ namespace dedup::judgment {
 // the feature is at most the threshold. scores and probabilities: points of the calibration, ascending; between them
 // it is a line.
 struct Model {
-    std::span<const std::int32_t> feature, left, right, roots;
-    std::span<const double> threshold, value, scores, probabilities;
+    std::vector<std::int32_t> feature{}, left{}, right{}, roots{};
+    std::vector<double> threshold{}, value{}, scores{}, probabilities{};
 
     static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
 
@@ -26,8 +26,8 @@ struct Model {
         }
         if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size())
             return false;
-        for (const auto& some : {threshold, value, scores, probabilities}) {
-            if (!std::ranges::all_of(some, [](double x) { return std::isfinite(x); })) return false;
+        for (const auto* some : {&threshold, &value, &scores, &probabilities}) {
+            if (!std::ranges::all_of(*some, [](double x) { return std::isfinite(x); })) return false;
         }
         if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
             probabilities.front() < 0 || probabilities.back() > 1)

@@ -7,6 +7,8 @@
 namespace dedup::judgment {
 namespace {
 
+using Side = DifferScratch::Side;
+
 void mark(std::vector<std::uint8_t>& places, std::size_t begin, std::size_t count) {
     std::fill_n(places.begin() + begin, count, 1);
 }
@@ -50,50 +52,49 @@ bool is_same_notation(Points p, Points q, const Groups& alike) {
     }
 }
 
-}  // namespace
-
-void Differ::take_clauses(const Form& form, Range part, bool choice, Side& side) {
+void take_clauses(const Form& form, Range part, bool choice, Side& side) {
     if (choice)
-        summarizer_.find_clauses(form, part, side.clauses);
+        find_clauses(form, part, side.keys, side.clauses);
     else
-        side.clauses = form.summary->clauses;
+        side.clauses = form.profile->clauses;
     side.clause_keys.resize(side.clauses.size());
     std::ranges::transform(side.clauses, side.clause_keys.begin(), &Clause::key);
     side.gone_clauses.assign(side.clauses.size(), 0);
 }
 
-// Runs of equal values in what `same_` leaves of x and y, which were compared last, each from its first place in y
-// on.
+// Finds what x and y have in the same order, then takes runs of equal values in what is left of them, each from its first
+// place in y on.
 template <class Take>
-void Differ::find_runs(Keys x, Keys y, std::size_t longest, Take take) {
-    a_.taken.assign(x.size(), 0);
-    b_.taken.assign(y.size(), 0);
-    for (const auto [i, j] : same_) a_.taken[i] = b_.taken[j] = 1;
-    if (same_.size() == x.size() || same_.size() == y.size()) return;
-    const auto left = subsequence_.left(), right = subsequence_.right();
-    const std::size_t begin = subsequence_.begin();
-    places_.assign(subsequence_.values() + 1, 0);
-    next_.resize(y.size() + 1);
+void match(Keys x, Keys y, std::size_t longest, Work& work, DifferScratch& s, std::vector<Match>& same, Take take) {
+    s.subsequence.find(x, y, work, same);
+    s.a.taken.assign(x.size(), 0);
+    s.b.taken.assign(y.size(), 0);
+    for (const auto [i, j] : same) s.a.taken[i] = s.b.taken[j] = 1;
+    if (same.size() == x.size() || same.size() == y.size()) return;
+    const auto left = s.subsequence.left(), right = s.subsequence.right();
+    const std::size_t begin = s.subsequence.begin();
+    s.places.assign(s.subsequence.values() + 1, 0);
+    s.next.resize(y.size() + 1);
     for (std::uint32_t j = begin + right.size(); j > begin; j--) {  // places from 1 on
-        if (!b_.taken[j - 1]) next_[j] = std::exchange(places_[right[j - 1 - begin]], j);
+        if (!s.b.taken[j - 1]) s.next[j] = std::exchange(s.places[right[j - 1 - begin]], j);
     }
     for (std::size_t i = begin; i < begin + left.size(); i++) {
-        if (a_.taken[i] || !left[i - begin]) continue;
-        std::uint32_t& place = places_[left[i - begin]];
-        while (place && b_.taken[place - 1]) place = next_[place];
+        if (s.a.taken[i] || !left[i - begin]) continue;
+        std::uint32_t& place = s.places[left[i - begin]];
+        while (place && s.b.taken[place - 1]) place = s.next[place];
         if (!place) continue;
         const std::size_t j = place - 1;
         std::size_t count = 0;
-        while (count < longest && i + count < x.size() && j + count < y.size() && !a_.taken[i + count] &&
-               !b_.taken[j + count] && x[i + count] == y[j + count]) {
-            a_.taken[i + count] = b_.taken[j + count] = 1;
+        while (count < longest && i + count < x.size() && j + count < y.size() && !s.a.taken[i + count] &&
+               !s.b.taken[j + count] && x[i + count] == y[j + count]) {
+            s.a.taken[i + count] = s.b.taken[j + count] = 1;
             count++;
         }
         take(i, j, count);
     }
 }
 
-void Differ::gather(const Form& form, Range clauses, Side& side) const {
+void gather(const Form& form, Range clauses, Side& side) {
     clear(side.tokens, side.keys);
     for (std::uint32_t k = clauses.begin; k < clauses.end; k++) {
         if (side.gone_clauses[k]) continue;
@@ -105,101 +106,18 @@ void Differ::gather(const Form& form, Range clauses, Side& side) const {
     }
 }
 
-void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found) {
-    take_clauses(a, of_a, choice, a_);
-    take_clauses(b, of_b, choice, b_);
-    const Keys x = a_.clause_keys, y = b_.clause_keys;
-    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
-    subsequence_.find(x, y, work, same_);
-    find_runs(x, y, 1, [&](std::size_t i, std::size_t j, std::size_t) {
-        if (!(x[i] & 1)) return;
-        a_.gone_clauses[i] = b_.gone_clauses[j] = 1;
-        const Range left = append_places(a_.clauses[i].tokens, found.left), right = append_places(b_.clauses[j].tokens, found.right);
-        found.differences.push_back({left, right, choice, false, true, true});
-    });
-    const std::vector<Match> same = same_;  // since `align_tokens` overwrites it
-    const auto sum = [](std::span<const Token> tokens) {
-        return std::accumulate(tokens.begin(), tokens.end(), std::uint64_t{0}, [](auto to, auto& one) { return to + one.key; });
-    };
-    const auto p = a.of(of_a), q = b.of(of_b);
-    found.exchanged |= have_swapped(a.text(p), b.text(q), sum(p) == sum(q)) || are_crossed(a, b, work);
-    Match at{0, 0};
-    for (std::size_t k = 0; k <= same.size(); k++) {
-        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
-        gather(a, {at.left, next.left}, a_);
-        gather(b, {at.right, next.right}, b_);
-        if (!a_.tokens.empty() || !b_.tokens.empty()) {
-            const bool one_sided = a_.tokens.empty() || b_.tokens.empty();
-            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
-            align_tokens(a, b, {{}, {}, choice, false, one_sided, false}, begins, ends, work, found);
-        }
-        at = {next.left + 1, next.right + 1};
-    }
-}
-
-void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, Alignment& found) {
-    const Keys x = a_.keys, y = b_.keys;
-    subsequence_.find(x, y, work, same_);
-    a_.gone.assign(x.size(), 0);
-    b_.gone.assign(y.size(), 0);
-    // Appends what lies between two places but for what has moved.
-    const auto add = [](const Side& side, std::size_t i, std::size_t end, bool all, std::vector<std::uint32_t>& to) {
-        const std::size_t begin = to.size();
-        for (; i < end; i++) {
-            if (all || !side.gone[i]) to.push_back(side.tokens[i]);
-        }
-        return range_of(begin, to.size());
-    };
-    partners_.assign(x.size(), 0);
-    bool displaced = false;
-    find_runs(x, y, x.size(), [&](std::size_t i, std::size_t j, std::size_t count) {
-        double weight = 0;
-        bool word = false;
-        const Token& first = a.tokens[a_.tokens[i]];
-        for (std::size_t k = i; k < i + count; k++) {
-            weight += a.tokens[a_.tokens[k]].weight;
-            word |= a.tokens[a_.tokens[k]].kind == Kind::word;
-            displaced |= has_content(a.tokens[a_.tokens[k]]);
-            partners_[k] = j + k - i + 1;
-        }
-        const bool denies = first.flags & NEGATES && (first.flags & LATIN || first.end - first.begin == 1);
-        const Token& other = b.tokens[b_.tokens[j]];
-        const bool apart = first.clause != other.clause;
-        // what is denied is something else, and both texts say it: 甲不来，乙来
-        const bool both = i + 1 < x.size() && j + 1 < y.size() && a_.taken[i + 1] && b_.taken[j + 1];
-        found.exchanged |= count == 1 && denies && (apart || both);
-        found.exchanged |= apart && first.flags & other.flags & ARGUMENT;
-        if (!word || weight <= (count == 1 ? 5 : 8)) return;
-        mark(a_.gone, i, count);
-        mark(b_.gone, j, count);
-        const Range left = add(a_, i, i + count, true, found.left), right = add(b_, j, j + count, true, found.right);
-        found.differences.push_back({left, right, kind.choice, false, false, true});
-    });
-    if (displaced) found.exchanged |= are_exchanged(a, b, work);
-    Match at{0, 0};
-    for (std::size_t k = 0; k <= same_.size(); k++) {
-        const bool last = k == same_.size();
-        const std::size_t i = last ? x.size() : same_[k].left, j = last ? y.size() : same_[k].right;
-        kind.left = add(a_, at.left, i, false, found.left);
-        kind.right = add(b_, at.right, j, false, found.right);
-        kind.edge = (begins && at.left == 0 && at.right == 0) || (ends && last);
-        if (kind.left.size() || kind.right.size()) found.differences.push_back(kind);
-        if (!last) at = {same_[k].left + 1, same_[k].right + 1};
-    }
-}
-
 // Whether two runs stand at each other's places, around a word that says what the one is to the other: 甲比乙大, 乙比甲大.
 // Members of a list may change places, and what stands on both sides of 是.
-bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
-    for (const auto [i, j] : same_) partners_[i] = j + 1;
-    runs_.clear();
-    for (std::size_t i = 0; i < partners_.size(); i++) {
-        const std::size_t j = partners_[i] - 1;
-        if (!partners_[i]) continue;
-        if (runs_.empty() || runs_.back().left_end() != i || runs_.back().right_end() != j) runs_.push_back({i, j});
-        runs_.back().count++;
+bool are_exchanged(const Form& a, const Form& b, Work& work, DifferScratch& s) {
+    for (const auto [i, j] : s.tokens) s.partners[i] = j + 1;
+    s.runs.clear();
+    for (std::size_t i = 0; i < s.partners.size(); i++) {
+        const std::size_t j = s.partners[i] - 1;
+        if (!s.partners[i]) continue;
+        if (s.runs.empty() || s.runs.back().left_end() != i || s.runs.back().right_end() != j) s.runs.push_back({i, j, 0, {}, {}, false});
+        s.runs.back().count++;
     }
-    const std::size_t count = runs_.size();
+    const std::size_t count = s.runs.size();
     if (!work.suffices(count * count, Work::MATRIX)) return false;
     const auto token = [](const Form& form, const Side& side, std::size_t at) -> const Token& {
         return form.tokens[side.tokens[at]];
@@ -212,51 +130,51 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
         while (in_clause(form, side, at, of) && !has_content(token(form, side, at))) at += step;
         return in_clause(form, side, at, of) ? side.keys[at] : 0;
     };
-    for (Run& run : runs_) {
-        const auto tokens = std::span(a_.tokens).subspan(run.left, run.count);
+    for (DifferScratch::Run& run : s.runs) {
+        const auto tokens = std::span(s.a.tokens).subspan(run.left, run.count);
         run.words = std::ranges::any_of(tokens, [&](std::uint32_t at) { return has_content(a.tokens[at]); });
         if (!run.words) continue;
-        run.beside_left = {near(a, a_, run.left, -1), near(a, a_, run.left_end() - 1, 1)};
-        run.beside_right = {near(b, b_, run.right, -1), near(b, b_, run.right_end() - 1, 1)};
+        run.beside_left = {near(a, s.a, run.left, -1), near(a, s.a, run.left_end() - 1, 1)};
+        run.beside_right = {near(b, s.b, run.right, -1), near(b, s.b, run.right_end() - 1, 1)};
     }
     const auto is_joint = [&](const Form& form, const Side& side, std::size_t at) {  // before a token
         return !in_clause(form, side, at, at - 1) || token(form, side, at).flags & (JOINS | LISTED) ||
                token(form, side, at - 1).flags & JOINS;
     };
     // Between two runs stands what stands before them, or behind them, as well: 高为3厘米，宽为5厘米.
-    const auto is_repeated = [&](const Run& p, const Run& q) {
-        const bool joins = token(a, a_, p.left_end()).flags & JOINS;
-        const Keys all = a_.keys, between = all.subspan(p.left_end() + joins, q.left - p.left_end() - joins);
+    const auto is_repeated = [&](const DifferScratch::Run& p, const DifferScratch::Run& q) {
+        const bool joins = token(a, s.a, p.left_end()).flags & JOINS;
+        const Keys all = s.a.keys, between = all.subspan(p.left_end() + joins, q.left - p.left_end() - joins);
         const Keys before = all.first(p.left), behind = all.subspan(q.left_end());
         return std::ranges::equal(between, before.last(std::min(between.size(), before.size()))) ||
                std::ranges::equal(between, behind.first(std::min(between.size(), behind.size())));
     };
     for (std::size_t i = 0; i < count; i++) {
-        const Run& p = runs_[i];
+        const DifferScratch::Run& p = s.runs[i];
         if (!p.words) continue;
         for (std::size_t j = i + 2; j < count; j++) {
-            const Run& q = runs_[j];
+            const DifferScratch::Run& q = s.runs[j];
             if (q.right > p.right || !q.words) continue;
             // each stands on the right where the other one stands on the left
             if (!p.beside_left.meets(q.beside_right) || !q.beside_left.meets(p.beside_right)) continue;
-            if (is_joint(a, a_, p.left_end()) && is_joint(a, a_, q.left) && is_joint(b, b_, q.right_end()) &&
-                is_joint(b, b_, p.right))
+            if (is_joint(a, s.a, p.left_end()) && is_joint(a, s.a, q.left) && is_joint(b, s.b, q.right_end()) &&
+                is_joint(b, s.b, p.right))
                 continue;
             if (!work.suffices(count)) return false;
             bool relates = false, equates = false, stays = false;
             for (std::size_t k = i + 1; k < j; k++) {
-                const Run& run = runs_[k];
+                const DifferScratch::Run& run = s.runs[k];
                 if (run.right < q.right || run.right > p.right) continue;
-                if (!in_clause(a, a_, run.left, p.left) && !in_clause(a, a_, run.left, q.left)) continue;
-                if (!in_clause(b, b_, run.right, p.right) && !in_clause(b, b_, run.right, q.right)) continue;
+                if (!in_clause(a, s.a, run.left, p.left) && !in_clause(a, s.a, run.left, q.left)) continue;
+                if (!in_clause(b, s.b, run.right, p.right) && !in_clause(b, s.b, run.right, q.right)) continue;
                 for (std::size_t at = run.left; at < run.left_end(); at++) {
-                    const std::uint32_t flags = token(a, a_, at).flags;
+                    const std::uint32_t flags = token(a, s.a, at).flags;
                     equates |= flags & EQUALS;
                     relates |= !(flags & (EQUALS | JOINS));
                 }
             }
             for (std::size_t k = j + 1; k < count; k++)
-                stays |= runs_[k].right > p.right && runs_[k].words && in_clause(a, a_, runs_[k].left, q.left);
+                stays |= s.runs[k].right > p.right && s.runs[k].words && in_clause(a, s.a, s.runs[k].left, q.left);
             if ((relates || (equates && stays)) && !is_repeated(p, q)) return true;
         }
     }
@@ -265,8 +183,8 @@ bool Differ::are_exchanged(const Form& a, const Form& b, Work& work) {
 
 // Whether two clauses share words with the same two clauses of the other text: 校长是甲，乙是秘书 and 乙是校长，甲是秘书.
 // Words count that one clause of each text has.
-bool Differ::are_crossed(const Form& a, const Form& b, Work& work) {
-    if (std::ranges::count(a_.taken, 0) < 2 || std::ranges::count(b_.taken, 0) < 2) return false;
+bool are_crossed(const Form& a, const Form& b, Work& work, DifferScratch& s) {
+    if (std::ranges::count(s.a.taken, 0) < 2 || std::ranges::count(s.b.taken, 0) < 2) return false;
     const auto each = [](const Form& form, const Side& side, auto take) {
         for (std::uint32_t k = 0; k < side.clauses.size(); k++) {
             if (side.taken[k]) continue;
@@ -275,24 +193,169 @@ bool Differ::are_crossed(const Form& a, const Form& b, Work& work) {
             }
         }
     };
-    const auto enter = [](std::uint32_t& owner, std::uint32_t k) { owner = owner == NONE || owner == k ? k : SEVERAL; };
-    owners_.reset(a.tokens.size() + b.tokens.size());
-    each(a, a_, [&](auto key, std::uint32_t k) { enter(owners_[key].value.left, k); });
-    each(b, b_, [&](auto key, std::uint32_t k) { enter(owners_[key].value.right, k); });
-    clear(links_, forks_);
-    each(a, a_, [&](auto key, std::uint32_t k) {
-        const Owners both = owners_.find(key);
-        if (both.left == k && both.right < SEVERAL) links_.emplace_back(k, both.right);
+    const auto enter = [](std::uint32_t& owner, std::uint32_t k) { owner = owner == DifferScratch::NONE || owner == k ? k : DifferScratch::SEVERAL; };
+    s.owners.reset(a.tokens.size() + b.tokens.size());
+    each(a, s.a, [&](auto key, std::uint32_t k) { enter(s.owners[key].value.left, k); });
+    each(b, s.b, [&](auto key, std::uint32_t k) { enter(s.owners[key].value.right, k); });
+    clear(s.links, s.forks);
+    each(a, s.a, [&](auto key, std::uint32_t k) {
+        const DifferScratch::Owners both = s.owners.find(key);
+        if (both.left == k && both.right < DifferScratch::SEVERAL) s.links.emplace_back(k, both.right);
     });
-    std::ranges::sort(links_);
-    const auto repeated = std::ranges::unique(links_);
-    links_.erase(repeated.begin(), repeated.end());
-    for (auto x = links_.begin(); x != links_.end(); x++) {
-        for (auto y = x + 1; y != links_.end() && y->first == x->first && work.suffices(1); y++)
-            forks_.emplace_back(x->second, y->second);
+    std::ranges::sort(s.links);
+    const auto repeated = std::ranges::unique(s.links);
+    s.links.erase(repeated.begin(), repeated.end());
+    for (auto x = s.links.begin(); x != s.links.end(); x++) {
+        for (auto y = x + 1; y != s.links.end() && y->first == x->first && work.suffices(1); y++)
+            s.forks.emplace_back(x->second, y->second);
     }
-    std::ranges::sort(forks_);
-    return std::ranges::adjacent_find(forks_) != forks_.end();
+    std::ranges::sort(s.forks);
+    return std::ranges::adjacent_find(s.forks) != s.forks.end();
+}
+
+bool is_anagram(Points p, Points q, DifferScratch& s) {
+    if (p.size() != q.size()) return false;
+    s.a.text.assign(p.begin(), p.end());
+    s.b.text.assign(q.begin(), q.end());
+    std::ranges::sort(s.a.text);
+    std::ranges::sort(s.b.text);
+    return s.a.text == s.b.text;
+}
+
+// Two words differ by one letter, of six at least.
+bool are_close(Points p, Points q, Work& work, DifferScratch& s) {
+    const std::size_t longer = std::max(p.size(), q.size());
+    if (longer < 6 || longer > std::min(p.size(), q.size()) + 1 || std::ranges::equal(p, q)) return false;
+    const auto is_letter = [](std::uint32_t c) { return U'a' <= c && c <= U'z'; };
+    return std::ranges::all_of(p, is_letter) && std::ranges::all_of(q, is_letter) && s.subsequence.length(p, q, work) + 1 == longer;
+}
+
+// What the tokens of a side hold. content: what carries a meaning.
+struct SideStats {
+    std::int64_t count = 0;  // of content
+    const Token* last = nullptr;
+    double weight = 0, heaviest = 0;  // of content; of a word
+    std::int64_t negations = 0, denials = 0, blanks = 0, polar = 0;  // denials: negations that are no opposites
+    bool words = false, asks = false, proper = false, latin = false, limits = false, tail = false, circled = true;
+};
+
+// Also puts the keys of the signs in `keys` of the side.
+SideStats stats_of(const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, const Groups& opposites, Side& side) {
+    SideStats stats;
+    side.keys.clear();
+    for (const std::uint32_t at : tokens) {
+        const Token& token = form.tokens[at];
+        const Points text = form.text(token);
+        const bool negates = token.flags & NEGATES;
+        stats.negations += negates;
+        stats.denials += negates && opposites.of(digest(text)).empty();
+        stats.limits |= token.flags & LIMITS;
+        stats.asks |= token.flags & ASKS;
+        stats.blanks += token.kind == Kind::blank;
+        stats.polar += (token.flags & POLAR) != 0;
+        stats.tail |= token.clause == tail;
+        if (has_content(token)) {
+            stats.count++;
+            stats.last = &token;
+            stats.weight += token.weight;
+            stats.latin |= token.flags & LATIN;
+        }
+        if (token.kind == Kind::word) {
+            stats.words = true;
+            stats.proper |= token.flags & PROPER;
+            stats.heaviest = std::max<double>(stats.heaviest, token.weight);
+        }
+        if (token.kind == Kind::number) stats.circled &= text.size() == 1 && is_circled(text[0]);
+        const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
+        if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
+    }
+    return stats;
+}
+
+}  // namespace
+
+void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, DifferScratch& s,
+                   Alignment& found) const {
+    take_clauses(a, of_a, choice, s.a);
+    take_clauses(b, of_b, choice, s.b);
+    const Keys x = s.a.clause_keys, y = s.b.clause_keys;
+    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
+    match(x, y, 1, work, s, s.clauses, [&](std::size_t i, std::size_t j, std::size_t) {
+        if (!(x[i] & 1)) return;
+        s.a.gone_clauses[i] = s.b.gone_clauses[j] = 1;
+        const Range left = append_places(s.a.clauses[i].tokens, found.left), right = append_places(s.b.clauses[j].tokens, found.right);
+        found.differences.push_back({left, right, choice, false, true, true});
+    });
+    const auto sum = [](std::span<const Token> tokens) {
+        return std::accumulate(tokens.begin(), tokens.end(), std::uint64_t{0}, [](auto to, auto& one) { return to + one.key; });
+    };
+    const auto p = a.of(of_a), q = b.of(of_b);
+    found.exchanged |= have_swapped(a.text(p), b.text(q), sum(p) == sum(q)) || are_crossed(a, b, work, s);
+    const std::vector<Match>& same = s.clauses;
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same.size(); k++) {
+        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
+        gather(a, {at.left, next.left}, s.a);
+        gather(b, {at.right, next.right}, s.b);
+        if (!s.a.tokens.empty() || !s.b.tokens.empty()) {
+            const bool one_sided = s.a.tokens.empty() || s.b.tokens.empty();
+            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
+            align_tokens(a, b, {{}, {}, choice, false, one_sided, false}, begins, ends, work, s, found);
+        }
+        at = {next.left + 1, next.right + 1};
+    }
+}
+
+void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work,
+                          DifferScratch& s, Alignment& found) const {
+    const Keys x = s.a.keys, y = s.b.keys;
+    s.a.gone.assign(x.size(), 0);
+    s.b.gone.assign(y.size(), 0);
+    // Appends what lies between two places but for what has moved.
+    const auto add = [](const Side& side, std::size_t i, std::size_t end, bool all, std::vector<std::uint32_t>& to) {
+        const std::size_t begin = to.size();
+        for (; i < end; i++) {
+            if (all || !side.gone[i]) to.push_back(side.tokens[i]);
+        }
+        return range_of(begin, to.size());
+    };
+    s.partners.assign(x.size(), 0);
+    bool displaced = false;
+    match(x, y, x.size(), work, s, s.tokens, [&](std::size_t i, std::size_t j, std::size_t count) {
+        double weight = 0;
+        bool word = false;
+        const Token& first = a.tokens[s.a.tokens[i]];
+        for (std::size_t k = i; k < i + count; k++) {
+            weight += a.tokens[s.a.tokens[k]].weight;
+            word |= a.tokens[s.a.tokens[k]].kind == Kind::word;
+            displaced |= has_content(a.tokens[s.a.tokens[k]]);
+            s.partners[k] = j + k - i + 1;
+        }
+        const bool denies = first.flags & NEGATES && (first.flags & LATIN || first.end - first.begin == 1);
+        const Token& other = b.tokens[s.b.tokens[j]];
+        const bool apart = first.clause != other.clause;
+        // what is denied is something else, and both texts say it: 甲不来，乙来
+        const bool both = i + 1 < x.size() && j + 1 < y.size() && s.a.taken[i + 1] && s.b.taken[j + 1];
+        found.exchanged |= count == 1 && denies && (apart || both);
+        found.exchanged |= apart && first.flags & other.flags & ARGUMENT;
+        if (!word || weight <= (count == 1 ? 5 : 8)) return;
+        mark(s.a.gone, i, count);
+        mark(s.b.gone, j, count);
+        const Range left = add(s.a, i, i + count, true, found.left), right = add(s.b, j, j + count, true, found.right);
+        found.differences.push_back({left, right, kind.choice, false, false, true});
+    });
+    if (displaced) found.exchanged |= are_exchanged(a, b, work, s);
+    const std::vector<Match>& same = s.tokens;
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same.size(); k++) {
+        const bool last = k == same.size();
+        const std::size_t i = last ? x.size() : same[k].left, j = last ? y.size() : same[k].right;
+        kind.left = add(s.a, at.left, i, false, found.left);
+        kind.right = add(s.b, at.right, j, false, found.right);
+        kind.edge = (begins && at.left == 0 && at.right == 0) || (ends && last);
+        if (kind.left.size() || kind.right.size()) found.differences.push_back(kind);
+        if (!last) at = {same[k].left + 1, same[k].right + 1};
+    }
 }
 
 // The texts and numbers of one side.
@@ -310,8 +373,8 @@ void Differ::read(const Form& form, std::span<const std::uint32_t> tokens, Side&
 }
 
 // Words that exclude each other stand on the two sides, or are all that two texts differ by.
-bool Differ::excludes() {
-    for (const auto& [side, other] : {std::pair(&a_, &b_), std::pair(&b_, &a_)}) {
+bool Differ::excludes(DifferScratch& s) const {
+    for (const auto& [side, other] : {std::pair(&s.a, &s.b), std::pair(&s.b, &s.a)}) {
         side->groups.clear();
         for (const std::uint64_t word : side->words) {
             const auto groups = relations_.opposites.of(word);
@@ -319,11 +382,11 @@ bool Differ::excludes() {
             side->groups.insert(side->groups.end(), groups.begin(), groups.end());
         }
     }
-    std::sort(b_.groups.begin(), b_.groups.end());
-    for (const std::uint64_t group : a_.groups) {
-        if (std::binary_search(b_.groups.begin(), b_.groups.end(), group)) return true;
+    std::sort(s.b.groups.begin(), s.b.groups.end());
+    for (const std::uint64_t group : s.a.groups) {
+        if (std::binary_search(s.b.groups.begin(), s.b.groups.end(), group)) return true;
     }
-    const Points p = a_.plain, q = b_.plain;
+    const Points p = s.a.plain, q = s.b.plain;
     const auto [begin, end] = frame(p, q);
     const Points u = p.subspan(begin, p.size() - end - begin), v = q.subspan(begin, q.size() - end - begin);
     return relations_.opposites.share(digest(u), digest(v));
@@ -339,80 +402,29 @@ bool Differ::are_alike(Points p, Points q) const {
     return unequal > 0;
 }
 
-bool Differ::is_anagram(Points p, Points q) {
-    if (p.size() != q.size()) return false;
-    a_.text.assign(p.begin(), p.end());
-    b_.text.assign(q.begin(), q.end());
-    std::ranges::sort(a_.text);
-    std::ranges::sort(b_.text);
-    return a_.text == b_.text;
-}
-
-// Two words differ by one letter, of six at least.
-bool Differ::are_close(Points p, Points q, Work& work) {
-    const std::size_t longer = std::max(p.size(), q.size());
-    if (longer < 6 || longer > std::min(p.size(), q.size()) + 1 || std::ranges::equal(p, q)) return false;
-    const auto is_letter = [](std::uint32_t c) { return U'a' <= c && c <= U'z'; };
-    return std::ranges::all_of(p, is_letter) && std::ranges::all_of(q, is_letter) && common(p, q, work) + 1 == longer;
-}
-
-// Also puts the keys of the signs in `keys` of the side.
-Differ::Held Differ::hold(
-    const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) const {
-    Held held;
-    side.keys.clear();
-    for (const std::uint32_t at : tokens) {
-        const Token& token = form.tokens[at];
-        const Points text = form.text(token);
-        const bool negates = token.flags & NEGATES;
-        held.negations += negates;
-        held.denials += negates && relations_.opposites.of(digest(text)).empty();
-        held.limits |= token.flags & LIMITS;
-        held.asks |= token.flags & ASKS;
-        held.blanks += token.kind == Kind::blank;
-        held.polar += (token.flags & POLAR) != 0;
-        held.tail |= token.clause == tail;
-        if (has_content(token)) {
-            held.count++;
-            held.last = &token;
-            held.weight += token.weight;
-            held.latin |= token.flags & LATIN;
-        }
-        if (token.kind == Kind::word) {
-            held.words = true;
-            held.proper |= token.flags & PROPER;
-            held.heaviest = std::max<double>(held.heaviest, token.weight);
-        }
-        if (token.kind == Kind::number) held.circled &= text.size() == 1 && is_circled(text[0]);
-        const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
-        if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
-    }
-    return held;
-}
-
-Change Differ::look_at(
-    const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work) {
+Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work,
+                       DifferScratch& s) const {
     const auto left = one.left.of(found.left), right = one.right.of(found.right);
-    read(a, left, a_);
-    read(b, right, b_);
-    const Held x = hold(a, left, last.left, a_), y = hold(b, right, last.right, b_);
+    read(a, left, s.a);
+    read(b, right, s.b);
+    const SideStats x = stats_of(a, left, last.left, relations_.opposites, s.a), y = stats_of(b, right, last.right, relations_.opposites, s.b);
     const bool content = x.count || y.count, wordless = !x.words && !y.words;
-    const bool same = a_.plain == b_.plain, notation = is_same_notation(a_.plain, b_.plain, relations_.alike);
+    const bool same = s.a.plain == s.b.plain, notation = is_same_notation(s.a.plain, s.b.plain, relations_.alike);
     const auto is_symbol = [&](Points text) { return relations_.spellings.find(text).uses & Spellings::SYMBOL; };
 
     Change change{};
-    change.opposite = !same && excludes();
+    change.opposite = !same && excludes(s);
     change.null = !change.opposite && (same || !content);
     if ((x.negations + y.negations) % 2) change.negation = x.negations > y.negations ? 1 : -1;
     if (change.opposite) {
         change.negation = 0;
         change.opposite = (x.denials + y.denials) % 2 == 0;  // 不增加, 减少
     }
-    const bool has_number = !a_.numbers.empty(), other_has = !b_.numbers.empty();
-    change.numbers_differ = !notation && has_number && other_has && a_.numbers != b_.numbers;
+    const bool has_number = !s.a.numbers.empty(), other_has = !s.b.numbers.empty();
+    change.numbers_differ = !notation && has_number && other_has && s.a.numbers != s.b.numbers;
     change.number_alone = !notation && has_number != other_has && wordless && !(x.circled && y.circled);
-    change.unit = !same && is_symbol(a_.plain) && is_symbol(b_.plain);
-    change.formula = a_.keys != b_.keys && wordless && !notation;
+    change.unit = !same && is_symbol(s.a.plain) && is_symbol(s.b.plain);
+    change.formula = s.a.keys != s.b.keys && wordless && !notation;
     change.polar = x.polar - y.polar;
     change.blanks = content ? x.blanks - y.blanks : 0;
     change.latins = x.latin && y.latin;
@@ -428,11 +440,11 @@ Change Differ::look_at(
         change.other = y.last;
     }
 
-    const Points p = a_.content, q = b_.content;
-    change.alike = are_alike(p, q) || are_alike(a_.plain, b_.plain) || (change.latins && are_close(p, q, work));
+    const Points p = s.a.content, q = s.b.content;
+    change.alike = are_alike(p, q) || are_alike(s.a.plain, s.b.plain) || (change.latins && are_close(p, q, work, s));
     change.replaced = (x.count && y.count) || change.alike;
-    change.unlike = change.replaced && !change.alike && !notation && !is_anagram(p, q);
-    const std::size_t in_common = change.unlike ? common(p, q, work) : 0, longer = std::max(p.size(), q.size());
+    change.unlike = change.replaced && !change.alike && !notation && !is_anagram(p, q, s);
+    const std::size_t in_common = change.unlike ? s.subsequence.length(p, q, work) : 0, longer = std::max(p.size(), q.size());
     change.ratio = change.unlike ? static_cast<double>(in_common) / static_cast<double>(longer) : 1;
     change.contained = change.unlike && in_common == std::min(p.size(), q.size());
     return change;

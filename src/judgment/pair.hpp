@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "judgment/subsequence.hpp"
-#include "judgment/summary.hpp"
+#include "judgment/profile.hpp"
 
 namespace dedup::judgment {
 
@@ -54,22 +54,10 @@ inline Range append_places(Range places, std::vector<std::uint32_t>& to) {
     return range_of(begin, to.size());
 }
 
-// Finds differences, and says what is known of them; its members are room that is used again.
-class Differ {
-public:
-    explicit Differ(const Relations& relations) : relations_(relations), summarizer_(relations) {}
+using Keys = std::span<const std::uint64_t>;
 
-    // Clauses that both parts have are taken out, those in order first; then tokens between them are aligned.
-    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, Alignment& found);
-
-    // last: clauses of the stem that are its tail.
-    Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work);
-
-    // Characters in common.
-    std::size_t common(Points x, Points y, Work& work) { return subsequence_.length(x, y, work); }
-
-private:
-    using Keys = std::span<const std::uint64_t>;
+// Room in which differences are found, one for each thread; what a call leaves there means nothing to the next one.
+struct DifferScratch {
     // One of the two texts: what lies between clauses that both have, and what is known of its part of a difference.
     struct Side {
         std::vector<Clause> clauses;
@@ -96,38 +84,39 @@ private:
         std::size_t left_end() const { return left + count; }
         std::size_t right_end() const { return right + count; }
     };
-    // What the tokens of a side hold. content: what carries a meaning.
-    struct Held {
-        std::int64_t count = 0;  // of content
-        const Token* last = nullptr;
-        double weight = 0, heaviest = 0;  // of content; of a word
-        std::int64_t negations = 0, denials = 0, blanks = 0, polar = 0;  // denials: negations that are no opposites
-        bool words = false, asks = false, proper = false, latin = false, limits = false, tail = false, circled = true;
-    };
-    void take_clauses(const Form& form, Range part, bool choice, Side& side);
-    void gather(const Form& form, Range clauses, Side& side) const;
-    void align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, Alignment& found);
-    bool are_exchanged(const Form& a, const Form& b, Work& work);
-    bool are_crossed(const Form& a, const Form& b, Work& work);
-    template <class Take>
-    void find_runs(Keys x, Keys y, std::size_t longest, Take take);
+
+    Subsequence subsequence;
+    std::vector<Match> clauses, tokens;  // that both sides have in the same order
+    std::vector<std::size_t> partners;   // of each token of the left side the place of its like, from 1 on, or 0
+    std::vector<Run> runs;
+    HashTable<Owners> owners;  // of words
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> links, forks;  // of clauses
+    std::vector<std::uint32_t> places, next;  // of each value the first that is left, from 1 on; the next one of the same
+    Side a, b;
+};
+
+// Finds differences, and says what is known of them.
+class Differ {
+public:
+    explicit Differ(const Relations& relations) : relations_(relations) {}
+
+    // Clauses that both parts have are taken out, those in order first; then tokens between them are aligned.
+    void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, DifferScratch& s,
+               Alignment& found) const;
+
+    // last: clauses of the stem that are its tail.
+    Change look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work,
+                   DifferScratch& s) const;
+
+private:
+    using Side = DifferScratch::Side;
+    void align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, DifferScratch& s,
+                      Alignment& found) const;
     void read(const Form& form, std::span<const std::uint32_t> tokens, Side& side) const;
-    Held hold(const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) const;
-    bool excludes();
+    bool excludes(DifferScratch& s) const;
     bool are_alike(Points p, Points q) const;
-    bool is_anagram(Points p, Points q);
-    bool are_close(Points p, Points q, Work& work);
 
     const Relations& relations_;
-    Summarizer summarizer_;
-    Subsequence subsequence_;
-    std::vector<Match> same_;
-    std::vector<std::size_t> partners_;  // of each token of the left side the place of its like, from 1 on, or 0
-    std::vector<Run> runs_;
-    HashTable<Owners> owners_;  // of words
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> links_, forks_;  // of clauses
-    std::vector<std::uint32_t> places_, next_;  // of each value the first that is left, from 1 on; the next one of the same
-    Side a_, b_;
 };
 
 }  // namespace dedup::judgment

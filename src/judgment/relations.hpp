@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/hash.hpp"
@@ -15,7 +16,7 @@ namespace dedup::judgment {
 class Groups {
 public:
     // Keys ascend; one that is in several groups is repeated.
-    Groups(std::span<const std::uint64_t> keys, std::span<const std::uint32_t> groups) : groups_(groups) {
+    Groups(std::span<const std::uint64_t> keys, std::vector<std::uint32_t> groups) : groups_(std::move(groups)) {
         ranges_.reset(keys.size());
         for (std::size_t i = 0; i < keys.size(); i++) {
             const auto [range, is_new] = ranges_[key_of(keys[i])];
@@ -29,7 +30,7 @@ public:
     }
 
 private:
-    std::span<const std::uint32_t> groups_;
+    std::vector<std::uint32_t> groups_;
     HashTable<Range> ranges_;
 };
 
@@ -40,9 +41,10 @@ struct Spellings {
         std::uint8_t uses = 0;
         Points text;  // how it is written plainly, empty: as it is
     };
+    OwnTexts texts;
     HashTable<Spelling> words;  // by digest
     std::size_t longest_unit = 0;
-    Points unit_starts;  // what units behind a number begin with, ascending
+    Buffer unit_starts;  // what units behind a number begin with, ascending
 
     Spelling find(Points word) const { return words.find(key_of(digest(word))); }
 };

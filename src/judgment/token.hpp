@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -12,6 +13,12 @@ namespace dedup::judgment {
 // function: a word that carries no meaning of its own; symbol: a sign with a meaning, or a bracket of a formula; blank:
 // a gap to fill in.
 enum class Kind : std::uint8_t { word, function, number, letter, symbol, image, blank };
+
+// The name by which Python and data files know a bit.
+struct Key {
+    std::string_view name;
+    std::uint32_t bit;
+};
 
 // What is known of a token's word, bits of `Token::flags`.
 enum Flag : std::uint16_t {
@@ -58,10 +65,19 @@ using Buffer = std::vector<std::uint32_t>;
 inline void append(Buffer& to, Points some) { to.insert(to.end(), some.begin(), some.end()); }
 void clear(auto&... some) { (some.clear(), ...); }
 
+// n texts, one after the other; see `TextColumn`.
+struct OwnTexts {
+    Buffer points;
+    std::vector<std::int64_t> offsets;
+
+    std::size_t size() const { return offsets.size() - 1; }
+    Points operator[](std::size_t i) const { return TextColumn{points, offsets}[i]; }
+};
+
 constexpr bool is_circled(std::uint32_t point) { return 0x2460 <= point && point <= 0x249B; }  // ① and its like
 
 // The parts of a text: folded, formulas in one line, not cut into tokens yet. Ranges are of its points.
-struct Outline {
+struct ParsedText {
     Points points;
     Range stem;
     std::span<const Range> choices;
@@ -84,7 +100,7 @@ struct Layout {
     bool asks = false, is_long = false;
 };
 
-struct Summary;
+struct Profile;
 
 // One text's form, as views into the arrays of `Forms`. The tokens, and their texts, lie one after the other: stem,
 // choices in their order, answer, explanation, notes. So the text of neighbouring tokens is one span.
@@ -97,7 +113,7 @@ struct Form {
     Range explanation;
     Range notes;
     Layout layout;
-    const Summary* summary = nullptr;  // where it is compared
+    const Profile* profile = nullptr;  // where it is compared
 
     std::span<const Token> of(Range range) const { return range.of(tokens); }
     Points text(const Token& token) const { return points.subspan(token.begin, token.end - token.begin); }
@@ -106,7 +122,7 @@ struct Form {
     }
 };
 
-// Outlines or forms one after the other. inner: images of outlines, tokens of forms.
+// ParsedTexts or forms one after the other. inner: images of parsed_texts, tokens of forms.
 template <class One, class Inner>
 struct Batch {
     struct Place {
@@ -137,13 +153,13 @@ struct Batch {
         const Points own = Points(points).subspan(one.points, next.points - one.points);
         const auto listed = std::span(choices).subspan(one.choices, next.choices - one.choices);
         const auto held = std::span(inner).subspan(one.inner, next.inner - one.inner);
-        if constexpr (std::is_same_v<One, Outline>)
+        if constexpr (std::is_same_v<One, ParsedText>)
             return {own, one.stem, listed, one.answer, one.explanation, one.notes, held, one.han, one.layout.provisions > 0};
         else
             return {own, held, one.stem, listed, one.answer, one.explanation, one.notes, one.layout};
     }
 };
-using Outlines = Batch<Outline, Range>;
+using ParsedTexts = Batch<ParsedText, Range>;
 using Forms = Batch<Form, Token>;
 
 }  // namespace dedup::judgment

@@ -9,20 +9,20 @@ from hypothesis import strategies as st
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
+from dedup_job.judgment import JOINED
 from tests.judging import DigitJudge
+from tests.reference.canonical import canonical_of
 from tests.reference.decision import NaiveFirstWins
-from tests.reference.gist import gist_of
 
 LONG = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
 CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"
-JUDGE = DigitJudge()
 
 
 def compared(texts, rows, others, other_rows, **values):
     """Return similarity and agreement of pairs."""
-    scorer = PairScorer(DecisionSettings(**({"judge": "similarity"} | values)), JUDGE)
-    found = scorer.judge((texts, rows, others, other_rows))
-    return list(zip(found.similarities.tolist(), found.joined.tolist(), strict=True))
+    settings = DecisionSettings(**({"judge": "similarity"} | values))
+    found = PairScorer(settings, DigitJudge(settings)).judge((texts, rows, others, other_rows))
+    return [(one["similarity"], one["state"] == JOINED) for one in found]
 
 
 def compare(text, *others, **values):
@@ -45,7 +45,7 @@ def test_two_versions_of_one_text_are_wholly_alike(text, other):
     assert compare(text, other) == [(1.0, True)]
 
 
-LETTERS = "".join(c for c in map(chr, range(0x6C34, 0x6D34)) if gist_of(c) == c)
+LETTERS = "".join(c for c in map(chr, range(0x6C34, 0x6D34)) if canonical_of(c) == c)
 
 
 def test_a_character_less_is_enough_for_texts_of_every_length_from_14_on():
@@ -82,5 +82,5 @@ def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     for judge in ("similarity", "none"):
         naive = NaiveFirstWins(compares=judge != "none", threshold=similarity)
         chosen = DecisionSettings(judge=judge, similarity=similarity)
-        found = SimilarityThreshold(chosen).least_agreement(np.array([*map(len, texts)]))
+        found = SimilarityThreshold(chosen).least_agreement(np.array([*map(len, texts)], np.int64))
         assert found.tolist() == [naive.least_agreement(text) for text in texts]

@@ -133,20 +133,13 @@ def check_fingerprints(batch):
 
 
 def check_forms(batch):
-    texts, alone = any_numbers(batch)
-    judge = forms.judge()
-    read, parts = judge.outlines(*texts), [judge.outlines(*text) for text in alone]
-    gist, rows, first = (
-        TextColumn(*judge.gist(read, np.arange(len(read)))),
-        np.arange(len(read)),
-        np.zeros(1, np.int64),
-    )
-    others = (rows + 1) % len(rows)
-    features = judge.features(read, rows, read, others)[0].reshape(len(rows), -1)
-    for row, (part, other) in enumerate(zip(parts, others.tolist(), strict=True)):
-        assert np.array_equal(gist.take(np.array([row])).points, judge.gist(part, first)[0])
-        alone = judge.features(part, first, parts[other], first)[0]
-        assert np.array_equal(features[row], alone)
+    judge, rows = forms.judge(), np.arange(len(batch))
+    read, others = judge.read(batch), (rows + 1) % len(batch)
+    found, canonical = judge.features((read, rows, read, others)), judge.canonical(read).texts()
+    for row, other in zip(rows.tolist(), others.tolist(), strict=True):
+        assert judge.canonical([batch[row]]).texts() == [canonical[row]]
+        alone = judge.features(([batch[row]], rows[:1], [batch[other]], rows[:1]))
+        forms.check_equal(alone, found[[row]])
     forms.check([one[:SHORT] for one in batch[:12]])
 
 

@@ -6,53 +6,80 @@ import functools
 
 import numpy as np
 
-from dedup_job import _core
+from dedup_job.cleaning import Cleaner
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.judgment import relations
-from dedup_job.judgment.form_tables import form_tables
-from dedup_job.native.code_points import TextColumn, pack
+from dedup_job.judgment import Judge
+from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.model import KINDS
+from tests.reference.canonical import canonical_of
 from tests.reference.form import form_of
-from tests.reference.gist import gist_of
 from tests.reference.pair import compare
 
 
 @functools.cache
-def judge() -> _core.Judge:
-    return _core.Judge(form_tables(load_lexicon(print)), relations.packed(), len(_core.TEXT_KINDS))
+def judge() -> Judge:
+    return Judge(load_lexicon(print), confidence=0.94)
 
 
-def gists_of(texts: list[str]) -> list[str]:
-    rows = np.arange(len(texts))
-    return TextColumn(*judge().gist(judge().outlines(*pack(texts)), rows)).texts()
+def canonical(texts):
+    return judge().canonical(texts).texts()
 
 
 def compared(pairs):
-    """Return features, guards and whether nothing differs, of pairs and of them turned."""
-    one, other = (judge().outlines(*pack([*side])) for side in zip(*pairs, strict=True))
+    """Return all that is found of pairs, and of them turned."""
+    one, other = (judge().read([*side]) for side in zip(*pairs, strict=True))
     rows = np.arange(len(pairs))
-    found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
-    return [(features.reshape(len(pairs), -1), *rest) for features, *rest in found]
+    return judge().features((one, rows, other, rows)), judge().features((other, rows, one, rows))
+
+
+def verdict(text, other, by=None):
+    (found,) = (by or judge()).judge(([text], np.array([0]), [other], np.array([0])))
+    return found
 
 
 def are_same(text, other):
     """Tell whether two texts differ in nothing but notation and the order of choices."""
-    return bool(compared([(text, other)])[0][2][0])
+    return bool(compared([(text, other)])[0]["equal"][0])
+
+
+def held_of(bits):
+    return [guard.name for k, guard in enumerate(GUARDS) if bits >> k & 1]
+
+
+def guards_of(a, b):
+    """Name the guards that hold for two texts, in whichever order."""
+    (found,), (turned,) = compared([tuple(Cleaner().clean_all([a, b]))])
+    assert found["guards"] == turned["guards"]
+    return held_of(found["guards"])
+
+
+def kind_of(a, b):
+    """Return the kind of two texts, in whichever order."""
+    (found,), (turned,) = compared([(a, b)])
+    assert found["kind"] == turned["kind"]
+    return KINDS[found["kind"]]
 
 
 def check_pairs(pairs):
     """Compare features and guards with those of the reference, in both orders."""
-    (features, guards, *_), (turned, also, *_) = compared(pairs)
-    assert np.array_equal(features, turned)
-    assert np.array_equal(guards, also)
-    for (a, b), row, bits in zip(pairs, features, guards, strict=True):
+    found, turned = compared(pairs)
+    assert np.array_equal(found["features"], turned["features"])
+    assert np.array_equal(found["guards"], turned["guards"])
+    for (a, b), one in zip(pairs, found, strict=True):
         expected = compare(form_of(a), form_of(b))
-        assert row.tolist() == expected.features, (a, b)
-        held = [name for k, name in enumerate(_core.GUARDS) if bits >> k & 1]
-        assert held == expected.guards, (a, b)
+        assert one["features"].tolist() == expected.features, (a, b)
+        assert held_of(one["guards"]) == expected.guards, (a, b)
+
+
+def check_equal(one, other):
+    """Compare records; NaN is equal to itself."""
+    np.testing.assert_equal(
+        *({name: each[name] for name in each.dtype.names} for each in (one, other))
+    )
 
 
 def check(texts):
     """Compare what texts ask, and how each differs from itself with two characters left out."""
-    assert gists_of(texts) == [*map(gist_of, texts)]
+    assert canonical(texts) == [*map(canonical_of, texts)]
     halves = [len(text) // 2 for text in texts]
     check_pairs([(t, t[:half] + t[half + 2 :]) for t, half in zip(texts, halves, strict=True)])

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.judgment import form_tables
-from dedup_job.judgment.form_tables import Class
-from dedup_job.native.code_points import pack
-from tests.judgment.forms import are_same, check, gists_of, judge
+from dedup_job.judgment.form_tables import CLASSES
+from dedup_job.native.bytes_column import strings_of
+from tests.judgment.forms import are_same, canonical, check, judge
 from tests.reference.form import Kind, form_of
 from tests.strings import NASTY, generated
 
@@ -226,7 +225,7 @@ SAME = {
 
 @pytest.mark.parametrize("texts", SAME.values(), ids=SAME)
 def test_another_notation_is_the_same(texts):
-    assert len(set(gists_of(texts))) == 1, gists_of(texts)
+    assert len(set(canonical(texts))) == 1, canonical(texts)
     assert all(are_same(texts[0], text) for text in texts)
 
 
@@ -261,8 +260,8 @@ def test_what_means_something_else_is_not_the_same(texts):
 
 
 def test_the_parts_of_a_question():
-    assert richness_of(QUESTIONS[0]) == [0, 4, 1, 1]
-    assert gists_of(QUESTIONS[:1])[0].splitlines() == [
+    assert judge().richness(QUESTIONS[:1]).tolist() == [[0, 4, 1, 1]]
+    assert canonical(QUESTIONS[:1])[0].splitlines() == [
         "关于细胞膜叙述不正确",
         "全透性",
         "具有流动性",
@@ -272,19 +271,20 @@ def test_the_parts_of_a_question():
 
 
 def test_a_text_that_says_nothing_else_is_no_note():
-    assert gists_of(["答案：水"]) == ["答案水"]
+    assert canonical(["答案：水"]) == ["答案水"]
 
 
 def test_what_stands_behind_an_answer_is_still_asked_where_choices_follow():
-    assert richness_of("解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫") == [0, 3, 0, 0]
+    text = "解答：下列属于金属的是\nA. 铁\nB. 氧\nC. 硫"
+    assert judge().richness([text]).tolist() == [[0, 3, 0, 0]]
 
 
 def test_only_words_of_han_characters_are_rated():
-    assert {form_tables.class_of(c) for word in form_tables.idf() for c in word} == {Class.HAN}
+    assert {form_tables.class_of(c) for word in form_tables.idf() for c in word} == {CLASSES["han"]}
 
 
 def test_only_han_characters_deny():
-    assert {form_tables.class_of(c) for c in form_tables.negating()} == {Class.HAN}
+    assert {form_tables.class_of(c) for c in form_tables.negating()} == {CLASSES["han"]}
 
 
 def test_synonyms_are_the_same():
@@ -294,18 +294,13 @@ def test_synonyms_are_the_same():
 
 @pytest.mark.parametrize("text", ["", " ", "\n\u3000\t ", "。。", "()", "\ufdd0\ufdd1\ufdd2", "}{"])
 def test_a_text_without_words_asks_nothing(text):
-    assert gists_of([text]) == [""]
+    assert canonical([text]) == [""]
 
 
 def test_lone_surrogates_and_what_is_no_character_are_left_out():
     assert are_same("水\ud800火", "水 火")
-    points = np.array([ord("水"), 0x110000, 2**32 - 1], np.uint32)
-    outlines = judge().outlines(points, np.array([0, 3]))
-    assert judge().gist(outlines, np.arange(1))[0].tolist() == [ord("水")]
-
-
-def richness_of(text):
-    return judge().richness(judge().outlines(*pack([text]))).tolist()
+    with pytest.raises(ValueError, match="text 1 is not UTF-8"):
+        judge()._core.read(strings_of(["水".encode(), b"\xe6\xb0"]))
 
 
 M = 1_000_000
@@ -324,7 +319,7 @@ HOSTILE = [
 
 def test_richness_counts_what_the_form_holds():
     texts = [*QUESTIONS, *generated(100, seed=5, more=PIECES)]
-    found = judge().richness(judge().outlines(*pack(texts))).reshape(-1, 4).tolist()
+    found = judge().richness(texts).tolist()
     assert all(map(any, zip(*found, strict=True)))
     for (images, choices, answer, explained), text in zip(found, texts, strict=True):
         form = form_of(text)

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.judgment import APART, UNLIKELY, Judge
+from dedup_job.judgment import APART, JOINED, UNLIKELY, Judge
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import shipped_model
+from tests.judgment.forms import held_of, verdict
 
 ROW = np.zeros(1, dtype=np.int64)
 NAMES = next(guard.example_zh for guard in GUARDS if guard.name == "name")
@@ -24,8 +25,8 @@ def judge(folder: Path, *off: str, confidence: float = 0.95) -> Judge:
 
 
 def apart(by: Judge, pair: tuple[str, str]) -> str | None:
-    said = by.judge([pair[0]], ROW, [pair[1]], ROW)
-    return None if said.joined[0] else APART[said.refused[0]]
+    said = verdict(*pair, by)
+    return None if said["state"] == JOINED else APART[said["apart"]]
 
 
 def test_only_the_guards_that_are_off_leave_it_to_the_model(tmp_path: Path):
@@ -39,9 +40,6 @@ def test_what_is_told_of_a_pair_names_only_those_that_count(tmp_path: Path):
     usual, own = judge(tmp_path), judge(tmp_path, "name")
     assert usual.weigh(*NAMES).guards == ("name",)
     assert own.weigh(*NAMES).guards == ()
-    pair = ([NAMES[0]], ROW, [NAMES[1]], ROW)
-    (features, guards, equals, _), others = own.features(*pair), usual.features(*pair)
-    assert guards == others[1] != 0
-    assert (features == others[0]).all()
-    assert not equals[0]
-    assert own.features([NAMES[0]], ROW, [f"1. {NAMES[0]}"], ROW)[2][0]
+    one, other = (by.features(([NAMES[0]], ROW, [NAMES[1]], ROW)) for by in (usual, own))
+    assert held_of(one["guards"][0]) == held_of(other["guards"][0]) == ["name"]
+    assert one["features"].tolist() == other["features"].tolist()

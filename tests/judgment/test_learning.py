@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.judgment import learning
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
@@ -151,10 +152,10 @@ def test_the_dial_joins_hardly_any_different_pair(different: list[float], least:
 def test_what_features_weigh_adds_up_to_the_score():
     labels = Drawn(60, 60).labels()
     found = json.loads(shipped_model())["kinds"]["question"]["trees"]
-    trees = model_of(shipped_model(), "x").trees[0]
-    (score, *_), _ = trees.evaluate(labels.features[:1].ravel())
+    trees = model_of(shipped_model(), "x").kinds[0].trees
+    (score,), _, weights = _core.evaluate(trees, labels.features[0])
     start = sum(found["value"][int(root)] for root in found["roots"])
-    assert start + trees.weigh(labels.features[0]).sum() == pytest.approx(score)
+    assert start + weights.sum() == pytest.approx(score)
 
 
 def test_the_logistic_curve_finds_what_made_the_labels_and_never_falls():

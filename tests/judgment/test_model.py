@@ -10,6 +10,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 
+from dedup_job import _core
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.errors import ConfigurationError
 from dedup_job.judgment.model import (
@@ -54,7 +55,7 @@ def test_trees_are_evaluated_and_weighed():
     scores, probabilities = model.evaluate(rows, np.array([0, 0, 2], np.uint8))
     assert scores.tolist() == [2, -2, 2]
     assert probabilities.tolist() == [0.8, 0.2, 0.9]
-    assert model.trees[0].weigh(rows[1])[0] == -2
+    assert _core.evaluate(model.kinds[0].trees, rows[1])[2][0] == -2
 
 
 def test_the_confidence_says_how_many_labelled_pairs_are_joined():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.judgment.forms import gists_of
+from tests.judgment.forms import canonical
 
 NUMBERED = ("（{}）", "({}) ", "{}. ", "{}、", "第{}题 ")
 QUESTIONS = (
@@ -16,7 +16,7 @@ QUESTIONS = (
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_number_before_a_question_is_left_out(question):
     texts = [form.format(n) + question for form in NUMBERED for n in (3, 5)]
-    assert len(set(gists_of([question, *texts]))) == 1
+    assert len(set(canonical([question, *texts]))) == 1
 
 
 OF_A_SENTENCE = (
@@ -35,12 +35,12 @@ OF_A_SENTENCE = (
 
 @pytest.mark.parametrize("text", OF_A_SENTENCE)
 def test_a_number_that_a_sentence_goes_on_with_is_compared(text):
-    assert len(set(gists_of([text.format(3), text.format(5)]))) == 2
+    assert len(set(canonical([text.format(3), text.format(5)]))) == 2
 
 
 @pytest.mark.parametrize("text", ["甲队（{}分）胜乙队", "He won ({} points) in this game"])
 def test_points_inside_a_sentence_are_compared(text):
-    assert len(set(gists_of([text.format(3), text.format(5)]))) == 2
+    assert len(set(canonical([text.format(3), text.format(5)]))) == 2
 
 
 POINTS = (
@@ -51,4 +51,4 @@ POINTS = (
 
 @pytest.mark.parametrize("text", POINTS)
 def test_points_before_or_behind_a_sentence_are_left_out(text):
-    assert set(gists_of([text.format(5)])) == set(gists_of(["求下列各式的值"]))
+    assert set(canonical([text.format(5)])) == set(canonical(["求下列各式的值"]))

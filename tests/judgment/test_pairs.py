@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job import _core
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.judgment import DifferenceKind, Judge
-from tests.judgment.forms import check_pairs, compared
+from dedup_job.judgment import DifferenceKind
+from dedup_job.judgment.model import feature_names
+from tests.judgment.forms import check_equal, check_pairs, compared, judge
 from tests.judgment.test_form import HOSTILE, PIECES, QUESTIONS
 
 ALTERED = [
@@ -71,21 +70,15 @@ def test_characters_beyond_the_basic_plane_are_counted():
 
 
 def test_a_text_and_itself_differ_in_nothing():
-    ((features, guards, *_), _) = compared([(text, text) for text in QUESTIONS])
-    pieces = [name for name, _ in _core.FEATURES].index("pieces")
-    assert not features[:, pieces].any()
-    assert not guards.any()
+    found, _ = compared([(text, text) for text in QUESTIONS])
+    assert not found["features"][:, feature_names().index("pieces")].any()
+    assert not found["guards"].any()
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: text[:8].strip() or "blank")
 def test_a_million_characters_are_compared(text):
-    ((features, *_), _) = compared([(text, text[: len(text) // 2] + "水" + text[: len(text) // 3])])
-    assert np.isfinite(features).all()
-
-
-@pytest.fixture(scope="module")
-def sure():
-    return Judge(load_lexicon(print), confidence=0.95)
+    found, _ = compared([(text, text[: len(text) // 2] + "水" + text[: len(text) // 3])])
+    assert np.isfinite(found["features"]).all()
 
 
 NAMED = [
@@ -99,41 +92,41 @@ NAMED = [
 
 
 @pytest.mark.parametrize(("text", "other", "named"), NAMED)
-def test_each_difference_is_named_with_its_place_and_words(sure, text, other, named):
-    (found,) = sure.differences(text, other)
+def test_each_difference_is_named_with_its_place_and_words(text, other, named):
+    (found,) = judge().differences(text, other)
     assert (found.kind, found.place, found.text, found.other) == named
 
 
-def test_texts_that_differ_in_nothing_compared_differ_in_layout(sure):
-    (found,) = sure.differences("光合作用是什么", "光合作用是什么 ？")
+def test_texts_that_differ_in_nothing_compared_differ_in_layout():
+    (found,) = judge().differences("光合作用是什么", "光合作用是什么 ？")
     assert found.kind == DifferenceKind.LAYOUT
-    assert sure.differences("光合作用", "光合作用") == []
+    assert judge().differences("光合作用", "光合作用") == []
 
 
-def test_what_differs_in_nothing_is_the_same_whatever_the_model_says(sure):
+def test_what_differs_in_nothing_is_the_same_whatever_the_model_says():
     text, other = "12．下列属于金属的是 A. 铁 B. 氧 C. 硫", "下列属于金属的是：(A)硫 (B)氧 (C)铁"
-    assert sure.weigh(text, other).probability == 1
-    assert sure.weigh(text, other).guards == ()
+    assert judge().weigh(text, other).probability == 1
+    assert judge().weigh(text, other).guards == ()
 
 
-def test_the_reasons_are_the_heaviest_features_in_words(sure):
-    weighed = sure.weigh("叶绿体的功能是什么", "线粒体的功能是什么")
+def test_the_reasons_are_the_heaviest_features_in_words():
+    weighed = judge().weigh("叶绿体的功能是什么", "线粒体的功能是什么")
     assert weighed.probability < 0.5
     assert 1 <= len(weighed.reasons(-1)) <= 3
     assert all(": " in reason for reason in weighed.reasons(1) + weighed.reasons(-1))
 
 
-def test_verdicts_depend_on_neither_batches_nor_threads(sure):
+def test_verdicts_depend_on_neither_batches_nor_threads():
     texts = [text for pair in pairs() for text in pair][:300]
     rng = np.random.default_rng(39)
     rows, others = rng.integers(0, len(texts), (2, 2000))
-    expected, found = sure.judge(texts, rows, texts, others), []
+    expected, found = judge().judge((texts, rows, texts, others)), []
 
     def judge_in_parts(part):
-        read = sure.read(texts)
+        read = judge().read(texts)
         parts = [slice(at, at + part) for at in range(0, len(rows), part)]
-        said = [sure.judge(read, rows[each], read, others[each]) for each in parts]
-        found.append([np.concatenate(column) for column in zip(*said, strict=True)])
+        said = [judge().judge((read, rows[each], read, others[each])) for each in parts]
+        found.append(np.concatenate(said))
 
     threads = [threading.Thread(target=judge_in_parts, args=(part,)) for part in (7, 300, 2000)]
     for thread in threads:
@@ -142,5 +135,4 @@ def test_verdicts_depend_on_neither_batches_nor_threads(sure):
         thread.join()
     assert len(found) == len(threads)
     for each in found:
-        for column, other in zip(each, expected, strict=True):
-            np.testing.assert_array_equal(column, other)  # NaN equals NaN
+        check_equal(each, expected)

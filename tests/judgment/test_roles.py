@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
-from dedup_job.judgment import Judge
-from tests.judgment.forms import check_pairs
+from tests.judgment.forms import check_pairs, judge
 
 EXCHANGED = [
     ("从芬兰搬到爱沙尼亚", "从爱沙尼亚搬到芬兰"),
@@ -95,44 +93,39 @@ NOT_CERTAIN = [  # light words differ: likely the same, or left to the model, bu
 ]
 
 
-@pytest.fixture(scope="module")
-def judge() -> Judge:
-    return Judge(load_lexicon(print), confidence=0.94)
-
-
-def weighed(judge: Judge, pair: tuple[str, str]):
+def weighed(pair):
     one, other = Cleaner().clean_all([*pair])
-    return judge.weigh(one, other)
+    return judge().weigh(one, other)
 
 
 @pytest.mark.parametrize("pair", EXCHANGED)
-def test_who_does_what_to_whom_is_heeded(judge, pair):
-    assert "exchanged" in weighed(judge, pair).guards
+def test_who_does_what_to_whom_is_heeded(pair):
+    assert "exchanged" in weighed(pair).guards
 
 
 @pytest.mark.parametrize("pair", MOODS)
-def test_a_question_is_no_statement(judge, pair):
-    assert "mood" in weighed(judge, pair).guards
+def test_a_question_is_no_statement(pair):
+    assert "mood" in weighed(pair).guards
 
 
 @pytest.mark.parametrize("pair", OPPOSITES)
-def test_another_question_word_or_preposition_asks_something_else(judge, pair):
-    assert "opposite" in weighed(judge, pair).guards
+def test_another_question_word_or_preposition_asks_something_else(pair):
+    assert "opposite" in weighed(pair).guards
 
 
 @pytest.mark.parametrize("pair", FREE)
-def test_lists_clauses_and_ways_of_asking_are_free(judge, pair):
-    assert weighed(judge, pair).guards == ()
+def test_lists_clauses_and_ways_of_asking_are_free(pair):
+    assert weighed(pair).guards == ()
 
 
 @pytest.mark.parametrize("pair", NOT_CERTAIN)
-def test_no_light_word_is_mere_notation(judge, pair):
-    assert weighed(judge, pair).probability < 1
+def test_no_light_word_is_mere_notation(pair):
+    assert weighed(pair).probability < 1
 
 
-def test_what_is_asked_for_by_its_denial_is_not_denied(judge):
-    assert "negation" in weighed(judge, ("吃药会不会影响怀孕", "吃药不会影响怀孕")).guards
-    assert "negation" in weighed(judge, ("附近有没有医院", "附近没有医院")).guards
+def test_what_is_asked_for_by_its_denial_is_not_denied():
+    assert "negation" in weighed(("吃药会不会影响怀孕", "吃药不会影响怀孕")).guards
+    assert "negation" in weighed(("附近有没有医院", "附近没有医院")).guards
 
 
 def test_roles_are_compared_as_the_reference_compares_them():

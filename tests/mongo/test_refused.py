@@ -6,7 +6,7 @@ from typing import Any
 
 from pymongo.database import Database
 
-from dedup_job.judgment import PLACES, DifferenceKind
+from dedup_job.judgment import PARTS, DifferenceKind
 from tests.proving import good
 from tests.running import outcome, run_here
 
@@ -46,7 +46,7 @@ def test_a_near_duplicate_names_its_differences_and_a_kept_one_what_it_nearly_wa
     for one in near["differences"]:
         assert set(one) == {"class", "in", "of", "text"}
         assert one["class"] in {*DifferenceKind}
-        assert one["in"] in PLACES
+        assert one["in"] in PARTS
         assert max(len(one["of"]), len(one["text"])) <= 40
     assert exact["_id"] == 4
     assert {"differences", "probability"} & {*exact} == set()

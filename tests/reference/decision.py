@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.reference.gist import gist_of
+from tests.reference.canonical import canonical_of
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 
@@ -36,7 +36,7 @@ class NaiveText:
     @classmethod
     def of(cls, text: str, value: int, short: bool) -> NaiveText:
         """Sketch a text; its fingerprint is taken from elsewhere."""
-        form = gist_of(text)
+        form = canonical_of(text)
         bins = naive_bins(form)
         sentences = naive_sentence_key(text)
         return cls(text, value, short, naive_keys(bins), naive_bits(bins), sentences, form)

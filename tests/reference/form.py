@@ -5,16 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from itertools import pairwise
 
 import jieba
 import numpy as np
 import xxhash
 
+from dedup_job import _core
 from dedup_job.judgment import form_tables as tables
-from dedup_job.judgment.form_tables import Class, Flag, Meaning, Phrase, class_of
-from dedup_job.judgment.words import sections_of
+from dedup_job.judgment.form_tables import CLASSES, class_of, sections_of
+
+Class = IntEnum("Class", [(name.upper(), code) for name, code in CLASSES.items()])
+Flag, Phrase = (
+    IntFlag(name, [(key.upper(), bit) for key, bit in bits.items()])
+    for name, bits in (("Flag", _core.FLAGS), ("Phrase", _core.PHRASES))
+)
 
 SPACES = " \n"  # of folded texts
 OPEN, CLOSE, IMAGE = "\ufdd0", "\ufdd1", "\ufdd2"  # in place of marks and images: no characters
@@ -503,7 +509,7 @@ def goes_on(text: str, i: int, kinds: Phrase) -> bool:
     sign = at(text, i)
     if command := re.match(r"\\[a-z]*", text[i:]):
         flags, number = tables.words().get(command[0], (0, 0))
-        sign = chr(number) if flags & Meaning.SIGN else ""
+        sign = chr(number) if flags & Flag.SIGN else ""
     if sign and sign in "+×÷·=<>≤≥≠≈≡±^/%°" and at(text, i + 1) != sign:
         return True
     n = phrase(text, i, kinds)[0]
@@ -790,7 +796,7 @@ class Flattener:
             return j + 1
         flags, sign = tables.words().get(text[i:j], (0, 0))
         brace = at(text, skip(text, j)) == "{"
-        if flags & Meaning.SIGN:
+        if flags & Flag.SIGN:
             self.trim()
             if chr(sign) == "°" and len(self.out) > self.start and self.out[-1] == "^":
                 self.out.pop()
@@ -799,17 +805,15 @@ class Flattener:
             self.apart = True
             return skip(text, j)
         self.apart = True
-        if flags & Meaning.ENVIRONMENT and brace:
+        if flags & Flag.ENVIRONMENT and brace:
             return environment_end(text, skip(text, j))
-        if flags & Meaning.FRACTION and brace:
+        if flags & Flag.FRACTION and brace:
             return self.wrap("numerator", skip(text, j) + 1)
-        if flags & Meaning.LOOK or flags & Meaning.UNDERLINE:
+        if flags & Flag.LOOK or flags & Flag.UNDERLINE:
             if not brace:
                 return j
             self.apart = False
-            self.groups.append(
-                ("underline" if flags & Meaning.UNDERLINE else "look", len(self.out))
-            )
+            self.groups.append(("underline" if flags & Flag.UNDERLINE else "look", len(self.out)))
             return skip(text, j) + 1
         for c in text[i + 1 : j]:
             self.put(c)
@@ -1066,7 +1070,7 @@ class Tokenizer:
         meaning, synonym = (0, 0) if kind == Kind.IMAGE else tables.words().get(text, (0, 0))
         known = Flag(meaning) & OF_WORDS
         flags |= known & (Flag.NEGATES | Flag.LIMITS) if kind == Kind.LETTER else known
-        if not meaning & Meaning.NOT_NEGATING and any(c in tables.negating() for c in text):
+        if not meaning & Flag.NOT_NEGATING and any(c in tables.negating() for c in text):
             flags |= Flag.NEGATES
         if self.emphasised:
             flags |= Flag.EMPHASISED
@@ -1160,7 +1164,7 @@ class Tokenizer:
     def put_latin(self, text: str) -> None:
         """Add a word of letters."""
         meaning = tables.words().get(text, (0, 0))[0]
-        if meaning & Meaning.AUXILIARY and not self.fresh:
+        if meaning & Flag.AUXILIARY and not self.fresh:
             self.put("?", Kind.FUNCTION)
         whether = self.fresh and self.tokens[-1].text == "or"
         self.add_latin(text, meaning)
@@ -1169,9 +1173,9 @@ class Tokenizer:
 
     def add_latin(self, text: str, meaning: int) -> None:
         """Add one that is no mark of a question."""
-        if not self.han and meaning & Meaning.ENGLISH_FUNCTION:
+        if not self.han and meaning & Flag.ENGLISH_FUNCTION:
             self.put(text, Kind.FUNCTION)
-        elif len(text) == 1 or meaning & Meaning.FORMULA:
+        elif len(text) == 1 or meaning & Flag.FORMULA:
             self.put(text, Kind.LETTER, flags=Flag.LATIN)
         else:
             self.put(text, Kind.WORD, tables.idf().get(text, 8.0), Flag.LATIN)
@@ -1179,7 +1183,7 @@ class Tokenizer:
     def put_han(self, text: str) -> None:
         """Add a word of jieba's."""
         flags = Flag.PROPER if text in tables.proper_nouns() else NO_FLAG
-        if tables.words().get(text, (0, 0))[0] & Meaning.FUNCTION:
+        if tables.words().get(text, (0, 0))[0] & Flag.FUNCTION:
             self.put(text, Kind.FUNCTION, flags=flags)
         else:
             weight = tables.idf().get(text, 10.0 if len(text) > 1 else 7.0)

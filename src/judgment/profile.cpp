@@ -1,4 +1,4 @@
-#include "judgment/summary.hpp"
+#include "judgment/profile.hpp"
 
 #include <algorithm>
 
@@ -14,6 +14,17 @@ bool is_notation(const Token& token) {
 }
 
 std::uint64_t hash(std::span<const std::uint64_t> keys) { return XXH3_64bits(keys.data(), keys.size_bytes()); }
+
+// Those of tokens that say something; `room` holds them.
+std::span<const std::uint64_t> keys_of(std::span<const Token> tokens, std::vector<std::uint64_t>& room) {
+    if (room.size() < tokens.size()) room.resize(tokens.size());
+    std::size_t count = 0;
+    for (const Token& token : tokens) {
+        room[count] = token.key;
+        count += has_content(token) | ((token.flags & GRAMMAR) != 0);
+    }
+    return std::span(room).first(count);
+}
 
 }  // namespace
 
@@ -45,7 +56,7 @@ Letters LetterCounter::letters() const {
     return letters;
 }
 
-bool Summary::has_other_signs(const Summary& other) const {
+bool Profile::has_other_signs(const Profile& other) const {
     for (auto one = signs.begin(), its = other.signs.begin(); one != signs.end() && its != other.signs.end();) {
         const bool same = one->context == its->context;
         if (same && one->signs != its->signs) return true;
@@ -56,49 +67,49 @@ bool Summary::has_other_signs(const Summary& other) const {
     return false;
 }
 
-Summary Summarizer::summarize(const Form& form) {
-    Summary summary;
-    summarize_choices(form, summary);
+Profile ProfileBuilder::build(const Form& form) {
+    Profile profile;
+    add_choices(form, profile);
     const auto stem = form.of(form.stem);
-    find_clauses(form, form.stem, summary.clauses);
+    find_clauses(form, form.stem, keys_, profile.clauses);
     text_.clear();
     write_plainly(form.text(stem), relations_.spellings, text_);
-    find_numbers(text_, summary.numbers);
+    find_numbers(text_, profile.numbers);
     if (form.explanation.size()) {
-        add_numbers(form, form.explanation, summary.explained);
-        const auto repeated = std::ranges::unique(summary.explained);
-        summary.explained.erase(repeated.begin(), repeated.end());
-        add_numbers(form, {0, form.explanation.end}, summary.known);
+        add_numbers(form, form.explanation, profile.explained);
+        const auto repeated = std::ranges::unique(profile.explained);
+        profile.explained.erase(repeated.begin(), repeated.end());
+        add_numbers(form, {0, form.explanation.end}, profile.known);
     }
-    summary.han = std::ranges::count_if(form.text(stem), is_han);
+    profile.han = std::ranges::count_if(form.text(stem), is_han);
     for (const Token& token : stem) {
-        summary.weight += token.weight;
-        summary.notation += is_notation(token);
-        summary.asks |= (token.flags & (ASKS | TASK | POLAR)) || token.kind == Kind::blank;
-        summary.last_clause = std::max(summary.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
+        profile.weight += token.weight;
+        profile.notation += is_notation(token);
+        profile.asks |= (token.flags & (ASKS | TASK | POLAR)) || token.kind == Kind::blank;
+        profile.last_clause = std::max(profile.last_clause, token.kind == Kind::symbol ? 0 : token.clause);
     }
     std::uint64_t before = 0;
     for (const Token& token : form.of(asked_of(form))) {
-        if (token.signs) summary.signs.push_back({std::rotl(before, 1) ^ token.key, token.signs});
+        if (token.signs) profile.signs.push_back({std::rotl(before, 1) ^ token.key, token.signs});
         before = token.key;
         if (token.flags & GRAMMAR) {
             const bool in_stem = &token < stem.data() + stem.size();
-            summary.order = in_stem ? summary.order * PRIME + token.key : summary.order + token.key * PRIME;
-            summary.light += digest(form.text(token));
-            summary.grammar.push_back(token.key);
+            profile.order = in_stem ? profile.order * PRIME + token.key : profile.order + token.key * PRIME;
+            profile.light += digest(form.text(token));
+            profile.grammar.push_back(token.key);
         }
-        summary.has_image |= token.kind == Kind::image;
-        summary.has_emphasis |= (token.flags & EMPHASISED) != 0;
+        profile.has_image |= token.kind == Kind::image;
+        profile.has_emphasis |= (token.flags & EMPHASISED) != 0;
     }
-    std::ranges::stable_sort(summary.signs, {}, &Sign::context);
-    std::ranges::sort(summary.grammar);
+    std::ranges::stable_sort(profile.signs, {}, &Sign::context);
+    std::ranges::sort(profile.grammar);
     counter_.add(content(form, stem));
-    summary.letters = counter_.letters();
-    return summary;
+    profile.letters = counter_.letters();
+    return profile;
 }
 
 // Those of each token by itself: 40, 200 is not 40200.
-void Summarizer::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
+void ProfileBuilder::add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to) {
     text_.clear();
     for (const Token& token : form.of(part)) {
         write_plainly(form.text(token), relations_.spellings, text_);
@@ -108,7 +119,7 @@ void Summarizer::add_numbers(const Form& form, Range part, std::vector<std::uint
 }
 
 // The text of tokens with a meaning; valid until the next call. Short ones are copied without a branch.
-Points Summarizer::content(const Form& form, std::span<const Token> tokens) {
+Points ProfileBuilder::content(const Form& form, std::span<const Token> tokens) {
     constexpr std::size_t SHORT = 4;
     content_.resize(form.text(tokens).size() + SHORT);
     std::size_t size = 0;
@@ -124,7 +135,7 @@ Points Summarizer::content(const Form& form, std::span<const Token> tokens) {
 }
 
 // Leaves their letters in the counter.
-void Summarizer::summarize_choices(const Form& form, Summary& to) {
+void ProfileBuilder::add_choices(const Form& form, Profile& to) {
     counter_.clear();
     for (const Range range : form.choices) {
         const auto tokens = form.of(range);
@@ -132,29 +143,18 @@ void Summarizer::summarize_choices(const Form& form, Summary& to) {
         counter_.add(text);
         write_plainly(text, relations_.spellings, to.choices);
         to.ends.push_back(to.choices.size());
-        to.keys.push_back(hash(keys(tokens)));
+        to.keys.push_back(hash(keys_of(tokens, keys_)));
     }
     to.choice_letters = counter_.letters();
 }
 
-// Those of tokens that say something; valid until the next call.
-std::span<const std::uint64_t> Summarizer::keys(std::span<const Token> tokens) {
-    if (keys_.size() < tokens.size()) keys_.resize(tokens.size());
-    std::size_t count = 0;
-    for (const Token& token : tokens) {
-        keys_[count] = token.key;
-        count += has_content(token) | (token.flags & GRAMMAR) != 0;
-    }
-    return std::span(keys_).first(count);
-}
-
-void Summarizer::find_clauses(const Form& form, Range part, std::vector<Clause>& found) {
+void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys, std::vector<Clause>& found) {
     found.clear();
     if (part.size()) found.reserve(form.tokens[part.end - 1].clause - form.tokens[part.begin].clause + 1);
     for (std::uint32_t at = part.begin; at < part.end;) {
         const std::uint32_t begin = at;
         while (at < part.end && form.tokens[at].clause == form.tokens[begin].clause) at++;
-        const auto own = keys(form.of({begin, at}));
+        const auto own = keys_of(form.of({begin, at}), keys);
         found.push_back({{begin, at}, (hash(own) & ~std::uint64_t{1}) | (own.size() >= 2)});
     }
 }

@@ -1,4 +1,4 @@
-#include "judgment/outline.hpp"
+#include "judgment/parsed_text.hpp"
 
 namespace dedup::judgment {
 namespace {
@@ -111,7 +111,7 @@ void append_image_key(const Reader& address, Buffer& to) {
 
 // What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
 // quotation marks name is as it is written: “髮” is not “發”.
-std::uint32_t OutlineReader::join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
+std::uint32_t TextParser::join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
     const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
     const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
     if (point == U'著') {
@@ -130,7 +130,7 @@ std::uint32_t OutlineReader::join(Points text, std::size_t i, std::span<std::uin
 }
 
 // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
-void OutlineReader::fold(Points text) {
+void TextParser::fold(Points text) {
     Buffer& to = text_.points;
     to.resize(text.size());  // there is always room for as many as are left
     std::size_t size = 0;
@@ -170,7 +170,7 @@ void OutlineReader::fold(Points text) {
 
 // The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
 // XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
-Points OutlineReader::keep_capitals(Points text) {
+Points TextParser::keep_capitals(Points text) {
     constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
     const Reader all{tables_, text};
     const auto is_capital = [](std::uint32_t c) { return c - U'A' < 26; };
@@ -231,7 +231,7 @@ Points OutlineReader::keep_capitals(Points text) {
     return cased_.empty() ? text : Points(cased_);
 }
 
-void OutlineReader::read(Points text) {
+void TextParser::read(Points text) {
     fold(keep_capitals(text));
     Buffer& notes = notes_.points;
     notes.clear();
@@ -244,7 +244,7 @@ void OutlineReader::read(Points text) {
     const auto choices = finder_.find(body, true);
     const Searched stem = body.part(0, finder_.stem);
 
-    Outlines::Place& place = to_.places.back();
+    ParsedTexts::Place& place = to_.places.back();
     place.han = tables_.has_any(body.text, Class::han);
     place.layout.provisions = is_provision(task, 0);
     clear(images_, image_ends_);
@@ -261,14 +261,14 @@ void OutlineReader::read(Points text) {
     to_.end_one();
 }
 
-// Adds points to the outline under way.
-Range OutlineReader::add(Points points) {
+// Adds points to the parsed under way.
+Range TextParser::add(Points points) {
     const std::size_t begin = to_.points.size() - to_.places.back().points;
     append(to_.points, points);
     return range_of(begin, begin + points.size());
 }
 
-Range OutlineReader::write(const Searched& part) {
+Range TextParser::write(const Searched& part) {
     if (part.text.empty()) return add({});
     const Range range = add(flattener_.flatten(part));
     for (const Points address : flattener_.images) {
@@ -278,13 +278,13 @@ Range OutlineReader::write(const Searched& part) {
     return range;
 }
 
-void GistWriter::append(const Outline& outline, Buffer& out) {
+void CanonicalWriter::append(const ParsedText& parsed, Buffer& out) {
     image_ = 0;
-    write(outline, outline.stem, out);
-    choices_.resize(outline.choices.size());
+    write(parsed, parsed.stem, out);
+    choices_.resize(parsed.choices.size());
     for (std::size_t k = 0; k < choices_.size(); k++) {
         choices_[k].clear();
-        write(outline, outline.choices[k], choices_[k]);
+        write(parsed, parsed.choices[k], choices_[k]);
     }
     std::sort(choices_.begin(), choices_.end());
     for (const Buffer& choice : choices_) {
@@ -294,8 +294,8 @@ void GistWriter::append(const Outline& outline, Buffer& out) {
 }
 
 // Letters, digits and signs, numbers in digits; a space only between two words that are not Han.
-void GistWriter::write(const Outline& outline, Range part, Buffer& out) {
-    const Reader text{tables_, outline.text(part)};
+void CanonicalWriter::write(const ParsedText& parsed, Range part, Buffer& out) {
+    const Reader text{tables_, parsed.text(part)};
     content_.clear();
     bool apart = false;
     for (std::size_t i = 0, end; i < text.size(); i = end) {
@@ -323,8 +323,8 @@ void GistWriter::write(const Outline& outline, Range part, Buffer& out) {
             }
             apart = false;
             continue;
-        } else if (text.at(i) == IMAGE_MARK && image_ < outline.images.size()) {
-            judgment::append(content_, outline.text(outline.images[image_++]));
+        } else if (text.at(i) == IMAGE_MARK && image_ < parsed.images.size()) {
+            judgment::append(content_, parsed.text(parsed.images[image_++]));
         } else if (kind == Class::sign && is_operator(text, i)) {
             content_.push_back(text.at(i));
         }

@@ -1,13 +1,13 @@
-// Reads texts into outlines: parts of a text, without numbering, in one notation.
+// Reads texts into parsed_texts: parts of a text, without numbering, in one notation.
 #pragma once
 #include "judgment/formulas.hpp"
 #include "judgment/relations.hpp"
 
 namespace dedup::judgment {
 
-class OutlineReader {
+class TextParser {
 public:
-    OutlineReader(const FormTables& tables, Outlines& to) : tables_(tables), to_(to) {}
+    TextParser(const FormTables& tables, ParsedTexts& to) : tables_(tables), to_(to) {}
     void read(Points text);
 
 private:
@@ -18,7 +18,7 @@ private:
     Range write(const Searched& part);
 
     const FormTables& tables_;
-    Outlines& to_;
+    ParsedTexts& to_;
     ChoiceFinder finder_;
     NoteSplitter splitter_;
     Flattener flattener_;
@@ -28,14 +28,14 @@ private:
     std::vector<std::size_t> image_ends_;
 };
 
-// Writes what an outline asks, whatever the order of its choices: a text to sketch.
-class GistWriter {
+// Writes what an parsed asks, whatever the order of its choices: a text to sketch.
+class CanonicalWriter {
 public:
-    GistWriter(const FormTables& tables, const Spellings& spellings) : tables_(tables), spellings_(spellings) {}
-    void append(const Outline& outline, Buffer& out);
+    CanonicalWriter(const FormTables& tables, const Spellings& spellings) : tables_(tables), spellings_(spellings) {}
+    void append(const ParsedText& parsed, Buffer& out);
 
 private:
-    void write(const Outline& outline, Range part, Buffer& out);
+    void write(const ParsedText& parsed, Range part, Buffer& out);
 
     const FormTables& tables_;
     const Spellings& spellings_;

@@ -1,5 +1,6 @@
 // How alike two texts are, 0 to 1, without their white space.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "core/hash_table.hpp"
@@ -32,6 +33,17 @@ inline double jaccard(const Grams& a, const Grams& b) {
     few.each([&](std::uint64_t gram, bool) { common += many.find(gram); });
     const std::size_t either = a.size() + b.size() - common;
     return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
+}
+
+// The least similarity of two texts that are the same, by the characters of the longer one. threshold: of texts that are
+// not short. A character that is dropped from inside a text takes three of its G grams and adds two: of G + 2 in all G - 3
+// are common. Below FULL that is less than 0.8, so less is asked for; with fewer than LEAST grams a character may be half
+// of the meaning.
+inline double required_similarity(double threshold, std::size_t length) {
+    constexpr double FULL = 27, LEAST = 12;
+    const auto common = [](double grams) { return (grams - 3) / (grams + 2); };
+    const double grams = static_cast<double>(length) - 2;
+    return grams < LEAST ? threshold : threshold * (common(std::min(grams, FULL)) / common(FULL));
 }
 
 }  // namespace dedup::judgment

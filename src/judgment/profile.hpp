@@ -66,7 +66,7 @@ struct Sign {
     std::uint32_t signs;
 };
 
-struct Summary {
+struct Profile {
     // Of the stem.
     std::vector<Clause> clauses;
     std::vector<std::uint64_t> numbers;  // digests, ascending
@@ -89,21 +89,22 @@ struct Summary {
     std::vector<std::uint64_t> keys;
 
     // Whether other signs stand at one place; one more or fewer is layout.
-    bool has_other_signs(const Summary& other) const;
+    bool has_other_signs(const Profile& other) const;
     Points choice(std::size_t i) const { return range_of(i ? ends[i - 1] : 0, ends[i]).of(choices); }
 };
 
-class Summarizer {
+// The clauses of a part; `keys` is room.
+void find_clauses(const Form& form, Range part, std::vector<std::uint64_t>& keys, std::vector<Clause>& found);
+
+class ProfileBuilder {
 public:
-    explicit Summarizer(const Relations& relations) : relations_(relations) {}
-    Summary summarize(const Form& form);
-    void find_clauses(const Form& form, Range part, std::vector<Clause>& found);
+    explicit ProfileBuilder(const Relations& relations) : relations_(relations) {}
+    Profile build(const Form& form);
 
 private:
-    void summarize_choices(const Form& form, Summary& to);
+    void add_choices(const Form& form, Profile& to);
     void add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to);
     Points content(const Form& form, std::span<const Token> tokens);
-    std::span<const std::uint64_t> keys(std::span<const Token> tokens);
 
     const Relations& relations_;
     LetterCounter counter_;

@@ -1,11 +1,13 @@
-"""The gist of a text, written the slow way: see src/judgment/outline.hpp."""
+"""The canonical text, written the slow way: see src/judgment/parsed_text.hpp."""
 
 from __future__ import annotations
 
-from dedup_job.judgment.form_tables import Class, Phrase, class_of
 from tests.reference.form import (
     IMAGE,
+    Class,
     Flattener,
+    Phrase,
+    class_of,
     is_operator,
     is_plain,
     number_end,
@@ -16,13 +18,13 @@ from tests.reference.form import (
 from tests.reference.pair import plain
 
 
-def gist_of(text: str) -> str:
+def canonical_of(text: str) -> str:
     """Return what a text asks, whatever the order of the choices: for sketches."""
     parts = parts_of(text)
-    return "\n".join([_gist(parts.stem), *sorted(map(_gist, parts.choices))])
+    return "\n".join([_canonical(parts.stem), *sorted(map(_canonical, parts.choices))])
 
 
-def _gist(part: str) -> str:
+def _canonical(part: str) -> str:
     """Return letters, digits and signs, numbers in digits, spaces between words in Latin."""
     flattener = Flattener(part)
     text, images = flattener.flat(), iter(flattener.images)
