@@ -4,7 +4,7 @@ Arrays have exactly the type that is named here, one dimension (a pool of chunks
 TypeError for others. That they fit each other is up to the caller.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,121 +95,75 @@ class Cleaner:
 ELEMENTS: tuple[str, ...]
 
 # index
-_Numbers = NDArray[np.uint32]
-_Candidates = tuple[_Ints, _Ints, _Numbers, _Bytes, _Bytes, _Words]
-_Given = Sequence[NDArray[Any]]  # as _Candidates, or a tuple of its own type
+_Prints = tuple[NDArray[Any], ...]  # values, digests, short, keys, bits; see columns.Fingerprints
+_Write = Callable[[str, NDArray[Any]], None]  # takes an array, which is valid as long as it runs
 
-class HammingIndex:
-    used: int
+class Index:
+    live: int
+    others: int
+    unindexed: int
+    places: list[str]
+    gone: _Ints
+    segments: list[tuple[int, int]]
 
-    def __init__(self, blocks: Sequence[tuple[int, int, int]], distance: int) -> None: ...
-    def insert(
-        self, pool: _Numbers, fingerprints: _Words, searchable: _Bools, stop: int
-    ) -> None: ...
+    def __init__(self, distance: int, by_simhash: bool, limits: tuple[int, int, int]) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, ids: _Strings, prints: _Prints, groups: Mapping[int, int]) -> None: ...
+    def find(self, prints: _Prints) -> _Bytes: ...
+    def find_ids(self, ids: _Strings) -> _Ints: ...
+    def documents(self, numbers: _Ints) -> tuple[_Strings, _Words]: ...
+    def set_gone(self, ids: _Strings, gone: bool) -> None: ...
+    def add_other(self, place: str, other: Index) -> None: ...
     def load(
-        self, pool: _Numbers, fingerprints: _Words, searchable: _Bools, repeats: _Numbers
+        self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], first: int = -1
     ) -> None: ...
-    def repeats(self) -> _Numbers: ...
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None: ...
+    def dump(self, first: int, write: _Write) -> dict[str, Any]: ...
+    def dump_marks(self, write: _Write) -> None: ...
 
-class PackedColumn:
-    def __init__(
-        self, starts: _Numbers, words: _Words, address_bits: int, number_bits: int, size: int
-    ) -> None: ...
-
-class GrowingColumn:
-    nbytes: int
-    spilled: int
-
-    def __init__(self, buckets: _Numbers, slots: _Words, number_bits: int) -> None: ...
-    def take(self, other: GrowingColumn) -> bool: ...
-
-_Columns = list[PackedColumn] | list[GrowingColumn] | list[PackedColumn | GrowingColumn]
-
-class BandIndex:
-    columns: list[GrowingColumn]
-    room: int
-
-    def __init__(self, columns: _Columns, size: int) -> None: ...
-    def insert(self, keys: _Numbers, stored: _Numbers, most_equal: int, dropped: _Ints) -> None: ...
-
-class BatchVisibility:
-    most_same: int
-    stored: _Numbers
-    visible: _Numbers
-
-    def keep(self, row: int) -> None: ...
-    def store_columns(self, kept: _Bools) -> None: ...
-    def count_unseen(self) -> int: ...
-
-def pack(
-    sources: Sequence[BandIndex],
-    column: int,
-    address_bits: int,
-    number_bits: int,
-    starts: _Numbers,
-    words: _Words,
-) -> None: ...
-def count_meetings(keys: _Numbers | _Words, every: int) -> int: ...
-def equal_insert(table: _Numbers, digests: _Words, start: int, stop: int) -> None: ...
-def equal_find(
-    table: _Numbers, digests: _Words, fingerprints: _Words, values: _Words, sought: _Words
-) -> _Ints: ...
-def find(
-    near: HammingIndex | None,
-    pool: _Numbers,
-    sharing: BandIndex | None,
-    fingerprints: _Words,
-    kept_bits: _Words,
-    values: _Words,
-    is_short: _Bools,
-    keys: _Numbers | None,
-    bits: _Words,
-    least: _Ints,
-    most_same: int,
-) -> tuple[_Candidates, _Candidates, _Ints]: ...
-def limit(
-    parts: Sequence[_Given], least: _Ints, most_equal: int, most_same: int
-) -> tuple[_Candidates, _Candidates, _Ints]: ...
-def look_up_in_batch(
-    found: _Given,
-    held: _Given,
-    twins: _Ints,
-    values: _Words,
-    is_short: _Bools,
-    keys: _Numbers | None,
-    bits: _Words,
-    least: _Ints,
-    limits: tuple[int, int, int],
-    count: int,
-    distance: int,
-) -> tuple[_Candidates, BatchVisibility, _Bools]: ...
+FOUND: dict[str, Any]
 
 # decision
-def decide(
-    visibility: BatchVisibility,
-    held: int,
-    offsets: _Ints,
-    numbers: _Ints,
-    columns: _Numbers,
-    distances: _Bytes,
-    agreements: _Bytes,
-    rows: _Ints,
-    twins: _Ints,
-    alike: _Ints,
-    places: _Ints,
-    beats: _Bools,
-    verdicts: _Bytes,
-    cost: _Floats,
-    pair_beats: _Bools,
-    most: int,
-    by_distance: bool,
-    state: _Bytes,
-    chosen: _Ints,
-    totals: _Ints,
-    replaced: _Ints,
-    by: _Ints,
-    voids: _Bools,
-) -> _Ints: ...
+_Named = dict[int, tuple[tuple[int, int, str, str], ...]]
+
+class Decider:
+    seconds: tuple[float, float, float]
+
+    def __init__(
+        self,
+        index: Index,
+        judge: Judge | None,
+        *,
+        judging: int,
+        similarity: float,
+        most_candidates: int,
+        threads: int,
+        part: int,
+        memory: int,
+    ) -> None: ...
+    def decide(
+        self,
+        ids: _Strings,
+        texts: _Strings,
+        lengths: _Ints,
+        prints: _Prints,
+        key_channels: _Bytes,
+        read: ReadTexts | None,
+        ranks: _Strings | None,
+        fetch: Callable[[_Strings], tuple[_Ints, _Strings]],
+        ranks_of: Callable[[_Strings], Sequence[bytes]] | None,
+        near_of: Callable[[Mapping[int, list[bytes]], int], Mapping[int, list[str]]] | None,
+    ) -> tuple[
+        _Bytes,
+        _Strings,
+        _Named,
+        dict[int, tuple[bytes, ...]],
+        tuple[_Ints, _Strings, _Strings, _Bytes, _Named],
+    ]: ...
+    def count_stored(self) -> None: ...
+
+CHANNELS: tuple[str, ...]
+DECISION: dict[str, Any]
 
 # judgment
 _Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py

@@ -379,7 +379,8 @@ class Decisions(Sequence[Decision]):
     @property
     def kept(self) -> NDArray[np.bool_]:
         """Which documents are kept, bool (n,)."""
-        return np.equal(self["outcome"], KEPT)
+        kept: NDArray[np.bool_] = np.equal(self["outcome"], KEPT)
+        return kept
 
     @property
     def refused(self) -> NDArray[np.bool_]:
@@ -388,7 +389,8 @@ class Decisions(Sequence[Decision]):
 
     def are(self, reason: Reason) -> NDArray[np.bool_]:
         """Tell which documents are not kept for a reason, bool (n,)."""
-        return np.equal(self["outcome"], CODES[reason])
+        found: NDArray[np.bool_] = np.equal(self["outcome"], CODES[reason])
+        return found
 
     def among(self, documents: Documents) -> Decisions:
         """Return the decisions on all documents, given those on their texts."""

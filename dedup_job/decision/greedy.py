@@ -87,18 +87,14 @@ class GreedyDeduplicator:
         """
         self._kept, self._settings = kept, settings
         self._judge, self._threads = judge, threads
-        self._asks = (
-            partial(_in_few_questions, fetch),
-            copies and (lambda keys: copies.ranks_of(BytesColumn(*keys))),
-            copies and copies.near_of,
-        )
+        self._fetch, self._copies = partial(_in_few_questions, fetch), copies
         self._core: _core.Decider | None = None
 
     def _decider(self) -> _core.Decider:
         if self._core is None:
             self._core = _core.Decider(
                 self._kept.core,
-                self._judge and self._judge.core,
+                None if self._judge is None else self._judge.core,
                 judging=_core.JUDGINGS.index(self._settings.judge),
                 similarity=self._settings.similarity,
                 most_candidates=MOST_CANDIDATES,
@@ -121,8 +117,12 @@ class GreedyDeduplicator:
 
         Their texts are held until `arrived` is called for the batch.
         """
-        documents, prints, sketches = batch.documents, batch.fingerprints, batch.fingerprints.sketches
-        channels = sketches.channels if sketches else ()
+        documents, prints, sketches = (
+            batch.documents,
+            batch.fingerprints,
+            batch.fingerprints.sketches,
+        )
+        channels, copies = sketches.channels if sketches else (), self._copies
         found = self._decider().decide(
             documents.keys.take(documents.rows),
             documents.texts.utf8(),
@@ -131,17 +131,20 @@ class GreedyDeduplicator:
             np.array([CHANNELS.index(channel) for channel in channels], dtype=np.uint8),
             sketches.read.texts if sketches and sketches.read else None,
             strings_of(batch.ranks) if batch.ranks else None,
-            *self._asks,
+            self._fetch,
+            None if copies is None else (lambda keys: copies.ranks_of(BytesColumn(*keys))),
+            None if copies is None else copies.near_of,
         )
-        rows, of, differences, missing, (at, keys, copies, dropped, named) = found
+        rows, of, differences, missing, (at, keys, of_copies, dropped, named) = found
         names = NAMES
         if self._kept.others:
             names = names._replace(places=tuple(self._kept.core.places))
         superseded = None
         if len(at):
-            dropped = dropped.view(DECISION)
-            dropped["superseded"] = True
-            decided = Decisions(dropped, BytesColumn(*copies), names, _named(named))
+            decided = Decisions(
+                dropped.view(DECISION), BytesColumn(*of_copies), names, _named(named)
+            )
+            decided["superseded"][:] = True
             superseded = Superseded(at, BytesColumn(*keys), decided)
         return Decisions(
             rows.view(DECISION),
@@ -168,10 +171,14 @@ def _in_few_questions(
     with ThreadPoolExecutor(_QUESTIONS) as pool:
         answers = [*pool.map(fetch, parts)]
     texts = strings_of([text for one in answers for text in one.texts.utf8().list()])
-    return np.concatenate([start + one.numbers for start, one in zip(starts, answers, strict=True)]), texts
+    return np.concatenate(
+        [start + one.numbers for start, one in zip(starts, answers, strict=True)]
+    ), texts
 
 
-def _named(found: Mapping[int, Iterable[tuple[int, int, str, str]]]) -> dict[int, tuple[Difference, ...]]:
+def _named(
+    found: Mapping[int, Iterable[tuple[int, int, str, str]]],
+) -> dict[int, tuple[Difference, ...]]:
     return {
         row: tuple(
             Difference(_core.DIFFERENCE_KINDS[kind], _core.PARTS[part], of, text)

@@ -60,7 +60,9 @@ class Counts:
         similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
         for bits, count in Counter(decisions["richer"][near].tolist()).items():
             richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
-        places = Counter(decisions["place"][exact | near].tolist() if decisions.names.places else ())
+        places = Counter(
+            decisions["place"][exact | near].tolist() if decisions.names.places else ()
+        )
         refusals = decisions.refusals.values()
         skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
         return cls(

@@ -77,7 +77,9 @@ class Pool:
 
     def __init__(self, written):
         fingerprinter = Fingerprinter(
-            FingerprintSettings(), channels=FORM, form=lambda texts: (judge_for().canonical(texts), None)
+            FingerprintSettings(),
+            channels=FORM,
+            form=lambda texts: (judge_for().canonical(texts), None),
         )
         self.texts = written
         self.fingerprints = fingerprinter.fingerprint(written)

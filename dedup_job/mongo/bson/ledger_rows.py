@@ -143,7 +143,9 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
 
 def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
     kinds, codes = np.unique(
-        np.stack([decisions["outcome"][rows], decisions["channels"][rows]]), axis=1, return_inverse=True
+        np.stack([decisions["outcome"][rows], decisions["channels"][rows]]),
+        axis=1,
+        return_inverse=True,
     )
     shared = []
     for outcome, channels in kinds.T.tolist():

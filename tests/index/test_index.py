@@ -1,0 +1,390 @@
+"""The index finds what brute force and a dictionary find, however it grew and wherever it lies."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from dedup_job.columns import Fingerprints, KeptPage, Sketches
+from dedup_job.documents import Channel
+from dedup_job.fingerprint.sketch import KEY_BITS
+from dedup_job.index import IndexSettings, KeptIndex, kept
+from dedup_job.native import snapshot
+from dedup_job.native.bytes_column import strings_of
+
+ALL = 2**64 - 1
+DISTANCES = range(8)
+LAST = 2**KEY_BITS - 1
+
+
+def prints_of(values, short=None, keys=None, bits=None, digests=None):
+    """Return fingerprints of texts; without more nothing but the fingerprint finds them."""
+    values = np.array(list(values), dtype=np.uint64)
+    n = len(values)
+    short = np.zeros(n, dtype=np.bool_) if short is None else np.array(short, dtype=np.bool_)
+    digests = np.arange(n) + ALL // 2 if digests is None else digests
+    sketches = None
+    if keys is not None:
+        bits = np.empty((n, 0)) if bits is None else bits
+        channels = (Channel.MINHASH,) * keys.shape[1]
+        sketches = Sketches(keys.astype(np.uint32), np.array(bits, dtype=np.uint64), channels)
+    return Fingerprints(values, np.array(digests, dtype=np.uint64), short, sketches)
+
+
+def keyed(keys):
+    """Return texts that nothing but keys finds."""
+    return prints_of([0] * len(keys), [True] * len(keys), keys)
+
+
+def ids(count, first=0):
+    return strings_of([b"\x10_id\0" + n.to_bytes(4, "little") for n in range(first, first + count)])
+
+
+def index_of(*parts, **chosen):
+    index = KeptIndex(IndexSettings(**chosen))
+    for part in parts:
+        index.add(ids(len(part), len(index)), part)
+    return index
+
+
+def found(index, texts, *fields):
+    """Return for each text what it finds, as the values of these fields."""
+    answers = [[] for _ in range(len(texts))]
+    for one in index.find(texts):
+        answers[one["row"]].append(tuple(int(one[name]) for name in fields))
+    return answers
+
+
+def near(index, queries):
+    return found(index, prints_of(queries), "number", "distance")
+
+
+def brute(held, queries, distance):
+    """Return for each query all that is held within the distance; of equal ones the first 16."""
+    answers = []
+    for query in queries:
+        apart = [(query ^ one).bit_count() for one in held]
+        first = {}
+        for number, one in enumerate(held):
+            if len(first.setdefault(one, [])) < 16:
+                first[one].append(number)
+        numbers = sorted(n for same in first.values() for n in same)
+        answers.append([(n, apart[n]) for n in numbers if apart[n] <= distance])
+    return answers
+
+
+def flip(fingerprint, bits):
+    for bit in bits:
+        fingerprint ^= 1 << bit
+    return fingerprint
+
+
+def nearby(rng, centre, most):
+    """Return a fingerprint with up to `most` bits flipped anywhere."""
+    return flip(centre, rng.sample(range(64), rng.randint(0, most)))
+
+
+def random_set(rng):
+    return [rng.getrandbits(64) for _ in range(300)]
+
+
+def clusters(rng):
+    centres = [rng.getrandbits(64) for _ in range(10)]
+    return [nearby(rng, centre, 8) for centre in centres for _ in range(30)]
+
+
+def long_buckets(rng):
+    """Return fingerprints that differ in few neighbouring bits only."""
+    centre, first = rng.getrandbits(64), rng.choice([0, 16, 28, 48])
+    beside = range(first, first + 16)
+    return [flip(centre, rng.sample(beside, rng.randint(0, 8))) for _ in range(120)]
+
+
+def all_equal(rng):
+    return [rng.getrandbits(64)] * 100
+
+
+def extremes(_):
+    return [0, ALL, 1, ALL - 1, 1 << 63, ALL >> 1, 0xFFFF, 0xFFFF << 48, 0x7F, 0xFF, 0x1FF] * 3
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("make", [random_set, clusters, long_buckets, all_equal, extremes])
+def test_it_finds_all_fingerprints_within_the_distance(distance, make):
+    rng = random.Random(distance)
+    held = make(rng)
+    queries = [*held[::5], *(nearby(rng, f, 8) for f in held[::5]), 0, ALL, rng.getrandbits(64)]
+    index = index_of(prints_of(held), distance=distance)
+    assert near(index, queries) == brute(held, queries, distance)
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_bits_may_differ_anywhere_but_no_more_than_the_distance(distance):
+    rng = random.Random(distance)
+    within, beyond = (
+        [flip(0, rng.sample(range(64), distance + more)) for _ in range(300)] for more in (0, 1)
+    )
+    index = index_of(prints_of([0]), distance=distance)
+    assert near(index, within + beyond) == [[(0, distance)]] * 300 + [[]] * 300
+
+
+def test_a_query_with_thousands_of_candidates_is_answered():
+    held = [flip(0, bits) for n in (2, 3) for bits in combinations(range(30), n)]
+    assert near(index_of(prints_of(held)), [1, 0, ALL]) == brute(held, [1, 0, ALL], 3)
+
+
+@pytest.mark.parametrize("distance", [0, 3, 7])
+def test_growth_over_doublings_changes_no_answer_and_takes_few_bytes(distance):
+    rng = np.random.default_rng(distance)
+    held = rng.integers(0, 2**64, 200_000, dtype=np.uint64)
+    index = index_of(*(prints_of(part) for part in np.split(held, 40)), distance=distance)
+    queries = [*map(int, held[::4001]), *(int(one) ^ 1 for one in held[::4001])]
+    apart = [np.bitwise_count(held ^ np.uint64(query)) for query in queries]
+    expected = [
+        [(n, int(own[n])) for n in np.flatnonzero(own <= distance).tolist()] for own in apart
+    ]
+    assert near(index, queries) == expected
+    assert index.growing_bytes < 100 * len(held)
+
+
+def test_short_texts_are_found_by_their_keys_alone():
+    texts = prints_of([5, 5], [False, True], np.ones((2, 1)))
+    assert found(index_of(texts), texts, "number") == [[(0,), (1,)]] * 2
+    assert found(index_of(prints_of([5, 5], [False, True])), prints_of([5]), "number") == [[(0,)]]
+
+
+def random_keys(rng, n, columns):
+    return rng.integers(0, 2**KEY_BITS, (n, columns), dtype=np.uint32)
+
+
+def skewed_keys(rng, n, columns):
+    """Return keys of which some are everywhere, and many begin in the same bucket."""
+    few = rng.integers(0, 2**KEY_BITS, 40, dtype=np.uint32)
+    kinds = rng.integers(0, 3, (n, columns))
+    crowded = rng.integers(0, 2**16, (n, columns), dtype=np.uint32) << np.uint32(14)
+    popular = few[np.minimum(rng.geometric(0.2, (n, columns)), 40) - 1]
+    return np.choose(kinds, [crowded, popular, random_keys(rng, n, columns)])
+
+
+def equal_keys(_, n, columns):
+    return np.full((n, columns), 12345, dtype=np.uint32)
+
+
+def neighbours(rng, n, columns):
+    """Return keys that all find the same buckets full."""
+    return rng.integers(0, 200, (n, columns), dtype=np.uint32)
+
+
+def by_dictionary(held, queries, most=128):
+    """Return the numbers that share a key; of those with one key in a column the first count."""
+    answers, columns = [set() for _ in queries], held.shape[1]
+    for column in range(columns):
+        known = {}
+        for number, key in enumerate(held[:, column].tolist()):
+            if len(known.setdefault(key, [])) < most:
+                known[key].append(number)
+        for answer, key in zip(answers, queries[:, column].tolist(), strict=True):
+            answer.update(known.get(key, []))
+    return [[(number,) for number in sorted(answer)] for answer in answers]
+
+
+def saved_and_loaded(index, folder):
+    """Return an index of what another one holds, by way of a file."""
+    with snapshot.writing(folder / "one") as writer:
+        index.dump(writer)
+    made, saved = KeptIndex(index._settings), snapshot.read(folder / "one")
+    made.load(saved)
+    made.restore(saved)
+    return made
+
+
+@pytest.mark.parametrize("make", [random_keys, skewed_keys, equal_keys, neighbours])
+@pytest.mark.parametrize(
+    ("columns", "size", "step"),
+    [(1, 30_000, 7000), (3, 900, 1), (3, 20_000, 20_000), (21, 6000, 300), (32, 9000, 4096)],
+)
+def test_keys_are_found_as_by_a_dictionary_also_in_a_file(tmp_path, make, columns, size, step):
+    rng = np.random.default_rng(step)
+    keys = make(rng, size, columns)
+    queries = np.concatenate([make(rng, 40, columns), keys[:: size // 40]])
+    index = index_of(*(keyed(keys[at : at + step]) for at in range(0, size, step)))
+    expected = by_dictionary(keys, queries)
+    assert found(index, keyed(queries), "number") == expected
+    assert found(saved_and_loaded(index, tmp_path), keyed(queries), "number") == expected
+
+
+@pytest.mark.parametrize("bit", range(KEY_BITS))
+def test_keys_that_differ_in_any_bit_are_told_apart(bit):
+    index = index_of(keyed(np.array([[0], [LAST]])))
+    assert found(index, keyed(np.array([[1 << bit], [LAST ^ 1 << bit]])), "number") == [[], []]
+
+
+def test_keys_take_six_bytes_each():
+    index, rng = index_of(), np.random.default_rng(1)
+    for size in range(200_000, 1_000_000, 200_000):
+        index.add(ids(200_000, len(index)), keyed(random_keys(rng, 200_000, 20)))
+        without = 13 + 8 + 8 + 9  # ids, digests, their table, fingerprints
+        assert 5 < (index.growing_bytes / size - without) / 20 < 7
+
+
+# Documents of few kinds, so that nearly all find each other: value, digest, short, keys, bits.
+DOCUMENTS = st.lists(
+    st.tuples(
+        st.sampled_from([5, 5, 4, 0b10101, 2**60]),
+        st.integers(0, 3),
+        st.sampled_from([False, False, True]),
+        st.tuples(st.integers(0, 2), st.integers(0, 2)),
+        st.sampled_from([0, 1, 7, 2**40 - 1]),
+    ),
+    min_size=1,
+    max_size=30,
+)
+
+
+def texts_of(rows):
+    values, digests, short, keys, bits = zip(*rows, strict=True)
+    return prints_of(values, short, np.array(keys), [[one] for one in bits], digests)
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    DOCUMENTS,
+    st.lists(st.integers(0, 30), max_size=4),
+    st.sampled_from([1, 2, 128]),
+    st.lists(st.sampled_from(["file", "memory", "other", "forget", "recall", ""]), max_size=5),
+    st.randoms(),
+)
+def test_parts_find_together_what_one_index_finds(tmp_path, rows, cuts, most, steps, rng):
+    """Whether in files, in memory or of another collection; what is gone is found no more."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept, "LIMITS", (most,) * 3)
+        whole, parts, is_first = index_of(), index_of(), True
+        bounds = sorted({0, *(min(cut, len(rows)) for cut in cuts), len(rows)})
+        for (start, stop), step in zip(pairwise(bounds), [*steps, *[""] * 5], strict=False):
+            texts, keys = texts_of(rows[start:stop]), ids(stop - start, start)
+            whole.add(keys, texts)
+            if step == "other" and is_first:
+                other = index_of()
+                other.add(keys, texts)
+                parts.add_other("a.b", other)
+            else:
+                is_first = False
+                parts.add(keys, texts)
+            if step in ("forget", "recall") and not parts.others:
+                some = {key for key in ids(stop).list() if rng.random() < 0.5}
+                for index in (whole, parts):
+                    (index.forget_keys if step == "forget" else index.recall_keys)(some)
+            if step == "memory":
+                parts.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+            if step == "file" and not parts.others:
+                parts = saved_and_loaded(parts, tmp_path)
+        fields = "number", "distance", "agreement", "is_equal"
+        query = texts_of(rows)
+        assert found(parts, query, *fields) == found(whole, query, *fields)
+        own = np.arange(parts.others, len(parts))
+        assert parts.documents(own)[0].list() == whole.documents(own)[0].list()
+        assert parts.live_numbers().tolist() == [n for n in whole.live_numbers() if n in own]
+
+
+def test_the_files_of_a_target_follow_one_another_and_are_merged(tmp_path):
+    rng = np.random.default_rng(1)
+    parts = [texts_of([(int(v), int(v), False, (1, 2), 5)]) for v in rng.integers(0, 9, 40)]
+    index = index_of(*parts[:10])
+    for part in parts[10:]:
+        index.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+        index.add(ids(1, len(index)), part)
+    assert len(index.core.segments) == 31
+    query = texts_of([(5, 5, False, (1, 0), 5)])
+    merged = saved_and_loaded(index, tmp_path)
+    assert len(merged.core.segments) == 2  # and one that grows
+    assert found(merged, query, "number") == found(index, query, "number")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "first"),
+    [
+        ([], 0),
+        ([5], 0),
+        ([100, 5], 0),  # small ones are merged
+        ([300, 5], 1),  # a large one stays as it is
+        ([300, 80], 0),  # not beside one that is a quarter as large
+        ([2000, 300, 5], 2),
+        ([2000, 300, 80], 1),
+        ([2000, 300, 100, 80, 70], 0),
+    ],
+)
+def test_segments_are_merged_so_that_sizes_fall(tmp_path, monkeypatch, sizes, first):
+    monkeypatch.setattr(kept, "_LEAST", 200)
+    index = index_of()
+    for number, size in enumerate(sizes):
+        if number:
+            index.replace_growing(lambda dump: snapshot.mapped(tmp_path, dump))
+        index.add(ids(size, len(index)), prints_of(range(size)))
+    assert index.to_merge() == first
+
+
+IDS = st.one_of(
+    st.binary(min_size=12, max_size=12).map(lambda one: b"\x07_id\0" + one),
+    st.binary(min_size=5, max_size=40).map(lambda one: b"\x02_id\0" + one),
+)
+
+
+@given(st.lists(IDS, unique=True, min_size=1, max_size=40), st.data())
+def test_documents_are_found_by_their_ids_and_give_them_back(given_ids, data):
+    index = KeptIndex(IndexSettings())
+    index.add(strings_of(given_ids), prints_of(range(len(given_ids))))
+    gone = set(data.draw(st.lists(st.sampled_from(given_ids))))
+    index.forget_keys(gone)
+    sought = [*given_ids, b"\x07_id\0another one.", b"\x02_id\0"]
+    expected = [-1 if one in gone else n for n, one in enumerate(given_ids)] + [-1, -1]
+    assert index.find_ids(strings_of(sought)).tolist() == expected
+    keys, values = index.documents(np.arange(len(given_ids)))
+    assert (keys.list(), values.tolist()) == (given_ids, [*range(len(given_ids))])
+    assert (index.live, len(index)) == (len(given_ids) - len(gone), len(given_ids))
+
+
+def test_ids_that_came_after_the_first_question_are_found_as_well():
+    index = index_of(prints_of(range(3)))
+    assert index.find_ids(ids(5)).tolist() == [0, 1, 2, -1, -1]
+    index.add(ids(2, 3), prints_of(range(2)))
+    assert index.find_ids(ids(5)).tolist() == [0, 1, 2, 3, 4]
+
+
+def test_a_document_that_is_kept_again_counts_by_its_last_number():
+    index = index_of(prints_of(range(3)))
+    index.forget_keys({ids(1).at(0)})
+    index.add(ids(1), prints_of([7]))
+    assert index.find_ids(ids(1)).tolist() == [3]
+    index.forget_keys({ids(1).at(0)})
+    index.recall_keys({ids(1).at(0)})
+    assert index.live_numbers().tolist() == [1, 2, 3]
+
+
+def page(*rows):
+    """Return a page of kept documents from (run, number)."""
+    numbers = [number for _, number in rows]
+    keys = [ids(1, number).at(0) for number in numbers]
+    return KeptPage(keys, prints_of(numbers), np.array([run for run, _ in rows], dtype=np.int64))
+
+
+@pytest.mark.parametrize(
+    ("runs", "expected"),
+    [
+        ([1, 1, 1, 1], [0, 1, 2, 3]),
+        ([1, 2, 1, 2], [0, 2, 1, 3]),
+        ([3, 10, 3, 2], [3, 0, 2, 1]),  # an earlier run appears late
+        ([4, 3, 2, 1], [3, 2, 1, 0]),
+    ],
+)
+@pytest.mark.parametrize("size", [1, 2, 4])
+def test_documents_are_numbered_by_run_and_then_in_the_order_of_the_pages(runs, expected, size):
+    rows = [(run, number) for number, run in enumerate(runs)]
+    pages = [page(*rows[i : i + size]) for i in range(0, 4, size)]
+    index = KeptIndex(IndexSettings())
+    index.remember(lambda: iter(pages))
+    assert index.documents(np.arange(4))[1].tolist() == expected
