@@ -108,6 +108,11 @@ class GreedyDeduplicator:
         """Count the earliest batch under way as stored in the target; called from one thread."""
         self._decider().count_stored()
 
+    @property
+    def seconds(self) -> tuple[float, float, float]:
+        """Seconds spent so far: in all, in several threads, and waiting for the target's texts."""
+        return self._decider().seconds
+
     def end(self) -> None:
         """Forget all texts; nothing is decided after this."""
         self._core = None

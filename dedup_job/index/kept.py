@@ -19,8 +19,8 @@ from dedup_job.native.snapshot import Snapshot, Writer
 FOUND = np.dtype(_core.FOUND)  # type: ignore[call-overload]
 """A kept document that a text finds: row, number, distance, agreement (equal bits), is_equal."""
 LIMITS = 128, 16, 1
-"""How many documents are found by one key of a column, by one fingerprint, and by one fingerprint if
-there are sketches, which find the others."""
+"""How many documents are found by one key of a column; by one fingerprint, and by one if there are
+sketches, which find the others."""
 _LEAST, _TIMES = 200_000, 4  # documents of a segment; as many as in the next one
 _NO_RUN = 2**62  # later than all
 _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then

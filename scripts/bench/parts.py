@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Fingerprints
 from dedup_job.index import KeptIndex
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.settings import Settings
 from scripts.bench.command import count, parser_of, seconds_of, texts_of
 from scripts.bench.engines import Engine
@@ -77,14 +78,13 @@ def main() -> None:
         index = KeptIndex(settings.index)
         for first in range(0, len(prints), BATCH):
             part = prints[first : first + BATCH]
-            index.add([b"key"] * len(part), prints_of(part))
+            index.add(strings_of([b"key"] * len(part)), prints_of(part))
         return index
 
     best("index, grow", len(prints), grown)
     index = grown()
-    least = np.zeros(BATCH, dtype=np.int64)
     asked = [prints_of(np.array(batch)) for batch in queries]
-    best("index, query", QUERIES, lambda: [index.look_up(one, least[: len(one)]) for one in asked])
+    best("index, query", QUERIES, lambda: [index.find(one) for one in asked])
 
 
 if __name__ == "__main__":

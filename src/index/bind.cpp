@@ -277,7 +277,7 @@ void bind_index(nb::module_& m) {
         .def_prop_ro("others", &Index::others)
         .def_prop_ro("unindexed", &Index::unindexed)
         .def_prop_ro("places", &Index::places)
-        .def_prop_ro("gone", [](const Index& index) { return give(index.gone()); })
+        .def_prop_ro("gone", [](const Index& index) { return give(index.gone()); }, nb::rv_policy::move)
         .def_prop_ro("segments", [](const Index& index) {
             std::vector<std::pair<std::size_t, std::size_t>> sizes;
             for (const auto& segment : index.own_segments()) sizes.emplace_back(segment->size(), segment->nbytes());
