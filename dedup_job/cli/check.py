@@ -48,9 +48,7 @@ def check(
     error. Nothing is written.
     """
     if all_ and sample is not None:
-        raise UsageError(
-            Message("--sample and --all exclude each other: how many texts are meant?")
-        )
+        raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
     check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
@@ -79,12 +77,10 @@ def _tell(found: Checked, report: Path | None) -> None:
         save(report, as_json(found.as_json()), Message("the report"))
     if found.errors:
         raise StateMismatch(
-            Message(
-                "{target} is not what its runs wrote from {source}:\n{advice}",
-                target=found.target,
-                source=found.source,
-                advice=_advice(found, found.errors),
-            )
+            "{target} is not what its runs wrote from {source}:\n{advice}",
+            target=found.target,
+            source=found.source,
+            advice=_advice(found, found.errors),
         )
     output.say()
     seconds = found.seconds

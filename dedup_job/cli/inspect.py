@@ -93,7 +93,7 @@ def inspect(
     check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
-        raise UsageError(Message("- is given twice, and standard input holds one text."))
+        raise UsageError("- is given twice, and standard input holds one text.")
     ids = [word for word in words if target is not None and word != _STDIN]
     texts = [word for word in words if target is None or word == _STDIN] + (text or [])
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]

@@ -128,12 +128,12 @@ def list_(
     if seed is not None:
         check_range("--seed", seed, 0, _MOST)
         if not random:
-            raise UsageError(Message("--seed is for --random."))
+            raise UsageError("--seed is for --random.")
     as_table = form is ListFormat.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is ListFormat.IDS:
-        raise UsageError(Message("--texts is not for {form}.", form=str(form)))
+        raise UsageError("--texts is not for {form}.", form=str(form))
     settings, use = options.load(), commands.listing
     rows = _jsonl if form is ListFormat.JSONL else _csv
     if as_table or random:

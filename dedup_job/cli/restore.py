@@ -69,13 +69,13 @@ def restore(
 
 def _ids(id_: str | None, file: Path | None) -> list[str]:
     if (id_ is None) == (file is None):
-        raise UsageError(Message("give an ID or --ids FILE: one of them."))
+        raise UsageError("give an ID or --ids FILE: one of them.")
     if file is None:
         return [str(id_)]
     lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends
     if found := [line.strip() for line in lines if line.strip()]:
         return found
-    raise UsageError(Message("--ids {file} holds no _id.", file=file))
+    raise UsageError("--ids {file} holds no _id.", file=file)
 
 
 def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:

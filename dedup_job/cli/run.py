@@ -123,7 +123,7 @@ def run(
         source, target, dry_run = proposed.source, proposed.target, True
     with monitored(metrics_file, dry_run=dry_run) as told, StopSignals(_ENDED) as stop:
         if source is None or target is None:
-            raise UsageError(Message("--source and --target are needed."))
+            raise UsageError("--source and --target are needed.")
         settings = options.load().reading(proposed.field if proposed else None)
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
@@ -164,7 +164,7 @@ def _run(
 
 def _on_cluster(address: str) -> Spread:
     if find_spec("ray") is None:
-        raise UsageError(Message("--cluster needs Ray: pip install 'dedup-job[ray]'"))
+        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster.preprocessor import on_cluster  # here: few runs need it
 
     return on_cluster(address)
@@ -225,9 +225,7 @@ def tell(
             write(outcome)
         except DedupError as e:
             status = label(str(outcome.status))
-            raise DedupError(
-                Message("the run is {status}, but {why}", status=status, why=e.message)
-            ) from e
+            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         raise Interrupted(_stopped(outcome, signum), signum)

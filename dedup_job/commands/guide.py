@@ -17,10 +17,8 @@ def offered_sources(settings: Settings, progress: Progress = QUIET) -> Overview:
         found = look_around(client, database)
     if not found.largest:
         raise UsageError(
-            Message(
-                "--source is missing, and the server shows this user no collection that holds "
-                "documents. Name one with --source database.collection, or load your texts first: "
-                "docs/first-run.md shows how."
-            )
+            "--source is missing, and the server shows this user no collection that holds "
+            "documents. Name one with --source database.collection, or load your texts first: "
+            "docs/first-run.md shows how."
         )
     return found

@@ -175,12 +175,10 @@ def _check(target: str, same: int, different: int) -> None:
     review = command_line("review", "--target", target)
     if not same + different:
         raise UsageError(
-            Message(
-                "{target} has no labels to learn from: label pairs with `{review}`, or give a file "
-                "with --pairs.",
-                target=target,
-                review=review,
-            )
+            "{target} has no labels to learn from: label pairs with `{review}`, or give a file "
+            "with --pairs.",
+            target=target,
+            review=review,
         )
     if not same or not different:
         none_of_one = (

@@ -70,14 +70,12 @@ def own_name(given: str | None) -> str:
     try:
         name = getpass.getuser() if given is None else given
     except (KeyError, OSError, ImportError) as e:
-        raise UsageError(Message("this user has no name; give one with --name.")) from e
+        raise UsageError("this user has no name; give one with --name.") from e
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise UsageError(
-            Message(
-                "--name is {name!r}, expected 1 to {most} printable characters.",
-                name=name[:_LONGEST_NAME],
-                most=_LONGEST_NAME,
-            )
+            "--name is {name!r}, expected 1 to {most} printable characters.",
+            name=name[:_LONGEST_NAME],
+            most=_LONGEST_NAME,
         )
     return name
 
@@ -96,11 +94,9 @@ def open_review(
         drawn = _draw(on, wanted)
         if not drawn:
             raise UsageError(
-                Message(
-                    "{target} has nothing to review: no run dropped a near duplicate or compared "
-                    "two documents and kept them apart.",
-                    target=on.target.name,
-                )
+                "{target} has nothing to review: no run dropped a near duplicate or compared "
+                "two documents and kept them apart.",
+                target=on.target.name,
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
@@ -202,7 +198,7 @@ class Review:
         if key in self._drawn:
             return self._drawn[key]
         if key not in self._said:
-            raise UsageError(Message("this page is of another review: load it anew."))
+            raise UsageError("this page is of another review: load it anew.")
         return self._said[key].document
 
 

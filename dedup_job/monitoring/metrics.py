@@ -78,14 +78,12 @@ class MetricsFile:
         for name, decision, there, value in _samples(self._file):
             if there != target:
                 raise UsageError(
-                    Message(
-                        "{option} {file} holds the metrics of the target {other}: name a file of "
-                        "its own for {target}, or remove it.",
-                        option=OPTION,
-                        file=self._file,
-                        other=there,
-                        target=target,
-                    )
+                    "{option} {file} holds the metrics of the target {other}: name a file of "
+                    "its own for {target}, or remove it.",
+                    option=OPTION,
+                    file=self._file,
+                    other=there,
+                    target=target,
                 )
             if not name.startswith("dedup_run_"):
                 self._former[name, decision] = value
