@@ -21,18 +21,17 @@ from dedup_job.cli.streams import output_error
 from dedup_job.cli.usage import in_groups
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, localized
-from dedup_job.monitoring.metrics import End
+from dedup_job.messages import Message, counted, localized
+from dedup_job.monitoring.metrics import End, MetricsFile
 from dedup_job.printing import as_json
 from dedup_job.report.labels import label
-from dedup_job.report.progress import above
+from dedup_job.report.progress import above, shown_progress, told
 from dedup_job.report.terminal import show
 from dedup_job.runs.progress import QUIET
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.cli.guide import Proposal
-    from dedup_job.cli.monitored import Monitored
     from dedup_job.commands.dry_survey import SurveyCollector
     from dedup_job.commands.run import Request, Spread, Watch
     from dedup_job.settings import Settings
@@ -121,43 +120,58 @@ def run(
         with StopSignals():
             proposed = propose(options.load(), names, typed, look, asks=not yes)
         source, target, dry_run = proposed.source, proposed.target, True
-    with monitored(metrics_file, dry_run=dry_run) as told, StopSignals(_ENDED) as stop:
+    with monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
             raise UsageError("--source and --target are needed.")
         settings = options.load().reading(proposed.field if proposed else None)
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
-        told.named(target, settings.connection.db)
+        name = target if "." in target else f"{settings.connection.db or ''}.{target}"
+        if not name.startswith("."):
+            metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
         begun = stop.wait_for_batch
         watch = commands.run.Watch(QUIET, stop, begun, agree, above, collector)
-        told.report = _run(settings, request, told, watch, cluster, report)
+        metrics.report = _run(settings, request, metrics, watch, cluster, report)
         pages = []
         if html is not None:
-            pages.append(partial(_write_page, html, settings, told, collector))
+            pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
             pages.append(partial(_say_how_to_write, proposed))
-        tell(told.report, report, stop, profile=profile, pages=pages)
+        tell(metrics.report, report, stop, profile=profile, pages=pages)
 
 
 def _run(
     settings: Settings,
     request: Request,
-    told: Monitored,
+    metrics: MetricsFile,
     watch: Watch,
     cluster: str | None,
     file: Path | None,
 ) -> Run:
     def goes_on(outcome: Run, is_quiet: bool) -> None:
-        told.goes_on(End(_code(outcome), outcome.seconds, outcome), outcome, is_quiet)
-        if file is not None and not is_quiet:
+        metrics.ended(End(_code(outcome), outcome.seconds, outcome))
+        if is_quiet:
+            told(Message("nothing arrived since run {run}", run=outcome.number))
+            return
+        counts = outcome.counts
+        told(
+            Message(
+                "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+                run=outcome.number,
+                documents=counted(counts.scanned, "document"),
+                kept=counts.kept,
+                duplicates=counts.duplicates,
+            )
+        )
+        if file is not None:
             _write_report(outcome, file)
 
     spread = None if cluster is None else _on_cluster(cluster)
-    with told.progress() as progress:
+    with shown_progress(metrics) as progress:
         watch = replace(watch, progress=progress, told=goes_on)
         return commands.run.run_job(settings, request, watch, spread)
 
@@ -173,7 +187,7 @@ def _on_cluster(address: str) -> Spread:
 def _write_page(
     file: Path,
     settings: Settings,
-    told: Monitored,
+    metrics: MetricsFile,
     collector: SurveyCollector | None,
     outcome: Run,
 ) -> None:
@@ -181,7 +195,7 @@ def _write_page(
 
     survey = None if collector is None else collector.survey
     if survey is None:
-        with told.progress() as progress:
+        with shown_progress(metrics) as progress:
             target = outcome.about.target
             survey = commands.survey.survey_target(settings, target, progress)
     write_page(survey, file)
