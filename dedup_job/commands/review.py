@@ -6,12 +6,12 @@ import getpass
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import xxhash
 from pydantic import BaseModel, Field, ValidationError
@@ -48,8 +48,10 @@ from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
+T = TypeVar("T")
 LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 LETTER_OF = {label: letter for letter, label in LETTERS.items()}
+_WRONG = Message("{number:,} lines are not labels; none was stored:")
 NAMED = 10
 """Problems in a message."""
 
@@ -217,7 +219,8 @@ def _key(pair: DecidedDocument) -> str:
 def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON."""
     with opened(settings, target, progress) as on:
-        yield from exported_lines(on, LabelStore(on.target).rows())
+        for line in label_lines(on, LabelStore(on.target).rows()):
+            yield json.dumps(line, ensure_ascii=False)
 
 
 def import_labels(
@@ -237,7 +240,7 @@ def import_labels(
         store = LabelStore(on.target)
         latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
         fresh: dict[Any, LabelRow] = {}
-        for row in _label_rows(lines, name):
+        for row in read_lines(lines, lambda line, _: _Line(**line).row(name), _WRONG):
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
@@ -245,7 +248,9 @@ def import_labels(
         return len(fresh)
 
 
-def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
+def label_lines(
+    on: Opened, rows: Sequence[LabelRow], between: str = "\n"
+) -> Iterator[dict[str, Any]]:
     """Yield labels with the texts that they are about; between: the parts of a text."""
     numbers = count(1)
     for part in in_turn(rows):
@@ -253,7 +258,7 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
         for row in part:
             document = row.document
             place = bson_edit.place_of(document.pair.of)
-            line = {
+            yield {
                 "n": next(numbers),
                 "label": LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
@@ -267,7 +272,6 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
                 "name": row.name,
                 "when": row.when.isoformat(timespec="milliseconds"),
             }
-            yield json.dumps(line, ensure_ascii=False)
 
 
 def _id_as_json(key: bytes) -> Any:
@@ -305,23 +309,33 @@ class _Line(BaseModel):
         )
 
 
-def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
-    rows, wrong = list[LabelRow](), list[str]()
+def read_lines(
+    lines: Iterable[str],
+    read: Callable[[dict[str, Any], Message], T],
+    head: Message,
+    file: str = "",
+) -> list[T]:
+    """Return a value for each line of JSON; UsageError names the first wrong lines below a head.
+
+    read: makes the value of an object, and of the words for its line; ValueError if it is wrong.
+    """
+    values, wrong = list[T](), list[str]()
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+        where = Message("line {line:,}", line=number)
+        if file:
+            where = Message("{file}, line {line:,}", file=file, line=number)
         try:
-            rows.append(_Line.model_validate(object_of(line)).row(name))
+            if line.strip():
+                values.append(read(_object_of(line), where))
         except (ValueError, *MALFORMED) as e:
             problem = said_by(e)
             if isinstance(e, ValidationError):
                 (first, *_) = e.errors()
                 problem = placed(".".join(map(str, first["loc"])), what_is_wrong(first))
-            wrong.append(Message("line {line:,}: {problem}", line=number, problem=problem))
+            wrong.append(Message("{where}: {problem}", where=where, problem=problem))
     if wrong:
-        head = Message("{number:,} lines are not labels; none was stored:", number=len(wrong))
-        raise UsageError(problem_list(head, wrong))
-    return rows
+        raise UsageError(problem_list(Message(head, number=len(wrong)), wrong))
+    return values
 
 
 def problem_list(head: Message, wrong: Sequence[str]) -> Message:
@@ -331,8 +345,7 @@ def problem_list(head: Message, wrong: Sequence[str]) -> Message:
     return joined([head, *wrong[:NAMED], *last], "\n")
 
 
-def object_of(line: str) -> dict[str, Any]:
-    """Return the object in a line of JSON; ValueError if there is none."""
+def _object_of(line: str) -> dict[str, Any]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as e:

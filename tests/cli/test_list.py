@@ -110,7 +110,7 @@ def test_near_duplicates_are_shown_beside_the_kept_text_the_least_likely_first(
 @pytest.mark.parametrize(
     ("what", "words"),
     [
-        ("exact", ["1. exact", "_id  1", "of   0", "both: 实验小学"]),
+        ("exact", ["1. exact", "_id  1", "of   0", "cleaned: 实验小学"]),
         ("skipped", ["1. empty", "_id  4", "2. not_text", "_id  5"]),
         ("quarantined", ["1. too_large: text of 300 characters, limit 200", "_id  6"]),
     ],
