@@ -105,32 +105,20 @@ def open_review(
 
 
 class Review:
-    """A sample of pairs under review by one person. May be called from several threads."""
+    """A sample of pairs under review by one person. May be called from several threads.
+
+    target, stored_in: namespaces of the target and of the labels; name: who answers.
+    """
 
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
-        self._on, self._wanted = on, wanted
-        self._labels = LabelStore(on.target)
+        self._on, self._labels = on, LabelStore(on.target)
+        self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, wanted.name
         self._reader = PairReader(on.target, on.clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
         self._said: dict[str, LabelRow] = {}
         self.refresh()
-
-    @property
-    def target(self) -> str:
-        """The namespace of the target."""
-        return self._on.target.name
-
-    @property
-    def stored_in(self) -> str:
-        """The namespace of the labels."""
-        return self._labels.full_name
-
-    @property
-    def name(self) -> str:
-        """Who answers."""
-        return self._wanted.name
 
     def refresh(self) -> None:
         """Read this person's labels again: they may come from another process as well."""
