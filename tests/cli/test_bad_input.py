@@ -52,17 +52,8 @@ def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives() -
 @pytest.mark.parametrize(
     ("source", "more", "words"),
     [
-        ("sorce", (), ("does not exist", "source")),
         ("NAMEx.source", (), ("does not exist", "NAME")),
-        ("target", (), ("the same",)),
-        ("NAME.target.ledger", (), ("the same",)),
-        ("NAME.target.runs", (), ("the same",)),
-        ("NAME.target.state", (), ("the same",)),
         ("part", (), ("view", "Name the collection behind it")),
-        ("source", ("--query", "{lang: 1}"), ("--query", "character 2")),
-        ("source", ("--query", "[1]"), ("--query", "must be an object")),
-        ("source", ("--query", '{"_id": {"$oid": "zz"}}'), ("--query", "extended JSON")),
-        ("source", ("--query", '{"a": {"_id": 1, "_id": 2}}'), ("--query", "'_id' stands twice")),
         ("source", ("--query", '{"a": {"$nope": 1}}'), ("$nope",)),
         ("source", ("--report", "/nowhere/at/all.json"), ("--report",)),
     ],
@@ -108,16 +99,6 @@ def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -
     result = run_on(database)
     assert_refused(result, 2, "'text'", "body (100%)", "meta.title (50%)", "--field")
     assert_refused(run_on(database, "--yes"), 2, "'text'")
-
-
-def test_a_field_that_the_first_thousand_lack_may_come_later(database: Db, tmp_path: Path) -> None:
-    database.source.insert_many([{"_id": i} for i in range(1000)])
-    database.source.insert_one({"_id": 1000, "text": "正文"})
-    result = run_on(database, "--yes")
-    assert_refused(result, 6, "99.9% of the last 1,001 documents have no text", "WITHOUT_TEXT")
-    file = tmp_path / "c.toml"
-    file.write_text("abort_if.without_text = 1")
-    assert run_on(database, "--config", str(file)).returncode == 0
 
 
 def test_quarantined_documents_end_with_3_and_the_report_counts_them(
