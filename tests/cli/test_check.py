@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -42,23 +41,6 @@ def test_a_target_that_runs_wrote_is_good(made: Db, tmp_path: Path, more: tuple[
     before = stored(made)
     assert good(made, tmp_path, *more) == {}
     assert stored(made) == before
-
-
-def test_the_report_says_how_much_was_examined(made: Db, tmp_path: Path) -> None:
-    file = tmp_path / "check.json"
-    output = command(made, "check", "--source", "source", "--all", "--report", str(file))
-    report = json.loads(file.read_text())
-    examined = {row["check"]: row["examined"] for row in report["checks"]}
-    ledger = made["target.ledger"]
-    assert set(ledger.distinct("reason")) >= {"exact", "near", "empty", "missing", "too_large"}
-    assert ledger.distinct("run") == made.target.distinct("dedup.run") == [1, 2]
-    assert report["good"] is True
-    documents = made.source.count_documents({})
-    assert examined[UNDECIDED] == examined[Check.TWICE] == examined[GONE] == documents
-    assert examined[Check.ORIGINAL] == ledger.count_documents({"decision": "duplicate"})
-    assert examined[Check.DIFFERS] > made.target.count_documents({})
-    assert examined[Check.RECORDS] == 3
-    assert "target is good" in output
 
 
 def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_error(
