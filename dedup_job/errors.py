@@ -25,15 +25,21 @@ class DedupError(Exception):
 
     exit_code: ClassVar[int] = 1
 
+    def __init__(self, said: str = "", /, **values: object) -> None:
+        """Take a sentence for the catalogue with the values of its fields, or a finished one."""
+        is_whole = isinstance(said, Message) and not values
+        super().__init__(said if is_whole else Message(said, **values))
+
     @property
     def code(self) -> int:
         """Exit code of the process."""
         return self.exit_code
 
     @property
-    def message(self) -> str:
-        """What is wrong and what to do: a Message where it can be said in another language."""
-        return self.args[0] if self.args else ""
+    def message(self) -> Message:
+        """What is wrong and what to do."""
+        message: Message = self.args[0]
+        return message
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process raise it, whatever its constructor takes."""

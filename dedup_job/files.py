@@ -103,13 +103,13 @@ def limited_text(file: Path, most: int) -> str:
         with file.open("rb") as stream:
             return _limited(stream, most, f"{file}")
     except OSError as e:
-        raise UsageError(Message("{file} cannot be read: {why}", file=file, why=e.strerror)) from e
+        raise UsageError("{file} cannot be read: {why}", file=file, why=e.strerror) from e
 
 
 def _limited(stream: BinaryIO, most: int, name: str = _STANDARD_INPUT) -> str:
     content = stream.read(most + 1)  # a device has no end
     if len(content) > most:
-        raise UsageError(Message("{file} holds more than {most:,} MiB", file=name, most=most >> 20))
+        raise UsageError("{file} holds more than {most:,} MiB", file=name, most=most >> 20)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as e:
@@ -160,24 +160,20 @@ def check_writable(option: str, file: Path) -> None:
         folder = file.resolve().parent
     except OSError as e:  # also where the working folder is gone
         raise UsageError(
-            Message(
-                "{option} {file} cannot be written: {why}. Name another file, by its whole path.",
-                option=option,
-                file=file,
-                why=e.strerror,
-            )
+            "{option} {file} cannot be written: {why}. Name another file, by its whole path.",
+            option=option,
+            file=file,
+            why=e.strerror,
         ) from e
     if file.is_dir():
         wrong = Message("{option} {file} is a folder; name a file.", option=option, file=file)
         raise UsageError(wrong)
     if not folder.is_dir() or not os.access(folder, os.W_OK):
         raise UsageError(
-            Message(
-                "{option} {file}: {folder} is not a folder that can be written to.",
-                option=option,
-                file=file,
-                folder=folder,
-            )
+            "{option} {file}: {folder} is not a folder that can be written to.",
+            option=option,
+            file=file,
+            folder=folder,
         )
 
 
@@ -195,11 +191,9 @@ def check_new(option: str, file: Path, *, overwrite: bool, again: bool = False) 
         if again and _REPORTS.match(begin):
             return
     raise UsageError(
-        Message(
-            "{option} {file} exists. Name another file, or replace it with --overwrite.",
-            option=option,
-            file=file,
-        )
+        "{option} {file} exists. Name another file, or replace it with --overwrite.",
+        option=option,
+        file=file,
     )
 
 
@@ -234,9 +228,7 @@ def nothing_written(where: str) -> Iterator[None]:
         yield
     except OSError as e:
         raise DedupError(
-            Message(
-                "{where}: {why}. Nothing was written.",
-                where=e.filename or where,
-                why=e.strerror or str(e),
-            )
+            "{where}: {why}. Nothing was written.",
+            where=e.filename or where,
+            why=e.strerror or str(e),
         ) from e

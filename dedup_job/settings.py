@@ -246,10 +246,10 @@ def load_settings(
     """
     if config is not None and not isinstance(config, str | Path):
         kind = type(config).__name__
-        raise UsageError(Message("config is {kind}; give the name of a file or preset.", kind=kind))
+        raise UsageError("config is {kind}; give the name of a file or preset.", kind=kind)
     if values is not None and not isinstance(values, Mapping):
         kind = type(values).__name__
-        raise UsageError(Message("values are {kind}; give a dict by dotted name.", kind=kind))
+        raise UsageError("values are {kind}; give a dict by dotted name.", kind=kind)
     file = None if config is None else Path(config)
     return load(values, file, Origin.CALL).settings
 
@@ -259,10 +259,7 @@ def expect_settings(settings: object) -> Settings:
     if isinstance(settings, Settings):
         return settings
     raise UsageError(
-        Message(
-            "settings are {kind}; dedup_job.load_settings() makes them.",
-            kind=type(settings).__name__,
-        )
+        "settings are {kind}; dedup_job.load_settings() makes them.", kind=type(settings).__name__
     )
 
 

@@ -3,9 +3,9 @@
     python scripts/make_catalogue.py            update dedup.po, write dedup.mo
     python scripts/make_catalogue.py --check    only tell what is missing or stale; exit code 1
 
-A sentence is the first argument of `Message(...)`, the noun of `counted(...)`, a text of the
-command line's help, the meaning of a setting, or what pydantic says of a wrong value. Write the
-Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
+A sentence is the first argument of `Message(...)` or of an error, the noun of `counted(...)`, a
+text of the command line's help, the meaning of a setting, or what pydantic says of a wrong value.
+Write the Chinese into `dedup_job/locale/zh/LC_MESSAGES/dedup.po`, then call this again.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from typer.main import get_command
 from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
+from dedup_job.errors import DedupError
 from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.guards import GUARDS
@@ -41,7 +42,9 @@ from scripts import make_docs
 ROOT = Path(__file__).parent.parent
 CATALOGUE = ROOT / "dedup_job" / "locale" / "zh" / "LC_MESSAGES" / "dedup.po"
 COMPILED = CATALOGUE.with_suffix(".mo")
-_KEYWORDS = {"Message": "{}", "counted": "{{number:,}} {}|{{number:,}} {}s"}
+_FORMS = {"counted": "{{number:,}} {}|{{number:,}} {}s"}
+ERRORS = ("DedupError", *(one.__name__ for one in DedupError.__subclasses__()), "LeaseLost")
+"""Errors whose first argument is a sentence, like that of `Message`."""
 _WRONG_VALUES = {  # errors of pydantic that the types of our settings and options can lead to
     *("int_type", "int_parsing", "int_parsing_size", "int_from_float"),
     *("float_type", "float_parsing", "finite_number", "bool_type", "bool_parsing"),
@@ -68,12 +71,12 @@ class Sentences(Catalog):
 
 def sentences() -> Iterator[tuple[str, str]]:
     """Yield each sentence that is to be translated, and the file where it stands."""
-    for keyword, argument in (("Message", 1), ("counted", 2)):
+    for keyword, argument in (*((name, 1) for name in ("Message", *ERRORS)), ("counted", 2)):
         found = extract_from_dir(
             ROOT / "dedup_job", [("**.py", "python")], keywords={keyword: (argument,)}
         )
         for file, _, said, _, _ in found:
-            for form in _KEYWORDS[keyword].split("|"):
+            for form in _FORMS.get(keyword, "{}").split("|"):
                 yield form.format(said), f"dedup_job/{file}"
     for said in make_docs.sentences():
         yield said, "scripts/make_docs.py"

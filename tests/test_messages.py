@@ -17,12 +17,9 @@ from tests.running import dedup, environment_for
 
 PACKAGE = Path(__file__).parent.parent / "dedup_job"
 # what a person reads as it is: of the terminal, of errors that end a command, of questions
-SAID = {
-    *("UsageError", "StateMismatch", "DedupError", "DatabaseUnreachable", "LeaseHeld", "LeaseLost"),
-    *("Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"),
-}
+SAID = {"Interrupted", "NotFollowed", "say", "paragraph", "confirm", "stage"}
 # callers in Python, other processes and the review page read these in English
-IN_ENGLISH = ("cluster/driver.py", "cluster/errors.py", "review/answers.py")
+IN_ENGLISH = ("cluster/driver.py", "cluster/errors.py", "review/server.py")
 
 
 def test_sentences_are_joined_by_a_space_in_english_only():
@@ -68,7 +65,8 @@ def plain_sentences(file: Path) -> Iterator[str]:
         said = call.args[0]
         parts = said.values if isinstance(said, ast.JoinedStr) else [said]
         texts = [part.value for part in parts if isinstance(part, ast.Constant)]
-        if name in SAID and any(c.isalpha() for text in texts for c in str(text)):
+        is_error = name in make_catalogue.ERRORS and isinstance(said, ast.JoinedStr)
+        if (name in SAID or is_error) and any(c.isalpha() for text in texts for c in str(text)):
             yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(said)}"
 
 

@@ -16,7 +16,7 @@ from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, joined
 from dedup_job.printing import as_json
-from dedup_job.report.output import figures, new_table
+from dedup_job.report.output import Block, figures, new_table
 from dedup_job.runs.check import Checked, Finding
 
 _SAMPLE, _MAX_SAMPLE = 1000, 1_000_000
@@ -48,9 +48,7 @@ def check(
     error. Nothing is written.
     """
     if all_ and sample is not None:
-        raise UsageError(
-            Message("--sample and --all exclude each other: how many texts are meant?")
-        )
+        raise UsageError("--sample and --all exclude each other: how many texts are meant?")
     size = _SAMPLE if sample is None else sample
     check_range("--sample", size, 0, _MAX_SAMPLE)
     settings = options.load()
@@ -65,32 +63,26 @@ def check(
 
 def _tell(found: Checked, report: Path | None) -> None:
     output = console()
-    output.table(_table(found.findings))
+    blocks: list[Block] = [_table(found.findings)]
     for one in found.findings:
         if one.first:  # in lines of their own: they may be long
-            more = ["…"] if one.found > len(one.first) else []
-            check, first = Message(str(one.check)), joined([*one.first, *more], ", ")
-            output.say()
-            output.say(Message("{check}: {first}", check=check, first=first))
+            first = joined([*one.first, *["…"] * (one.found > len(one.first))], ", ")
+            blocks.append(Message("{check}: {first}", check=Message(str(one.check)), first=first))
     if notes := [one for one in found.findings if one.found and not one.is_error]:
-        output.say()
-        output.say(_advice(found, notes))
+        blocks.append(_advice(found, notes))
+    output.blocks(blocks)
     if report is not None:  # last: the file may not be to be written
         save(report, as_json(found.as_json()), Message("the report"))
     if found.errors:
         raise StateMismatch(
-            Message(
-                "{target} is not what its runs wrote from {source}:\n{advice}",
-                target=found.target,
-                source=found.source,
-                advice=_advice(found, found.errors),
-            )
+            "{target} is not what its runs wrote from {source}:\n{advice}",
+            target=found.target,
+            source=found.source,
+            advice=_advice(found, found.errors),
         )
     output.say()
-    seconds = found.seconds
-    output.say(
-        Message("{target} is good. ({seconds:,.1f} s)", target=found.target, seconds=seconds)
-    )
+    about = {"target": found.target, "seconds": found.seconds}
+    output.say(Message("{target} is good. ({seconds:,.1f} s)", **about))
 
 
 def _table(findings: Sequence[Finding]) -> Table:
@@ -104,15 +96,9 @@ def _table(findings: Sequence[Finding]) -> Table:
 
 
 def _advice(found: Checked, findings: Sequence[Finding]) -> Message:
-    return joined(
-        (
-            Message(
-                "  - {check}: {found:,}. {advice}",
-                check=Message(str(finding.check)),
-                found=finding.found,
-                advice=finding.advice(found.target),
-            )
-            for finding in findings
-        ),
-        "\n",
-    )
+    lines = list[Message]()
+    for one in findings:
+        about = {"check": Message(str(one.check)), "found": one.found}
+        advice = one.advice(found.target)
+        lines.append(Message("  - {check}: {found:,}. {advice}", **about, advice=advice))
+    return joined(lines, "\n")

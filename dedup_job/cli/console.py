@@ -71,7 +71,7 @@ def confirm(question: str, unchanged: str, *, default: bool = False) -> None:
     with tqdm.external_write_mode(file=plain(sys.stderr)):  # a bar makes room meanwhile
         agreed = answer(partial(yes_or_no, default=default), question, unchanged)
     if not agreed:
-        raise UsageError(Message("not confirmed; {unchanged}.", unchanged=unchanged))
+        raise UsageError("not confirmed; {unchanged}.", unchanged=unchanged)
 
 
 def answer(ask: Callable[..., T], question: str, unchanged: str) -> T:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -12,10 +13,13 @@ from dedup_job import commands
 from dedup_job.cli.console import console
 from dedup_job.cli.run import tell
 from dedup_job.cli.signals import StopSignals
-from dedup_job.demo import Kind, Row, due
+from dedup_job.demo import Kind, due
 from dedup_job.messages import Message
 from dedup_job.report.output import figures, new_table
 from dedup_job.report.progress import shown_progress
+
+if TYPE_CHECKING:
+    from dedup_job.commands.demo import Row
 
 _WHAT_IT_IS = {
     Kind.ORIGINAL: Message("a text of its own"),
@@ -69,12 +73,11 @@ def demo(
         raise typer.Exit(1)
 
 
-def planted(rows: list[Row]) -> Table:
+def planted(rows: Sequence[Row]) -> Table:
     """Return a table with a row for each kind."""
-    numbers = figures(Message("planted"))
-    what, as_due = Message("what was planted"), figures(Message("decided so"))
-    table = new_table(what, *numbers, Message("should be"), *as_due)
-    for row in rows:
-        is_due = Message(due(row.kind))
-        table.add_row(_WHAT_IT_IS[row.kind], f"{row.planted:,}", is_due, f"{row.found:,}")
+    what, should = Message("what was planted"), Message("should be")
+    as_due = figures(Message("decided so"))
+    table = new_table(what, *figures(Message("planted")), should, *as_due)
+    for kind, number, found in rows:
+        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due(kind)), f"{found:,}")
     return table

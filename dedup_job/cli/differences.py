@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rich.table import Column, Table
 from rich.text import Text
 
-from dedup_job.messages import Message
-from dedup_job.report.output import Output, new_table
-from dedup_job.report.pieces import Piece, shortened
+from dedup_job.messages import Message, joined
+from dedup_job.report.output import Block, Output, new_table
+from dedup_job.report.pieces import Piece, pieces_of, shortened
 
 _SENTENCE = re.compile(r"[^。；;！!？?\n]*(?:[。；;！!？?\n]+[”’」』）)]*|$)")
 _ENDED = re.compile(r"[。；;！!？?\n][”’」』）)]*\Z")
@@ -19,10 +19,32 @@ _COLUMN = 28  # columns of each text beside the other
 _CONTEXT = 60  # characters shown before and after a long stretch
 _CHANGE = 40  # of a change that is shown on a line with others
 _MAX_WORDS = 60  # characters of a cell
-_LESS, _MORE = "bold red", "bold green"
+_TEXT = 600  # at the beginning of a text that stands alone
 
 
-def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str]) -> Table:
+def both_texts(
+    names: tuple[str, str], left: str | None, right: str | None, console: Output
+) -> Block:
+    """Return two texts: side by side, once where they are equal, a line each where one is gone."""
+    if left is not None and left == right:
+        return Message("both texts, cleaned: {text}", text=beginning(left))
+    if left is not None and right is not None:
+        return side_by_side(names, left, right, console)
+    gone = Message("its text is gone")
+    shown = (gone if text is None else beginning(text) for text in (left, right))
+    lines = (Message("{name}: {text}", name=n, text=t) for n, t in zip(names, shown, strict=True))
+    return joined(lines, "\n")
+
+
+def beginning(text: str) -> str:
+    """Return a text on one line, of a long one how it begins."""
+    begins, more = visible(text[:_TEXT]), len(text) - _TEXT
+    if more <= 0:
+        return begins
+    return Message("{text} … {more:,} characters more", text=begins, more=more)
+
+
+def side_by_side(names: tuple[str, str], left: str, right: str, console: Output) -> Table:
     """Return both texts in two columns, row beside row; of long ones what differs, with context.
 
     Colours mark what differs on a terminal, [-...-] and {+...+} elsewhere.
@@ -31,38 +53,39 @@ def side_by_side(pieces: Sequence[Piece], console: Output, names: tuple[str, str
     table = new_table(
         *(Column(name, overflow="fold", min_width=_COLUMN, max_width=widest) for name in names)
     )
-    if sum(len(piece.left) + len(piece.right) for piece in pieces) > _WHOLE:
+    pieces = pieces_of(left, right)
+    if len(left) + len(right) > _WHOLE:
         pieces = [shortened(piece, _CONTEXT, _WHOLE // 4) for piece in pieces]
     for row in _rows(pieces):
-        left, right = Text(), Text()
+        cells = Text(), Text()
         for piece in row:
-            for cell, own, style in ((left, piece.left, _LESS), (right, piece.right, _MORE)):
-                if piece.same:
+            if piece.same:
+                for cell, own in zip(cells, piece[:2], strict=True):
                     cell.append(visible(own.rstrip("\n")))
-                else:
-                    _append_change(cell, own, style, console)
-        table.add_row(left, right)
+            else:
+                _append_change(cells, piece, console)
+        table.add_row(*cells)
     return table
 
 
-def marked_line(pieces: Sequence[Piece], console: Output, width: int) -> Text:
+def marked_line(left: str, right: str, console: Output, width: int) -> Text:
     """Return what differs with a little context, about so many columns wide."""
+    pieces = pieces_of(left, right)
     changed = [i for i, piece in enumerate(pieces) if not piece.same]
     if not changed:
         return Text(visible(pieces[0].left[: width // 4] if pieces else ""))
-    lengths = (min(len(s), _CHANGE) for i in changed for s in (pieces[i].left, pieces[i].right))
+    lengths = (min(len(s), _CHANGE) for i in changed for s in pieces[i][:2])
     context = max(5, (width // 2 - sum(lengths)) // (2 * len(changed)))
-    text = Text()
+    line = Text()
     for i, piece in enumerate(pieces):
-        if text.cell_len > width:
-            return text.append(" …")
+        if line.cell_len > width:
+            return line.append(" …")
         if piece.same:
             beside = i > changed[0], i < changed[-1]
-            text.append(visible(_middle_left_out(piece.left, context, *beside)))
+            line.append(visible(_middle_left_out(piece.left, context, *beside)))
         else:
-            _append_change(text, piece.left, _LESS, console, _CHANGE)
-            _append_change(text, piece.right, _MORE, console, _CHANGE)
-    return text
+            _append_change((line, line), piece, console, _CHANGE)
+    return line
 
 
 def table_of_differences(
@@ -95,14 +118,16 @@ def _coloured(console: Output) -> bool:
 
 
 def _append_change(
-    text: Text, change: str, style: str, console: Output, most: int | None = None
+    cells: tuple[Text, Text], piece: Piece, console: Output, most: int | None = None
 ) -> None:
-    shown = "".join(_escaped(character) for character in change[:most])
-    shown += "…" if len(change) > len(change[:most]) else ""
-    if shown and _coloured(console):
-        text.append(shown, style=style)
-    elif shown:
-        text.append(f"[-{shown}-]" if style == _LESS else f"{{+{shown}+}}")
+    marks = ("bold red", "[-{}-]"), ("bold green", "{{+{}+}}")
+    for cell, change, (style, mark) in zip(cells, piece[:2], marks, strict=True):
+        shown = "".join(map(_escaped, change[:most]))
+        shown += "…" if len(change) > len(change[:most]) else ""
+        if shown and _coloured(console):
+            cell.append(shown, style=style)
+        elif shown:
+            cell.append(mark.format(shown))
 
 
 def _escaped(character: str) -> str:

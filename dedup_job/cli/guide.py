@@ -11,16 +11,17 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Column
 
-from dedup_job import commands
 from dedup_job.cli.console import answer, confirm, is_interactive
+from dedup_job.commands.opened import connected
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
+from dedup_job.mongo.overview import Overview, TextField, look_around
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.overview import Overview, TextField
+    from dedup_job.runs.progress import Progress
     from dedup_job.settings import Settings
 
 _UNCHANGED = Message("nothing was written")
@@ -59,7 +60,7 @@ def propose(
     asks = asks and is_interactive()
     if source is None:
         with shown_progress() as progress:
-            found = commands.guide.offered_sources(settings, progress)
+            found = _overview(settings, progress)
         _show(found, out)
         one = found.largest[_number(len(found.largest)) - 1 if asks else 0]
         source = one.name
@@ -73,6 +74,19 @@ def propose(
     out.say(f"\n  {command}\n")
     confirm(Message("Run this command?"), _UNCHANGED, default=True)
     return proposal
+
+
+def _overview(settings: Settings, progress: Progress) -> Overview:
+    with connected(settings, progress) as (client, database):
+        progress.stage(Message("looking at what the server holds"))
+        found = look_around(client, database)
+    if not found.largest:
+        raise UsageError(
+            "--source is missing, and the server shows this user no collection that holds "
+            "documents. Name one with --source database.collection, or load your texts first: "
+            "docs/first-run.md shows how."
+        )
+    return found
 
 
 def _show(found: Overview, out: Output) -> None:

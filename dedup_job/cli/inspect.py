@@ -20,17 +20,14 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.labels import label, measured
-from dedup_job.report.output import Output, figures, new_table, whole
-from dedup_job.report.pieces import pieces_of
+from dedup_job.report.output import Block, Output, figures, new_table, whole
 from dedup_job.runs.decided import KEPT
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from dedup_job.commands.inspect import Inspected, Item, Near
-    from dedup_job.decision import DecisionSettings
     from dedup_job.decision.pair import PairView
-    from dedup_job.judgment import Weighed
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.settings import Settings
 
@@ -38,7 +35,6 @@ _STDIN = "-"
 _MAX_TEXT = 16 << 20  # bytes of a text
 _MOST_SHOWN = 10_000
 _WORDS = 40  # keywords shown
-_TEXT = 600  # characters at the beginning of a text that stands alone
 _DROPPED = (Message("kept"), Message("the source's text, cleaned"))  # of `of` and `_id`
 _ASKED = (Message("first"), Message("second"))
 _APART = {
@@ -93,7 +89,7 @@ def inspect(
     check_range("--limit", limit, 1, _MOST_SHOWN)
     words, files = items or [], [*map(str, file or ())]
     if [*words, *(text or ()), *files].count(_STDIN) > 1:
-        raise UsageError(Message("- is given twice, and standard input holds one text."))
+        raise UsageError("- is given twice, and standard input holds one text.")
     ids = [word for word in words if target is not None and word != _STDIN]
     texts = [word for word in words if target is None or word == _STDIN] + (text or [])
     texts = [read_input(word, _MAX_TEXT) if word == _STDIN else word for word in texts]
@@ -103,34 +99,27 @@ def inspect(
     if as_values:
         typer.echo(as_json(found.as_json()), nl=False)
     else:
-        _show(found, console())
+        out = console()
+        out.blocks(_blocks(found, out))
 
 
-def _show(found: Inspected, console: Output) -> None:
+def _blocks(found: Inspected, console: Output) -> Iterator[Block]:
     head = [row for item in found.items for row in _head(item)]
     if found.target:
         made = {"target": found.target, "source": found.source}
         head.append((Message("target"), Message("{target}, made from {source}", **made)))
     if found.settings_of:
         head.append((Message("settings"), Message("those of run {run}", run=found.settings_of)))
-    if head:
-        console.rows(head)
-        console.say()
+    yield head
     if found.pair is None:
-        _show_texts(found, console)
-        if rows := [row for side in found.sides for row in _searched_by(side)]:
-            console.say()
-            console.rows(rows)
+        yield from map(_alone, found.sides)
+        yield [row for side in found.sides for row in _searched_by(side)]
     else:
-        _show_pair(found, found.pair, console)
-        console.say()
-        console.say(_verdict(found, found.pair))
+        yield from _pair(found, found.pair, console)
     if found.near is not None:
-        console.say()
-        _show_near(found, found.near, console)
+        yield from _near(found, found.near, console)
     if found.dropped is not None:
-        console.say()
-        console.say(_dropped(found.items[0], found.dropped, found.target))
+        yield _dropped(found.items[0], found.dropped, found.target)
 
 
 def _head(item: Item) -> Iterator[tuple[str, str | Text]]:
@@ -167,72 +156,47 @@ def _decision(item: Item, decided: DecidedDocument) -> Iterator[tuple[str, str |
         yield Message("has more than it"), joined(more, ", ")
 
 
-def _show_texts(found: Inspected, console: Output) -> None:
-    for number, side in enumerate(found.sides):
-        if number:
-            console.say()
-        if side.why_not:
-            console.say(Message("{name}: {why}", name=side.name, why=side.why_not))
-        if side.text is not None:
-            of = Message("text of {name}", name=side.name) if side.key else side.name
-            console.say(Message("{name}: {text}", name=of, text=_beginning(side.text)))
+def _alone(side: Item) -> Message:
+    lines = []
+    if side.why_not:
+        lines.append(Message("{name}: {why}", name=side.name, why=side.why_not))
+    if side.text is not None:
+        name = Message("text of {name}", name=side.name) if side.key else side.name
+        lines.append(Message("{name}: {text}", name=name, text=pairs.beginning(side.text)))
+    return joined(lines, "\n")
 
 
-def _beginning(text: str) -> str:
-    begins, more = pairs.visible(text[:_TEXT]), len(text) - _TEXT
-    if more <= 0:
-        return begins
-    return Message("{text} … {more:,} characters more", text=begins, more=more)
-
-
-def _show_pair(found: Inspected, view: PairView, console: Output) -> None:
+def _pair(found: Inspected, view: PairView, console: Output) -> Iterator[Block]:
     one, other = found.sides
     names = _DROPPED if found.original else _ASKED
-    if view.equal:
-        text = _beginning(other.text or "")
-        console.say(Message("both texts, cleaned: {text}", text=text))
-    else:
-        pieces = pieces_of(one.text or "", other.text or "")
-        console.table(pairs.side_by_side(pieces, console, names))
+    yield pairs.both_texts(names, one.text, other.text, console)
     if view.differences:
-        console.say()
         rows = ((each.kind, each.place, each.text, each.other) for each in view.differences)
         if found.original:
             rows = ((each.kind, each.place, each.other, each.text) for each in view.differences)
-        console.table(pairs.table_of_differences(names, rows))
-    console.say()
-    console.rows(_measures(found.settings, view))
+        yield pairs.table_of_differences(names, rows)
+    yield [*_measures(view, found.settings)]
+    yield _verdict(found, view)
 
 
-def _measures(settings: Settings, view: PairView) -> Iterator[tuple[str, str]]:
-    yield Message("distance"), _distance(view, settings.index.distance)
-    yield Message("similarity"), _similarity(view, settings.decision)
-    yield Message("found by"), ", ".join(view.channels) or Message("none")
-    if view.weighed is not None:
-        yield from _weighed(view.weighed, settings.decision)
-
-
-def _distance(view: PairView, limit: int) -> Message:
-    if view.distance is None:
-        return Message("none, a short text has no simhash")
-    return Message(
-        "{distance} of 64 bits, candidates up to {limit}", distance=view.distance, limit=limit
+def _measures(view: PairView, settings: Settings) -> Iterator[tuple[str, str]]:
+    decision, bits = (
+        settings.decision,
+        {"distance": view.distance, "limit": settings.index.distance},
     )
-
-
-def _similarity(view: PairView, decision: DecisionSettings) -> str:
-    if not decision.compares:
-        return Message("not compared (decision.judge = none)")
+    distance = Message("{distance} of 64 bits, candidates up to {limit}", **bits)
+    if view.distance is None:
+        distance = Message("none, a short text has no simhash")
+    alike: str = Message("not compared (decision.judge = none)")
     if decision.judges:
-        return measured(view.similarity)
-    return _with_least(view.similarity, view.required)
-
-
-def _with_least(value: float, least: float) -> Message:
-    return Message("{value}, least {least:g}", value=measured(value, least), least=least)
-
-
-def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str, str]]:
+        alike = measured(view.similarity)
+    elif decision.compares:
+        alike = _with_least(view.similarity, view.required)
+    yield Message("distance"), distance
+    yield Message("similarity"), alike
+    yield Message("found by"), ", ".join(view.channels) or Message("none")
+    if (weighed := view.weighed) is None:
+        return
     said = _with_least(weighed.probability, decision.confidence)
     off = Message("{said} (the judge is off)", said=said)
     yield Message("probability"), said if decision.judges else off
@@ -242,6 +206,10 @@ def _weighed(weighed: Weighed, decision: DecisionSettings) -> Iterator[tuple[str
     for side, sign in ((Message("for"), 1), (Message("against"), -1)):
         if named := weighed.reasons(sign):
             yield side, joined(named, "; ")
+
+
+def _with_least(value: float, least: float) -> Message:
+    return Message("{value}, least {least:g}", value=measured(value, least), least=least)
 
 
 def _verdict(found: Inspected, view: PairView) -> Message:
@@ -268,7 +236,7 @@ def _searched_by(item: Item) -> Iterator[tuple[str, str]]:
         yield Message("keywords"), pairs.visible(" / ".join(words)) or Message("none")
 
 
-def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
+def _near(found: Inspected, near: Sequence[Near], console: Output) -> Iterator[Block]:
     settings = found.settings.index
     how = Message(
         "candidates ({generators}; distance up to {distance})",
@@ -276,20 +244,13 @@ def _show_near(found: Inspected, near: Sequence[Near], console: Output) -> None:
         distance=settings.distance,
     )
     kept = Message("other kept documents") if found.items[0].key else Message("kept documents")
-    console.say(
-        Message(
-            "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.",
-            how=how,
-            found=found.found,
-            among=found.among,
-            kept=kept,
-            shown=len(near),
-        )
+    numbers = {"found": found.found, "among": found.among, "shown": len(near)}
+    head = Message(
+        "{how}: {found:,} of {among:,} {kept}, {shown:,} shown.", how=how, kept=kept, **numbers
     )
+    yield joined([head, pairs.legend(console)], "\n") if near else head
     if near:
-        console.say(pairs.legend(console))
-        console.say()
-        console.table(_table_of_near(found, near, console))
+        yield _table_of_near(found, near, console)
 
 
 def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> Table:
@@ -310,7 +271,7 @@ def _table_of_near(found: Inspected, near: Sequence[Near], console: Output) -> T
             ", ".join(view.channels) or "-",
             Message(view.refused_by or "nothing"),
             one.id,
-            pairs.marked_line(pieces_of(*texts), console, 160),
+            pairs.marked_line(*texts, console, 160),
         )
     return table
 

@@ -13,10 +13,10 @@ from dedup_job import commands
 from dedup_job.cli.console import Overwrite, console, save, working
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, with_options
 from dedup_job.files import check_new, read_input
-from dedup_job.messages import Message, counted
+from dedup_job.messages import Message, counted, joined
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
-from dedup_job.runs.share import Share
+from dedup_job.runs.asked_pairs import Share
 
 if TYPE_CHECKING:
     from dedup_job.commands.learn import Lesson
@@ -71,39 +71,35 @@ def learn(
 
 
 def _tell(lesson: Lesson, model: Path, config: Path, out: Output) -> None:
-    for line in (*_labels(lesson), *_guards(lesson)):
-        out.say(line)
-    out.say()
-    out.table(_joined(lesson))
-    for line in _new_model(lesson):
-        out.say(line)
-    out.say()
-    out.say(Message("{file}: the model", file=model))
-    out.say(Message("{file}: the settings of {target} with it", file=config, target=lesson.target))
-    out.say(
+    run = ("run", "--source", lesson.source, "--target", f"{lesson.target}_learnt")
+    last = (
+        Message("{file}: the model", file=model),
+        Message("{file}: the settings of {target} with it", file=config, target=lesson.target),
         Message(
             "A target holds what one model decided, so try it with a new one, and give --config "
             "to each command\non that target:"
-        )
+        ),
+        f"  {command_line(*run, '--config', config, '--dry-run')}",
     )
-    run = ("run", "--source", lesson.source, "--target", f"{lesson.target}_learnt")
-    out.say(f"  {command_line(*run, '--config', config, '--dry-run')}")
+    out.say(joined(_said(lesson), "\n"))
+    out.say()
+    out.table(_joined(lesson))
+    out.say(joined(_new_model(lesson), "\n"))
+    out.say()
+    out.say(joined(last, "\n"))
 
 
-def _labels(lesson: Lesson) -> Iterator[Message]:
+def _said(lesson: Lesson) -> Iterator[Message]:
+    counts = {"same": lesson.same, "different": lesson.different, "target": lesson.target}
+    pairs = counted(lesson.same + lesson.different, "labelled pair")
     yield Message(
-        "{pairs} of {target}: {same:,} same, {different:,} different",
-        pairs=counted(lesson.same + lesson.different, "labelled pair"),
-        target=lesson.target,
-        same=lesson.same,
-        different=lesson.different,
+        "{pairs} of {target}: {same:,} same, {different:,} different", pairs=pairs, **counts
     )
     if lesson.unsure:
         yield Message("left out: {number:,} unsure", number=lesson.unsure)
-    if lesson.gone:
+    if gone := lesson.gone:
         yield Message(
-            "left out: {number:,} with a text that is gone, or with equal texts",
-            number=lesson.gone,
+            "left out: {number:,} with a text that is gone, or with equal texts", number=gone
         )
     if many := len(lesson.contradictions):
         labels = counted(many, "label")
@@ -112,27 +108,20 @@ def _labels(lesson: Lesson) -> Iterator[Message]:
             yield Message("  {line}", line=line)
         if many > _NAMED:
             yield Message("  ... and {number:,} more", number=many - _NAMED)
-
-
-def _guards(lesson: Lesson) -> Iterator[Message]:
-    learnt = lesson.learnt
-    if learnt.off:
-        yield Message(
-            "switched off, since the labels contradict it: {guards}", guards=", ".join(learnt.off)
-        )
-    if learnt.refused:
-        names = ", ".join(f"{name} {number:,}" for name, number in learnt.refused.items())
+    if off := ", ".join(lesson.learnt.off):
+        yield Message("switched off, since the labels contradict it: {guards}", guards=off)
+    if refused := lesson.learnt.refused:
+        names = ", ".join(f"{name} {number:,}" for name, number in refused.items())
         yield Message(
             "labelled same, and kept apart by a guard all the same: {guards}", guards=names
         )
 
 
 def _new_model(lesson: Lesson) -> Iterator[Message]:
-    learnt = lesson.learnt
     yield Message(
         "The new model is judged by cross-validation: each part by a model of the others."
     )
-    if learnt.own.same.joined <= learnt.shipped.same.joined:
+    if lesson.learnt.own.same.joined <= lesson.learnt.shipped.same.joined:
         yield Message(
             "The new model joins no more of the same than the one that ships: keep that one, or "
             "label\nmore pairs."
@@ -153,12 +142,6 @@ def _joined(lesson: Lesson) -> Table:
 
 
 def _share(numbers: tuple[int, int]) -> Message:
-    share = Share(*numbers)
-    low, high = (100 * end for end in share.interval)
-    return Message(
-        "{part:,} of {whole:,} ({low:.0f}-{high:.0f} %)",
-        part=share.part,
-        whole=share.whole,
-        low=low,
-        high=high,
-    )
+    low, high = (100 * end for end in Share(*numbers).interval)
+    named = {"part": numbers[0], "whole": numbers[1], "low": low, "high": high}
+    return Message("{part:,} of {whole:,} ({low:.0f}-{high:.0f} %)", **named)

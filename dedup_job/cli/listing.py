@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,7 @@ from rich.text import Text
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
+from dedup_job.cli.differences import beginning, both_texts, legend, marked_line, visible
 from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.cli.streams import is_read
 from dedup_job.errors import UsageError
@@ -22,7 +22,6 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
 from dedup_job.report.labels import label, measured, measures
 from dedup_job.report.output import Output, whole
-from dedup_job.report.pieces import pieces_of
 from dedup_job.runs.decided import KEPT
 from dedup_job.runs.list_filter import ListFilter, What
 
@@ -32,9 +31,7 @@ if TYPE_CHECKING:
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
-_TEXT = 600  # characters of a text that stands alone
 _LEAST = 10  # columns of a text at the end of a line
-_GONE = Message("its text is gone")
 
 
 class ListFormat(StrEnum):
@@ -128,72 +125,55 @@ def list_(
     if seed is not None:
         check_range("--seed", seed, 0, _MOST)
         if not random:
-            raise UsageError(Message("--seed is for --random."))
+            raise UsageError("--seed is for --random.")
     as_table = form is ListFormat.TABLE
     if limit is not None:
         check_range("--limit", limit, 1, _MOST_SHOWN if as_table or random else _MOST)
     if texts and form is ListFormat.IDS:
-        raise UsageError(Message("--texts is not for {form}.", form=str(form)))
-    settings, use = options.load(), commands.listing
-    rows = _jsonl if form is ListFormat.JSONL else _csv
+        raise UsageError("--texts is not for {form}.", form=str(form))
+    asked, use = (options.load(), target, wanted), commands.listing
     if as_table or random:
         drawn = limit or _IN_A_TABLE, (seed or 0) if random else None
         with working() as progress:
-            shown = as_table or texts
-            found = use.sample_pairs(settings, target, wanted, *drawn, progress, texts=shown)
+            found = use.sample_pairs(*asked, *drawn, progress, texts=as_table or texts)
         if as_table:
             _show(found, what, console(), texts=texts)
-        elif form is ListFormat.IDS:
-            _write([[one.id for one in found.documents]], "\n".join)
         else:
-            _write([found.documents], rows(texts=texts))
+            _write([found.documents], form, texts=texts)
         return
     with working() as progress:
-        asked = settings, target, wanted, progress
         if form is ListFormat.IDS:
-            _write(use.list_ids(*asked, limit=limit), "\n".join)
+            _write(use.list_ids(*asked, progress, limit=limit), form)
         else:
-            pages = use.list_documents(*asked, limit=limit, texts=texts)
-            _write(pages, rows(texts=texts))
+            _write(
+                use.list_documents(*asked, progress, limit=limit, texts=texts), form, texts=texts
+            )
 
 
-def _write(pages: Iterable[list[Any]], form: Callable[[list[Any]], str]) -> None:
-    for page in pages:
-        if page:
-            typer.echo(form(page))
+def _write(pages: Iterable[Sequence[Any]], form: ListFormat, *, texts: bool = False) -> None:
+    """Print documents, or ids alone, page by page, as long as somebody reads."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    for number, page in enumerate(page for page in pages if page):
+        if form is ListFormat.IDS:
+            lines = "\n".join(one if isinstance(one, str) else one.id for one in page)
+        elif form is ListFormat.JSONL:
+            lines = escaped_json("\n".join(encode(one.as_json(texts=texts)) for one in page))
+        else:
+            lines = _csv([one.as_row(texts=texts) for one in page], names=not number)
+        typer.echo(lines)
         if not is_read():
             return
 
 
-def _jsonl(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-
-    def lines(page: list[DecidedDocument]) -> str:
-        return escaped_json("\n".join(encode(one.as_json(texts=texts)) for one in page))
-
-    return lines
-
-
-def _csv(*, texts: bool) -> Callable[[list[DecidedDocument]], str]:
-    first = [True]  # the names of the columns come once
-
-    def lines(page: list[DecidedDocument]) -> str:
-        rows = [one.as_row(texts=texts) for one in page]
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        if first:
-            writer.writerow(rows[0])
-            first.clear()
-        writer.writerows(map(_cell, row.values()) for row in rows)
-        return text.getvalue().removesuffix("\n")
-
-    return lines
-
-
-def _cell(value: object) -> object:
-    if isinstance(value, list):
-        return " ".join(dict.fromkeys(one["class"] for one in value))
-    return value
+def _csv(rows: Sequence[dict[str, Any]], *, names: bool) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    if names:
+        writer.writerow(rows[0])
+    for row in rows:
+        kinds = " ".join(dict.fromkeys(one["class"] for one in row.get("differences", ())))
+        writer.writerow((row | {"differences": kinds} if "differences" in row else row).values())
+    return text.getvalue().removesuffix("\n")
 
 
 def _show(found: Sample, what: What, console: Output, *, texts: bool) -> None:
@@ -221,11 +201,12 @@ def _line(one: DecidedDocument, console: Output) -> Text:
     if room < _LEAST:
         return line
     if one.of and one.text is not None and one.other is not None and one.text != one.other:
-        text = marked_line(pieces_of(one.other, one.text), console, room)
+        text = marked_line(one.other, one.text, console, room)
     elif one.text is not None:
         text = Text(visible(one.text[:room]))
     else:
-        text = Text(visible(localized(one.detail or (_GONE if one.of else ""))))
+        gone = Message("its text is gone") if one.of else ""
+        text = Text(visible(localized(one.detail or gone)))
     text.truncate(room, overflow="ellipsis")
     return line.append("  ").append_text(text) if text else line
 
@@ -248,10 +229,11 @@ def _show_block(one: DecidedDocument, number: int, console: Output) -> None:
     named = {"_id": one.id, "of": one.of, "against": one.against}
     console.rows(((name, whole(value)) for name, value in named.items() if value), indent=2)
     if one.of:
-        _show_pair(one, console)
+        later = Message("kept as well") if one.decision == KEPT else Message("dropped")
+        console.blocks([both_texts((Message("kept"), later), one.other, one.text, console)])
         console.say()
     elif one.text is not None:
-        console.say(f"  {visible(one.text[:_TEXT])}")
+        console.say(f"  {localized(beginning(one.text))}")
 
 
 def _head(one: DecidedDocument) -> Message:
@@ -271,16 +253,3 @@ def _head(one: DecidedDocument) -> Message:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")
     return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
-
-
-def _show_pair(one: DecidedDocument, console: Output) -> None:
-    later = Message("kept as well") if one.decision == KEPT else Message("dropped")
-    names, text, other = (Message("kept"), later), one.text, one.other
-    if text is not None and text == other:
-        console.say(Message("  both: {text}", text=visible(text[:_TEXT])))
-    elif text is None or other is None:
-        for name, side in zip(names, (other, text), strict=True):
-            shown = _GONE if side is None else visible(side[:_TEXT])
-            console.say(Message("  {name}: {text}", name=name, text=shown))
-    else:
-        console.table(side_by_side(pieces_of(other, text), console, names))

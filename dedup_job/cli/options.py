@@ -110,11 +110,9 @@ class Guarded(Group):
         """
         if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
-                Message(
-                    "--config is given twice, and takes one file or one preset. Put the settings "
-                    "of both into one file; `dedup config show --config NAME` prints those of a "
-                    "preset."
-                )
+                "--config is given twice, and takes one file or one preset. Put the settings "
+                "of both into one file; `dedup config show --config NAME` prints those of a "
+                "preset."
             )
         for before, argument in pairwise(["", *args]):
             option = before if before.startswith("--") else Message("an argument")
@@ -170,9 +168,7 @@ class Given:
         from dedup_job.settings import load  # here: --help should not wait for pydantic
 
         if self.values.get("uri") is not None and self.values.get("uri_file") is not None:
-            raise UsageError(
-                Message("--uri and --uri-file exclude each other: which one is meant?")
-            )
+            raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
         flags = {_SETTINGS[name][0]: value for name, value in self.values.items()}
         return load(flags, flags.pop("", None))
 
@@ -214,11 +210,9 @@ def check_range(option: str, value: float, least: float, most: float) -> None:
     """Refuse a number out of range, nan as well, with UsageError."""
     if not least <= value <= most:
         raise UsageError(
-            Message(
-                "{option} is {value:,}, expected {least:,} to {most:,}.",
-                option=option,
-                value=value,
-                least=least,
-                most=most,
-            )
+            "{option} is {value:,}, expected {least:,} to {most:,}.",
+            option=option,
+            value=value,
+            least=least,
+            most=most,
         )

@@ -69,45 +69,36 @@ def restore(
 
 def _ids(id_: str | None, file: Path | None) -> list[str]:
     if (id_ is None) == (file is None):
-        raise UsageError(Message("give an ID or --ids FILE: one of them."))
+        raise UsageError("give an ID or --ids FILE: one of them.")
     if file is None:
         return [str(id_)]
     lines = read_input(str(file), _LARGEST).split("\n")  # ids may hold other ends
     if found := [line.strip() for line in lines if line.strip()]:
         return found
-    raise UsageError(Message("--ids {file} holds no _id.", file=file))
+    raise UsageError("--ids {file} holds no _id.", file=file)
 
 
 def _restored(found: Restored, *, requeue: bool) -> Iterator[Message]:
-    if found.documents:
-        yield _done(found, requeue=requeue)
-    if found.before:
+    target, each = found.target, list[Message]()
+    for decision, number in found.decisions.items():
+        each.append(Message("{number:,} {what}", number=number, what=decision))
+    many = found.id if found.documents == 1 else counted(found.documents, "document")
+    about = {"what": many, "each": joined(each, ", "), "target": target}
+    if found.documents and requeue:
+        yield Message("Requeued, to be decided by the next run: {what} ({each}).", **about)
+    elif found.documents:
+        yield Message("Now kept in {target}: {what} ({each}).", **about)
+    if before := found.before:
         yield Message(
-            "restored before, when the same command was cut off: {number:,}.", number=found.before
+            "restored before, when the same command was cut off: {number:,}.", number=before
         )
     if found.changed:
+        documents = counted(found.changed, "document")
         yield Message(
-            "{documents} changed in the source since; restored as dropped.",
-            documents=counted(found.changed, "document"),
+            "{documents} changed in the source since; restored as dropped.", documents=documents
         )
-    undo = command_line("undo", found.number, "--target", found.target)
-    yield Message(
-        "Recorded as number {number}; `{undo}` takes all of it back.",
-        number=found.number,
-        undo=undo,
-    )
-
-
-def _done(found: Restored, *, requeue: bool) -> Message:
-    counts = (
-        Message("{number:,} {what}", number=number, what=what)
-        for what, number in found.decisions.items()
-    )
-    what = found.id if found.documents == 1 else counted(found.documents, "document")
-    about = {"what": what, "each": joined(counts, ", "), "target": found.target}
-    if requeue:
-        return Message("Requeued, to be decided by the next run: {what} ({each}).", **about)
-    return Message("Now kept in {target}: {what} ({each}).", **about)
+    undo = {"number": found.number, "undo": command_line("undo", found.number, "--target", target)}
+    yield Message("Recorded as number {number}; `{undo}` takes all of it back.", **undo)
 
 
 @with_options(*OF_A_TARGET)
@@ -134,23 +125,22 @@ def undo(
         typer.echo(localized(line))
 
 
+def _about(found: Undone) -> dict[str, object]:
+    many = {"documents": counted(found.kept, "document"), "rows": counted(found.ledger, "row")}
+    return {"run": found.run, "target": found.target, **many}
+
+
 def _undone(found: Undone) -> Iterator[Message]:
-    about: dict[str, object] = {
-        "run": found.run,
-        "target": found.target,
-        "documents": counted(found.kept, "document"),
-        "rows": counted(found.ledger, "row"),
-    }
     if found.by_hand:
         yield Message(
             "number {run} is undone: {documents} left {target}, {rows} came back to its ledger.",
-            **about,
+            **_about(found),
         )
     else:
         yield Message(
             "run {run} is undone: {documents} left {target}, {rows} its ledger. The next run "
             "decides them again.",
-            **about,
+            **_about(found),
         )
     if found.back:
         back = counted(found.back, "document")
@@ -165,15 +155,9 @@ def _undone(found: Undone) -> Iterator[Message]:
 
 
 def _question(planned: Undone) -> Message:
-    about: dict[str, object] = {
-        "run": planned.run,
-        "target": planned.target,
-        "documents": counted(planned.kept, "document"),
-        "rows": counted(planned.ledger, "row"),
-        "back": planned.back,
-    }
+    about = _about(planned)
     if planned.by_hand:
-        about["documents"] = counted(planned.ledger, "document")
+        about |= {"documents": counted(planned.ledger, "document")}
         return Message(
             "Undo number {run} of {target}, {documents} {done} by hand?",
             **about,
@@ -183,4 +167,5 @@ def _question(planned: Undone) -> Message:
         "Undo run {run} of {target}? {documents} leave the target, {rows} its ledger; {back:,} of "
         "earlier runs come back.",
         **about,
+        back=planned.back,
     )

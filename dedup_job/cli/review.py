@@ -76,7 +76,7 @@ def review(
     stays.
     """
     if export is not None and import_ is not None:
-        raise UsageError(Message("--export and --import exclude each other."))
+        raise UsageError("--export and --import exclude each other.")
     check_range("--port", port, 0, _LAST_PORT)
     check_range("--sample", sample, 1, _MOST)
     check_range("--seed", seed, 0, _LARGEST_SEED)
@@ -127,11 +127,8 @@ def _server() -> Any:
         if (e.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
             raise
         raise UsageError(
-            Message(
-                "dedup review needs {name}, which is not installed: "
-                "pip install 'dedup-job[review]'",
-                name=e.name,
-            )
+            "dedup review needs {name}, which is not installed: pip install 'dedup-job[review]'",
+            name=e.name,
         ) from e
     return server
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,27 +16,24 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
-from dedup_job.cli.monitored import MetricsOption, monitored
 from dedup_job.cli.options import OF_A_RUN, Given, Yes, with_options
 from dedup_job.cli.signals import StopSignals
 from dedup_job.cli.streams import output_error
 from dedup_job.cli.usage import in_groups
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, localized
-from dedup_job.monitoring.metrics import End
+from dedup_job.messages import Message, counted, localized
+from dedup_job.monitoring.metrics import End, MetricsFile
 from dedup_job.printing import as_json
 from dedup_job.report.labels import label
-from dedup_job.report.progress import above
+from dedup_job.report.progress import above, shown_progress, told
 from dedup_job.report.terminal import show
-from dedup_job.runs.progress import QUIET
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
     from dedup_job.cli.guide import Proposal
-    from dedup_job.cli.monitored import Monitored
     from dedup_job.commands.dry_survey import SurveyCollector
-    from dedup_job.commands.run import Request, Spread, Watch
+    from dedup_job.commands.run import Spread
     from dedup_job.settings import Settings
 
 QUARANTINED = 3
@@ -76,6 +75,14 @@ _Page = Annotated[
 _Profile = Annotated[
     bool, typer.Option("--profile", help="Print how busy each stage was, and its throughput.")
 ]
+_MetricsFile = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="F.prom",
+        help="Keep metrics for Prometheus in this file, during and after the run.",
+    ),
+]
+log = logging.getLogger("dedup")
 _GROUPS: Mapping[str, str] = {
     Message("Source and target:"): "source target uri uri_file db query field",
     Message("What is decided:"): "config limit keep against on_change on_delete",
@@ -96,7 +103,7 @@ def run(
     report: _ReportFile = None,
     html: _Page = None,
     profile: _Profile = False,
-    metrics_file: MetricsOption = None,
+    metrics_file: _MetricsFile = None,
     yes: Yes = False,
     overwrite: Overwrite = False,
     *,
@@ -121,50 +128,75 @@ def run(
         with StopSignals():
             proposed = propose(options.load(), names, typed, look, asks=not yes)
         source, target, dry_run = proposed.source, proposed.target, True
-    with monitored(metrics_file, dry_run=dry_run) as told, StopSignals(_ENDED) as stop:
+    with _monitored(metrics_file, dry_run=dry_run) as metrics, StopSignals(_ENDED) as stop:
         if source is None or target is None:
-            raise UsageError(Message("--source and --target are needed."))
+            raise UsageError("--source and --target are needed.")
         settings = options.load().reading(proposed.field if proposed else None)
         for option, file in (("--report", report), ("--html", html)):
             if file is not None:
                 check_new(option, file, overwrite=overwrite, again=True)
-        told.named(target, settings.connection.db)
+        name = target if "." in target else f"{settings.connection.db or ''}.{target}"
+        if not name.startswith("."):
+            metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
         collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
-        begun = stop.wait_for_batch
-        watch = commands.run.Watch(QUIET, stop, begun, agree, above, collector)
-        told.report = _run(settings, request, told, watch, cluster, report)
+        spread = None if cluster is None else _on_cluster(cluster)
+        told_of = partial(_goes_on, metrics, report)
+        with shown_progress(metrics) as progress:
+            begun = stop.wait_for_batch
+            watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
+            metrics.report = commands.run.run_job(settings, request, watch, spread)
         pages = []
         if html is not None:
-            pages.append(partial(_write_page, html, settings, told, collector))
+            pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
             pages.append(partial(_say_how_to_write, proposed))
-        tell(told.report, report, stop, profile=profile, pages=pages)
+        tell(metrics.report, report, stop, profile=profile, pages=pages)
 
 
-def _run(
-    settings: Settings,
-    request: Request,
-    told: Monitored,
-    watch: Watch,
-    cluster: str | None,
-    file: Path | None,
-) -> Run:
-    def goes_on(outcome: Run, is_quiet: bool) -> None:
-        told.goes_on(End(_code(outcome), outcome.seconds, outcome), outcome, is_quiet)
-        if file is not None and not is_quiet:
-            _write_report(outcome, file)
+@contextmanager
+def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
+    """Report the end of the block, however it ends.
 
-    spread = None if cluster is None else _on_cluster(cluster)
-    with told.progress() as progress:
-        watch = replace(watch, progress=progress, told=goes_on)
-        return commands.run.run_job(settings, request, watch, spread)
+    A dry run writes no metrics: they would not be true of the target.
+    """
+    if dry_run and file:
+        log.info("%s", Message("a dry run writes no metrics"))
+    metrics, since, code = MetricsFile(None if dry_run else file), time.monotonic(), 0
+    try:
+        yield metrics
+    except BaseException as e:
+        code = e.code if isinstance(e, DedupError) else 1
+        if isinstance(e, typer.Exit):  # a report with an exit code other than 0
+            code = e.exit_code
+        raise
+    finally:
+        metrics.ended(End(code, time.monotonic() - since, metrics.report))
+
+
+def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bool) -> None:
+    metrics.ended(End(_code(outcome), outcome.seconds, outcome))
+    if is_quiet:
+        told(Message("nothing arrived since run {run}", run=outcome.number))
+        return
+    counts = outcome.counts
+    told(
+        Message(
+            "run {run} is done: {documents}, {kept:,} kept, {duplicates:,} duplicates",
+            run=outcome.number,
+            documents=counted(counts.scanned, "document"),
+            kept=counts.kept,
+            duplicates=counts.duplicates,
+        )
+    )
+    if file is not None:
+        _write_report(outcome, file)
 
 
 def _on_cluster(address: str) -> Spread:
     if find_spec("ray") is None:
-        raise UsageError(Message("--cluster needs Ray: pip install 'dedup-job[ray]'"))
+        raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
     from dedup_job.cluster.preprocessor import on_cluster  # here: few runs need it
 
     return on_cluster(address)
@@ -173,7 +205,7 @@ def _on_cluster(address: str) -> Spread:
 def _write_page(
     file: Path,
     settings: Settings,
-    told: Monitored,
+    metrics: MetricsFile,
     collector: SurveyCollector | None,
     outcome: Run,
 ) -> None:
@@ -181,7 +213,7 @@ def _write_page(
 
     survey = None if collector is None else collector.survey
     if survey is None:
-        with told.progress() as progress:
+        with shown_progress(metrics) as progress:
             target = outcome.about.target
             survey = commands.survey.survey_target(settings, target, progress)
     write_page(survey, file)
@@ -225,9 +257,7 @@ def tell(
             write(outcome)
         except DedupError as e:
             status = label(str(outcome.status))
-            raise DedupError(
-                Message("the run is {status}, but {why}", status=status, why=e.message)
-            ) from e
+            raise DedupError("the run is {status}, but {why}", status=status, why=e.message) from e
     if outcome.status is Status.STOPPED:
         signum = signal.Signals(stop.received or signal.SIGINT)
         raise Interrupted(_stopped(outcome, signum), signum)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from dedup_job.commands import demo as demo
     from dedup_job.commands import dry_survey as dry_survey
     from dedup_job.commands import file as file
-    from dedup_job.commands import guide as guide
     from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn
     from dedup_job.commands import listing as listing

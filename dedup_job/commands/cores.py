@@ -84,12 +84,10 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     limit = available_memory() if allowed is None else allowed
     if allowed is not None and allowed < PROCESS + _LEAST_GROWING:
         raise UsageError(
-            Message(
-                "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "
-                "however small its index. Raise it.",
-                allowed=allowed / 1e9,
-                least=(PROCESS + _LEAST_GROWING) / 1e9,
-            )
+            "run.max_memory allows {allowed:,.1f} GB; a run takes {least:,.1f} GB at least, "
+            "however small its index. Raise it.",
+            allowed=allowed / 1e9,
+            least=(PROCESS + _LEAST_GROWING) / 1e9,
         )
     needed = needed_memory(settings, documents)
     if documents and needed > limit:

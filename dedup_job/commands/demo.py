@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pymongo import MongoClient
 
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.demo import Row, make_corpus, score
+from dedup_job.demo import Kind, due, make_corpus
 from dedup_job.messages import Message
 from dedup_job.mongo.embedded import embedded_server
 from dedup_job.mongo.errors import translated
@@ -18,6 +19,14 @@ from dedup_job.runs.run import Run
 from dedup_job.settings import load
 
 DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
+
+
+class Row(NamedTuple):
+    """Documents of one kind: how many were planted, and how many of them were decided as due."""
+
+    kind: Kind
+    planted: int
+    found: int
 
 
 class Demonstration(NamedTuple):
@@ -61,3 +70,23 @@ def outcome(uri: str) -> tuple[set[int], dict[int, int | None]]:
         kept = {row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})}
         rows = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
         return kept, {row["_id"]: row["of"] for row in rows}
+
+
+def score(
+    corpus: Sequence[Mapping[str, Any]],
+    kept: Set[int],
+    dropped: Mapping[int, int | None],
+) -> list[Row]:
+    """Return a row for each kind.
+
+    dropped: the kept document by the id of its duplicate, None of a skipped document. A document
+    that is lost, or both kept and dropped, is not as due.
+    """
+    planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
+    for each in corpus:
+        number, ending = each["_id"], "kept"
+        if number in dropped:
+            ending = "skipped" if dropped[number] is None else "duplicate"
+        once = (number in kept) != (number in dropped)
+        found[each["kind"]] += once and ending == due(each["kind"])
+    return [Row(kind, planted[kind], found[kind]) for kind in Kind]

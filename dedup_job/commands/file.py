@@ -102,31 +102,24 @@ def _named(files: Files) -> tuple[Named, Named, Named | None]:
     same = source.format == out.format and (source.format != CSV or source.suffix == out.suffix)
     if not same:
         raise UsageError(
-            Message(
-                "{source} is {format}, and {out} would be another format: a kept row stays as it "
-                "is. End the second name in {suffix}.",
-                source=source.path,
-                format=source.format,
-                out=out.path,
-                suffix=source.suffix,
-            )
+            "{source} is {format}, and {out} would be another format: a kept row stays as it "
+            "is. End the second name in {suffix}.",
+            source=source.path,
+            format=source.format,
+            out=out.path,
+            suffix=source.suffix,
         )
     ledger = None if files.ledger is None else named(Path(files.ledger))
     if ledger is not None and ledger.format != JSON_LINES:
         raise UsageError(
-            Message(
-                "--ledger {ledger}: it is written as {format}. End its name in .jsonl or "
-                ".jsonl.gz.",
-                ledger=ledger.path,
-                format=JSON_LINES,
-            )
+            "--ledger {ledger}: it is written as {format}. End its name in .jsonl or .jsonl.gz.",
+            ledger=ledger.path,
+            format=JSON_LINES,
         )
     check_apart(file.path for file in (source, out, ledger) if file)
     for file in (out, ledger):
         if file is not None and file.path.exists() and not file.path.is_file():
-            raise UsageError(
-                Message("{file} is no regular file; name another one.", file=file.path)
-            )
+            raise UsageError("{file} is no regular file; name another one.", file=file.path)
     return source, out, ledger
 
 
@@ -137,11 +130,9 @@ def check_apart(files: Iterable[Path]) -> None:
         real = os.path.realpath(file)  # without an error for links that lead in a circle
         if real in known:
             raise UsageError(
-                Message(
-                    "{one} and {other} are one file: what is read, each file that is written and "
-                    "the report need a name of their own.",
-                    one=known[real],
-                    other=file,
-                )
+                "{one} and {other} are one file: what is read, each file that is written and "
+                "the report need a name of their own.",
+                one=known[real],
+                other=file,
             )
         known[real] = file

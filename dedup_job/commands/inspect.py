@@ -122,14 +122,14 @@ def inspect(
     expect_settings(settings)
     for words in (ids, texts):
         if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-            raise UsageError(Message("ids and texts must each be a sequence of str."))
+            raise UsageError("ids and texts must each be a sequence of str.")
     count = len(ids) + len(texts)
     if not 1 <= count <= 2:
         raise UsageError(
-            Message("{number} documents and texts are given, expected one or two.", number=count)
+            "{number} documents and texts are given, expected one or two.", number=count
         )
     if ids and target is None:
-        raise UsageError(Message("an _id is looked up in a target: name it with --target."))
+        raise UsageError("an _id is looked up in a target: name it with --target.")
     if target is None:
         return _Inspector(settings, settings.models(progress.stage), progress).compared(texts)
     with opened(settings, target, progress) as on:

@@ -6,19 +6,20 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import xxhash
 
 from dedup_job.commands.opened import Opened, opened
-from dedup_job.commands.review import LETTER_OF, LETTERS, exported_lines, object_of, problem_list
+from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_lines
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.learning import Labels, Learnt, learn
-from dedup_job.messages import Message, counted, joined, said_by
+from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.maintenance.label_store import LabelStore
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line
@@ -27,6 +28,7 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
 
 _LABELS = {**LETTERS, **{str(label): label for label in Label}}
+_WRONG = Message("{number:,} lines are no labelled pairs; nothing was learnt:")
 _BANKS, _BANK = 100, 100  # in a model's file, and characters of a name
 
 
@@ -94,10 +96,12 @@ def learn_target(
 
     UsageError names lines that are no labelled pairs, and says what is missing.
     """
-    given = [one for name, text in (files or {}).items() for one in _read(text, name)]
+    given = list[Said | None]()
+    for name, text in (files or {}).items():
+        given += read_lines(text.split("\n"), partial(_said_of, file=name), _WRONG, name)
     with opened(settings, target, progress) as on:
         progress.stage(Message("reading the labels"))
-        stored = _read("\n".join(exported_lines(on, LabelStore(on.target).rows(), BREAK)))
+        stored = map(_said_of, label_lines(on, LabelStore(on.target).rows(), BREAK))
         return _lesson(on, [*stored, *given])
 
 
@@ -179,12 +183,10 @@ def _check(target: str, same: int, different: int) -> None:
     review = command_line("review", "--target", target)
     if not same + different:
         raise UsageError(
-            Message(
-                "{target} has no labels to learn from: label pairs with `{review}`, or give a file "
-                "with --pairs.",
-                target=target,
-                review=review,
-            )
+            "{target} has no labels to learn from: label pairs with `{review}`, or give a file "
+            "with --pairs.",
+            target=target,
+            review=review,
         )
     if not same or not different:
         none_of_one = (
@@ -201,26 +203,7 @@ def _check(target: str, same: int, different: int) -> None:
         raise UsageError(joined([Message(none_of_one, labels=labels), more]))
 
 
-def _read(text: str, file: str = "") -> list[Said | None]:
-    found: list[Said | None] = []
-    wrong: list[str] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            where = Message("{file}, line {line:,}", file=file, line=number)
-            try:
-                found.append(_said_of(line, where if file else "", file))
-            except ValueError as e:
-                wrong.append(Message("{where}: {problem}", where=where, problem=said_by(e)))
-    if wrong:
-        head = Message(
-            "{number:,} lines are no labelled pairs; nothing was learnt:", number=len(wrong)
-        )
-        raise UsageError(problem_list(head, wrong))
-    return found
-
-
-def _said_of(line: str, where: str, file: str) -> Said | None:
-    values = object_of(line)
+def _said_of(values: dict[str, Any], where: str = "", file: str = "") -> Said | None:
     texts, said = [values.get("a"), values.get("b")], values.get("label")
     label = _LABELS.get(said) if isinstance(said, str) else None
     if label is None:

@@ -67,11 +67,7 @@ def sample_pairs(
     """
     if seed is not None and wanted.what not in PAIRS:
         raise UsageError(
-            Message(
-                "{what} are not drawn at random; {pairs} are.",
-                what=wanted.what,
-                pairs=", ".join(PAIRS),
-            )
+            "{what} are not drawn at random; {pairs} are.", what=wanted.what, pairs=", ".join(PAIRS)
         )
     with _sampler(settings, target, wanted, progress) as sampler:
         return Sample(sampler.sample(number, seed, texts=texts), sampler.count())
@@ -104,10 +100,8 @@ def _kept_key(on: Opened, written: str) -> bytes:
         raise several(written, kept)
     if not kept:
         raise UsageError(
-            Message(
-                "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
-                "which kept document it was dropped for.",
-                id=shown(decided[0].key),
-            )
+            "_id {id} is not kept, so nothing is a duplicate of it. `dedup inspect` shows "
+            "which kept document it was dropped for.",
+            id=shown(decided[0].key),
         )
     return kept[0].key

@@ -23,7 +23,7 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
     if decided:
         return decided
     if not [*readings(written)]:
-        raise UsageError(Message("the _id {id!r} is not in UTF-8, as ids are.", id=written))
+        raise UsageError("the _id {id!r} is not in UTF-8, as ids are.", id=written)
     undecided = Message(
         "no run of the target {target} decided an _id {id} (read as {tried}).",
         target=on.target.name,
@@ -50,11 +50,9 @@ def several(written: str, records: Sequence[Record]) -> UsageError:
     """Return what refuses an id that may mean several documents."""
     names = ", ".join(for_shell(unmistakable(record.key)) for record in records)
     return UsageError(
-        Message(
-            "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
-            id=written,
-            names=names,
-        )
+        "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
+        id=written,
+        names=names,
     )
 
 

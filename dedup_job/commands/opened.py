@@ -134,13 +134,11 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
     ]
     if named:
         raise UsageError(
-            Message(
-                "run {run} of the target {target} read files: {files}. A file that only a database "
-                "names is not read: give --config FILE with the settings of that run.",
-                run=run["_id"],
-                target=target,
-                files=", ".join(named),
-            )
+            "run {run} of the target {target} read files: {files}. A file that only a database "
+            "names is not read: give --config FILE with the settings of that run.",
+            run=run["_id"],
+            target=target,
+            files=", ".join(named),
         )
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
     sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}

@@ -95,7 +95,7 @@ def restore(
     """
     names = [*dict.fromkeys(written)]
     if not names:
-        raise UsageError(Message("no _id is given; name one at least."))
+        raise UsageError("no _id is given; name one at least.")
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
     asked = _hash_of(names, status)
     with opened(settings, name, progress) as on:
@@ -168,11 +168,9 @@ def _gone(record: Record) -> UsageError | None:
     if record.source is not None or record.stored is None:
         return None
     return UsageError(
-        Message(
-            "_id {id} is no longer in the source, so no run can decide it; the ledger has the only "
-            "copy. Restore it without --requeue.",
-            id=shown(record.key),
-        )
+        "_id {id} is no longer in the source, so no run can decide it; the ledger has the only "
+        "copy. Restore it without --requeue.",
+        id=shown(record.key),
     )
 
 
@@ -219,13 +217,11 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     if record.row is None:
         target = on.target.name
         raise UsageError(
-            Message(
-                "_id {id} is in {target} and not in its ledger. `{inspect}` shows it and its "
-                "nearest neighbours.",
-                id=shown(record.key),
-                target=target,
-                inspect=command_line("inspect", "--target", target, unmistakable(record.key)),
-            )
+            "_id {id} is in {target} and not in its ledger. `{inspect}` shows it and its "
+            "nearest neighbours.",
+            id=shown(record.key),
+            target=target,
+            inspect=command_line("inspect", "--target", target, unmistakable(record.key)),
         )
     return record.key
 
@@ -249,12 +245,10 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
     name, source = shown(record.key), on.target.source.full_name
     if record.dropped is None:
         raise UsageError(
-            Message(
-                "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
-                "(ledger.document). Put it back into the source; then the same command.",
-                source=source,
-                id=name,
-            )
+            "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
+            "(ledger.document). Put it back into the source; then the same command.",
+            source=source,
+            id=name,
         )
     if why_not := _without_text(on.settings, name, record.dropped, text):
         repair = Message(
@@ -264,7 +258,7 @@ def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
     document = record.dropped.with_content(text or "")
     if not on.target.rows.fits(Documents.of([document])).all():
         raise UsageError(
-            Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
+            "with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name
         )
     return document
 

@@ -6,12 +6,12 @@ import getpass
 import json
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import count
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import xxhash
 from pydantic import BaseModel, Field, ValidationError
@@ -38,19 +38,20 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import id_as_json
-from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress
+from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress, Share
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.share import Share
 from dedup_job.runs.survey import review_sample
 from dedup_job.settings import Settings
 from dedup_job.settings_input import placed, what_is_wrong
 
 _PATIENCE = 10.0  # seconds: a person waits for the answer
 _LONGEST_NAME = 100
+T = TypeVar("T")
 LETTERS = {"S": Label.SAME, "D": Label.DIFFERENT, "U": Label.UNSURE}
 LETTER_OF = {label: letter for letter, label in LETTERS.items()}
+_WRONG = Message("{number:,} lines are not labels; none was stored:")
 NAMED = 10
 """Problems in a message."""
 
@@ -70,14 +71,12 @@ def own_name(given: str | None) -> str:
     try:
         name = getpass.getuser() if given is None else given
     except (KeyError, OSError, ImportError) as e:
-        raise UsageError(Message("this user has no name; give one with --name.")) from e
+        raise UsageError("this user has no name; give one with --name.") from e
     if not name.strip() or len(name) > _LONGEST_NAME or not name.isprintable():
         raise UsageError(
-            Message(
-                "--name is {name!r}, expected 1 to {most} printable characters.",
-                name=name[:_LONGEST_NAME],
-                most=_LONGEST_NAME,
-            )
+            "--name is {name!r}, expected 1 to {most} printable characters.",
+            name=name[:_LONGEST_NAME],
+            most=_LONGEST_NAME,
         )
     return name
 
@@ -96,11 +95,9 @@ def open_review(
         drawn = _draw(on, wanted)
         if not drawn:
             raise UsageError(
-                Message(
-                    "{target} has nothing to review: no run dropped a near duplicate or compared "
-                    "two documents and kept them apart.",
-                    target=on.target.name,
-                )
+                "{target} has nothing to review: no run dropped a near duplicate or compared "
+                "two documents and kept them apart.",
+                target=on.target.name,
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
@@ -108,32 +105,20 @@ def open_review(
 
 
 class Review:
-    """A sample of pairs under review by one person. May be called from several threads."""
+    """A sample of pairs under review by one person. May be called from several threads.
+
+    target, stored_in: namespaces of the target and of the labels; name: who answers.
+    """
 
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
-        self._on, self._wanted = on, wanted
-        self._labels = LabelStore(on.target)
+        self._on, self._labels = on, LabelStore(on.target)
+        self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, wanted.name
         self._reader = PairReader(on.target, on.clean_all)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
         self._said: dict[str, LabelRow] = {}
         self.refresh()
-
-    @property
-    def target(self) -> str:
-        """The namespace of the target."""
-        return self._on.target.name
-
-    @property
-    def stored_in(self) -> str:
-        """The namespace of the labels."""
-        return self._labels.full_name
-
-    @property
-    def name(self) -> str:
-        """Who answers."""
-        return self._wanted.name
 
     def refresh(self) -> None:
         """Read this person's labels again: they may come from another process as well."""
@@ -202,7 +187,7 @@ class Review:
         if key in self._drawn:
             return self._drawn[key]
         if key not in self._said:
-            raise UsageError(Message("this page is of another review: load it anew."))
+            raise UsageError("this page is of another review: load it anew.")
         return self._said[key].document
 
 
@@ -222,7 +207,8 @@ def _key(pair: DecidedDocument) -> str:
 def export_labels(settings: Settings, target: str, progress: Progress = QUIET) -> Iterator[str]:
     """Yield the labels of a target, of all names, as lines of JSON."""
     with opened(settings, target, progress) as on:
-        yield from exported_lines(on, LabelStore(on.target).rows())
+        for line in label_lines(on, LabelStore(on.target).rows()):
+            yield json.dumps(line, ensure_ascii=False)
 
 
 def import_labels(
@@ -242,7 +228,7 @@ def import_labels(
         store = LabelStore(on.target)
         latest = {(*row.document.keys, row.name): row.when for row in store.rows()}
         fresh: dict[Any, LabelRow] = {}
-        for row in _label_rows(lines, name):
+        for row in read_lines(lines, lambda line, _: _Line(**line).row(name), _WRONG):
             own = (*row.document.keys, row.name)
             if own not in latest or latest[own] < row.when:
                 latest[own], fresh[own] = row.when, row
@@ -250,7 +236,9 @@ def import_labels(
         return len(fresh)
 
 
-def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") -> Iterator[str]:
+def label_lines(
+    on: Opened, rows: Sequence[LabelRow], between: str = "\n"
+) -> Iterator[dict[str, Any]]:
     """Yield labels with the texts that they are about; between: the parts of a text."""
     numbers = count(1)
     for part in in_turn(rows):
@@ -258,7 +246,7 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
         for row in part:
             document = row.document
             place = bson_edit.place_of(document.pair.of)
-            line = {
+            yield {
                 "n": next(numbers),
                 "label": LETTER_OF[row.label],
                 "a": texts.get(document.pair.of),
@@ -272,7 +260,6 @@ def exported_lines(on: Opened, rows: Sequence[LabelRow], between: str = "\n") ->
                 "name": row.name,
                 "when": row.when.isoformat(timespec="milliseconds"),
             }
-            yield json.dumps(line, ensure_ascii=False)
 
 
 def _id_as_json(key: bytes) -> Any:
@@ -310,23 +297,33 @@ class _Line(BaseModel):
         )
 
 
-def _label_rows(lines: Iterable[str], name: str | None) -> list[LabelRow]:
-    rows, wrong = list[LabelRow](), list[str]()
+def read_lines(
+    lines: Iterable[str],
+    read: Callable[[dict[str, Any], Message], T],
+    head: Message,
+    file: str = "",
+) -> list[T]:
+    """Return a value for each line of JSON; UsageError names the first wrong lines below a head.
+
+    read: makes the value of an object, and of the words for its line; ValueError if it is wrong.
+    """
+    values, wrong = list[T](), list[str]()
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+        where = Message("line {line:,}", line=number)
+        if file:
+            where = Message("{file}, line {line:,}", file=file, line=number)
         try:
-            rows.append(_Line.model_validate(object_of(line)).row(name))
+            if line.strip():
+                values.append(read(_object_of(line), where))
         except (ValueError, *MALFORMED) as e:
             problem = said_by(e)
             if isinstance(e, ValidationError):
                 (first, *_) = e.errors()
                 problem = placed(".".join(map(str, first["loc"])), what_is_wrong(first))
-            wrong.append(Message("line {line:,}: {problem}", line=number, problem=problem))
+            wrong.append(Message("{where}: {problem}", where=where, problem=problem))
     if wrong:
-        head = Message("{number:,} lines are not labels; none was stored:", number=len(wrong))
-        raise UsageError(problem_list(head, wrong))
-    return rows
+        raise UsageError(problem_list(Message(head, number=len(wrong)), wrong))
+    return values
 
 
 def problem_list(head: Message, wrong: Sequence[str]) -> Message:
@@ -336,8 +333,7 @@ def problem_list(head: Message, wrong: Sequence[str]) -> Message:
     return joined([head, *wrong[:NAMED], *last], "\n")
 
 
-def object_of(line: str) -> dict[str, Any]:
-    """Return the object in a line of JSON; ValueError if there is none."""
+def _object_of(line: str) -> dict[str, Any]:
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as e:

@@ -86,11 +86,9 @@ def run_job(
     not_these = ("--limit", request.limit), ("--dry-run", request.dry_run)
     if request.follow and (given := [name for name, value in not_these if value]):
         raise UsageError(
-            Message(
-                "--follow and {option} cannot be combined: a run that follows decides all that "
-                "arrives. Leave one of them out.",
-                option=given[0],
-            )
+            "--follow and {option} cannot be combined: a run that follows decides all that "
+            "arrives. Leave one of them out.",
+            option=given[0],
         )
     with connected(settings, progress) as (client, database):
         names = (

@@ -8,7 +8,6 @@ from dataclasses import replace
 from dedup_job.commands.opened import connected
 from dedup_job.commands.snapshots import index_files
 from dedup_job.errors import StateMismatch
-from dedup_job.messages import Message
 from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.maintenance.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.runs.progress import QUIET, Progress
@@ -49,10 +48,8 @@ def break_lease(
         agree(lease)
         if not state.break_lease(lease.token):
             raise StateMismatch(
-                Message(
-                    "the lease of {target} changed hands meanwhile and was not broken. See "
-                    "`dedup status`.",
-                    target=name,
-                )
+                "the lease of {target} changed hands meanwhile and was not broken. See "
+                "`dedup status`.",
+                target=name,
             )
         return lease

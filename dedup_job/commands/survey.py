@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib import metadata
-from itertools import chain
 from typing import Any
 
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.opened import opened
 from dedup_job.documents import Reason
 from dedup_job.messages import Message
 from dedup_job.mongo.maintenance.records import PairReader
@@ -42,55 +40,45 @@ def survey_target(
 ) -> Survey:
     """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
     with opened(settings, target, progress) as on:
+
+        def sampler(what: What, **more: Any) -> Sampler:
+            return Sampler(on.target, on.clean_all, ListFilter(what), **more)
+
         progress.stage(Message("counting"))
-        return _with_pairs(_counted(on, on.target.checked_runs()), on)
-
-
-def _counted(on: Opened, rows: Sequence[Mapping[str, Any]]) -> Survey:
-    state = on.target.state.read() or {}
-    lines = [with_checkpoint(Run.from_row(row), state) for row in rows if not is_by_hand(row)]
-    live = [line for line in lines if line.status != Status.UNDONE]
-    said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
-    last: Mapping[str, Any] = next((row for row in reversed(rows) if not is_by_hand(row)), {})
-    decision = on.settings.decision
-    return Survey(
-        target=on.target.name,
-        source=on.target.source.full_name,
-        made=datetime.now(UTC),
-        version=metadata.version("dedup-job"),
-        counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
-        restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
-        source_gone=not on.target.retry(on.target.source.estimated_document_count),
-        threshold=decision.confidence if decision.judges else decision.similarity,
-        judged=decision.judges,
-        runs=lines[-_RUNS:],
-        runs_left_out=max(0, len(lines) - _RUNS),
-        settings=last.get("settings", {}),
-        versions=last.get("versions", {}),
-    )
-
-
-def _with_pairs(survey: Survey, on: Opened) -> Survey:
-    def sampler(what: What, **more: Any) -> Sampler:
-        return Sampler(on.target, on.clean_all, ListFilter(what), **more)
-
-    on.progress.stage(Message("drawing samples"))
-    near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
-    refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
-    found = PairReader(on.target, on.clean_all).read([*near.pairs, *refused.pairs])
-    others = [
-        *sampler(What.EXACT).sample(OTHERS, _SEED),
-        *chain.from_iterable(sampler(w, reason=r).first(OTHERS) for r, w in _NO_TEXT.items()),
-    ]
-    on.progress.stage(Message("looking for the largest groups"))
-    groups = [
-        Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
-        for one in sampler(What.GROUPS).first(_GROUPS)
-    ]
-    return replace(
-        survey,
-        near=near.changed(found),
-        refused=refused.changed(found),
-        others=others,
-        groups=groups,
-    )
+        rows, state = on.target.checked_runs(), on.target.state.read() or {}
+        own = [row for row in rows if not is_by_hand(row)]
+        lines = [with_checkpoint(Run.from_row(row), state) for row in own]
+        live = [line for line in lines if line.status != Status.UNDONE]
+        said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
+        progress.stage(Message("drawing samples"))
+        near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
+        refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
+        found = PairReader(on.target, on.clean_all).read([*near.pairs, *refused.pairs])
+        others = sampler(What.EXACT).sample(OTHERS, _SEED)
+        for reason, what in _NO_TEXT.items():
+            others += sampler(what, reason=reason).first(OTHERS)
+        progress.stage(Message("looking for the largest groups"))
+        groups = [
+            Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
+            for one in sampler(What.GROUPS).first(_GROUPS)
+        ]
+        decision = on.settings.decision
+        return Survey(
+            target=on.target.name,
+            source=on.target.source.full_name,
+            made=datetime.now(UTC),
+            version=metadata.version("dedup-job"),
+            counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
+            restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
+            source_gone=not on.target.retry(on.target.source.estimated_document_count),
+            threshold=decision.confidence if decision.judges else decision.similarity,
+            judged=decision.judges,
+            near=near.changed(found),
+            refused=refused.changed(found),
+            others=others,
+            groups=groups,
+            runs=lines[-_RUNS:],
+            runs_left_out=max(0, len(lines) - _RUNS),
+            settings=own[-1].get("settings", {}) if own else {},
+            versions=own[-1].get("versions", {}) if own else {},
+        )

@@ -59,12 +59,17 @@ class End:
 
 
 class MetricsFile:
-    """Keeps the file up to date: it displays the run's progress, and learns how the run ends."""
+    """Keeps the file up to date: it displays the run's progress, and learns how the run ends.
 
-    def __init__(self, file: Path) -> None:
-        """Take the file; UsageError where it cannot be written."""
-        check_writable(OPTION, file)
+    report: of the run, as soon as there is one.
+    """
+
+    def __init__(self, file: Path | None) -> None:
+        """Take the file, None for none; UsageError where it cannot be written."""
+        if file is not None:
+            check_writable(OPTION, file)
         self._file = file
+        self.report: Run | None = None
         self._target = ""
         self._former: Values = {}  # what the file held before this run
         self._now = Moment()  # of the run, once it has begun
@@ -75,17 +80,15 @@ class MetricsFile:
     def named(self, target: str) -> None:
         """Take the target's full name; UsageError where the file tells of another target."""
         self._target, self._former = target, {}
-        for name, decision, there, value in _samples(self._file):
+        for name, decision, there, value in _samples(self._file) if self._file else ():
             if there != target:
                 raise UsageError(
-                    Message(
-                        "{option} {file} holds the metrics of the target {other}: name a file of "
-                        "its own for {target}, or remove it.",
-                        option=OPTION,
-                        file=self._file,
-                        other=there,
-                        target=target,
-                    )
+                    "{option} {file} holds the metrics of the target {other}: name a file of "
+                    "its own for {target}, or remove it.",
+                    option=OPTION,
+                    file=self._file,
+                    other=there,
+                    target=target,
                 )
             if not name.startswith("dedup_run_"):
                 self._former[name, decision] = value
@@ -111,6 +114,8 @@ class MetricsFile:
 
     def _write(self) -> None:
         self._written = time.monotonic()
+        if self._file is None:
+            return
         try:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:

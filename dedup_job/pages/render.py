@@ -15,15 +15,24 @@ from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
 from dedup_job.report.labels import label, measured
 from dedup_job.report.pieces import Piece, pieces_of, shortened
+from dedup_job.runs.asked_pairs import AskedPair, ReviewProgress
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 
+STATIC: Final = {  # what the page loads: its file in this room, its type
+    "page.css": ("page.css", "text/css"),
+    "review.css": ("review.css", "text/css"),
+    "look.js": ("look.js", "text/javascript"),
+    "review.js": ("review.js", "text/javascript"),
+    "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
+}
 HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
 _CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
 _SHOWN = 700  # characters of a text that are shown whole
 _CHANGE = 150  # characters of each end of a change
 _CELL = 200  # characters of a value in a table
+_WHOLE = 6000  # characters of a text that the review shows whole; of longer ones what differs
 
 
 def report_page(survey: Survey, language: str = "") -> str:
@@ -34,6 +43,34 @@ def report_page(survey: Survey, language: str = "") -> str:
     """
     template = environment().get_template("report.html.j2")
     return template.render(survey=survey, language=language, charts=_charts(survey))
+
+
+def empty_page(language: str) -> str:
+    """Return the page before it is filled; language: see `report_page`."""
+    return environment().get_template("review.html.j2").render(language=language)
+
+
+def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
+    """Return what fills the page; name: who answers; panel: the part that changes."""
+    template = environment().get_template("content.html.j2")
+    return template.render(target=target, name=name, stored_in=stored_in, panel=Markup(panel))
+
+
+def panel_part(
+    target: str, asked: AskedPair | None, progress: ReviewProgress, last: AskedPair | None
+) -> str:
+    """Return the part of the page that changes. Every text is escaped.
+
+    asked: the pair to answer, None if all have an answer; last: the one that was just answered.
+    """
+    template = environment().get_template("review_panel.html.j2")
+    return template.render(target=target, asked=asked, progress=progress, last=last, most=_WHOLE)
+
+
+def failure_part(why: str) -> str:
+    """Return what takes the place of the page's message where nothing was done."""
+    told_so = Markup('<p id="message" class="notice" role="alert">{}</p>')
+    return told_so.format(escaped(why))
 
 
 def words(key: str, **values: Any) -> Markup:

@@ -11,31 +11,18 @@ from dedup_job.documents import Pair
 from dedup_job.messages import Message
 
 LABELS: Final[Mapping[str, Message]] = {
-    # differences of two texts
-    "layout": Message("layout"),
+    # differences of two texts, but for those that are called as they are named
     "notation": Message("notation of a formula"),
-    "number": Message("number"),
-    "unit": Message("unit"),
-    "choice": Message("choice"),
-    "answer": Message("answer"),
-    "image": Message("image"),
-    "formula": Message("formula"),
-    "emphasis": Message("emphasis"),
     "name": Message("person, place or organisation"),
-    "explanation": Message("explanation"),
-    "sentence": Message("sentence"),
     "inserted": Message("inserted words"),
     "deleted": Message("missing words"),
     "replaced": Message("other words"),
     "moved": Message("moved words"),
     "blanks": Message("blank to fill in"),
-    "negation": Message("negation"),
     "mood": Message("question or statement"),
-    "opposite": Message("opposite"),
     "exchanged": Message("exchanged words"),
     "choice_negation": Message("negation in a choice"),
     "choice_opposite": Message("opposite in a choice"),
-    "title": Message("title"),
     "provision": Message("words of a statute"),
     "similarity": Message("similarity below the threshold"),
     "unlikely": Message("the model finds it unlikely"),

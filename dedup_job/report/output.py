@@ -17,6 +17,8 @@ from rich.text import Text
 from dedup_job.messages import localized
 from dedup_job.printing import escaped, plain
 
+Rows = Sequence[tuple[str, str | Text]]
+Block = str | Text | Table | Rows
 _ENDLESS = 1_000_000  # columns of a file or a pipe
 _READABLE = 160  # columns of a text that is not hard to read
 _PROSE = 80  # columns of a sentence
@@ -70,6 +72,18 @@ class Output(Console):
     def say(self, text: str | Text = "") -> None:
         """Print a text with no line breaks added, so that it can be copied."""
         self.print(text, soft_wrap=True)
+
+    def blocks(self, blocks: Iterable[Block]) -> None:
+        """Print tables, rows and texts, with an empty line between two; empty ones are left out."""
+        for number, block in enumerate(block for block in blocks if block):
+            if number:
+                self.say()
+            if isinstance(block, str | Text):
+                self.say(block)
+            elif isinstance(block, Table):
+                self.table(block)
+            else:
+                self.rows(block)
 
     def paragraph(self, text: str | Text) -> None:
         """Print a text with its lines broken between words, but for lines that are indented."""

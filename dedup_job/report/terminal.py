@@ -32,17 +32,14 @@ def show(report: Run, console: Output, *, profile: bool = False, stays: bool = T
         console.paragraph(sentence)
     if stays:
         console.rows((what, whole(command)) for what, command in next_steps(report))
-    if not profile:
-        return
-    console.say()
-    console.rows(details(report))
-    tables = [(Message("Stages:"), _stages(report))]
-    if report.profile is not None:
-        tables.append((Message("How busy they were:"), _profile(report.profile)))
-    for title, table in tables:
+    if profile:
         console.say()
-        console.say(title)
-        console.table(table)
+        console.blocks([[*details(report)], Message("Stages:")])
+        console.table(_stages(report))
+        if report.profile is not None:
+            console.say()
+            console.say(Message("How busy they were:"))
+            console.table(_profile(report.profile))
 
 
 def _heading(report: Run) -> Text:
@@ -158,59 +155,49 @@ def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
 
 def details(report: Run) -> Iterator[tuple[Message, Message]]:
     """Yield by name what the figures of a run are made of."""
-    counts = report.counts
+    counts, about = report.counts, report.about
     named = [(Message("exact"), counts.exact), (Message("near"), counts.near)]
     yield Message("duplicates"), joined([_number(*one) for one in named], ", ")
     for name, reasons in _REASONS.items():
         if given := {one: counts.reasons[one] for one in reasons if one in counts.reasons}:
-            yield Message(name), _listed(given)
+            yield name, _listed(given)
     if counts.similar:
-        yield (
-            Message("kept apart"),
-            Message(
-                "{number:,} with a similarity of {least:g} or more: {listed}",
-                number=sum(counts.similar.values()),
-                least=report.about.similar_from,
-                listed=_listed(counts.similar),
-            ),
+        apart = {"number": sum(counts.similar.values()), "least": about.similar_from}
+        told = Message(
+            "{number:,} with a similarity of {least:g} or more: {listed}",
+            listed=_listed(counts.similar),
+            **apart,
         )
-    if counts.richer and not report.about.keeps:
-        yield (
-            Message("richer"),
-            Message(
-                "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
-                "an image, a choice, an answer or an explanation",
-                listed=_listed(counts.richer),
-            ),
+        yield Message("kept apart"), told
+    if counts.richer and not about.keeps:
+        told = Message(
+            "dropped with more than the kept copy: {listed}; `--keep richest` keeps those with "
+            "an image, a choice, an answer or an explanation",
+            listed=_listed(counts.richer),
         )
+        yield Message("richer"), told
     if counts.cut_documents:
-        yield (
-            Message("cut off"),
-            Message(
-                "{characters} of {documents}, at the markers of cleaning.cut_at",
-                characters=counted(counts.cut_characters, "character"),
-                documents=counted(counts.cut_documents, "document"),
-            ),
+        told = Message(
+            "{characters} of {documents}, at the markers of cleaning.cut_at",
+            characters=counted(counts.cut_characters, "character"),
+            documents=counted(counts.cut_documents, "document"),
         )
+        yield Message("cut off"), told
     if counts.cut:
-        yield (
-            Message("candidates"),
-            Message(
-                "{cut:,} documents have very many (up to {most:,}): each was compared with the "
-                "most similar of them",
-                cut=counts.cut,
-                most=counts.most_candidates,
-            ),
+        told = Message(
+            "{cut:,} documents have very many (up to {most:,}): each was compared with the "
+            "most similar of them",
+            cut=counts.cut,
+            most=counts.most_candidates,
         )
+        yield Message("candidates"), told
     if report.unindexed:
-        yield (
-            Message("index"),
-            Message(
-                "{number:,} entries were skipped: 128 documents already share the key, or 16 the "
-                "fingerprint; a near duplicate that only such an entry would find is kept",
-                number=report.unindexed,
-            ),
+        told = Message(
+            "{number:,} entries were skipped: 128 documents already share the key, or 16 the "
+            "fingerprint; a near duplicate that only such an entry would find is kept",
+            number=report.unindexed,
         )
+        yield Message("index"), told
 
 
 _REASONS = {

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import reduce
+from operator import getitem
 from typing import TYPE_CHECKING, Any
 
 from dedup_job.documents import Reason, Skipped, names_of
@@ -91,12 +93,12 @@ class Counts:
         return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
 
     def __add__(self, other: Counts) -> Counts:
-        both = {f.name: (getattr(self, f.name), getattr(other, f.name)) for f in fields(self)}
-        sums: dict[str, Any] = {
-            name: _added(a, b) if isinstance(a, Mapping) else a + b for name, (a, b) in both.items()
-        }
-        sums["most_candidates"] = max(both["most_candidates"])
-        return Counts(**sums)
+        sums: dict[str, Any] = {}
+        for name in (one.name for one in fields(self)):
+            a, b = getattr(self, name), getattr(other, name)
+            sums[name] = dict(Counter(a) + Counter(b)) if isinstance(a, Mapping) else a + b
+        most = max(self.most_candidates, other.most_candidates)
+        return Counts(**{**sums, "most_candidates": most})
 
     @property
     def duplicates(self) -> int:
@@ -132,42 +134,48 @@ class Counts:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as the report and the run's row hold them."""
-        return {
-            "scanned": self.scanned,
-            "kept": self.kept,
-            "duplicate": {"exact": self.exact, "near": self.near},
-            "skipped": self.skipped,
-            "quarantined": self.quarantined,
-            "short": {"kept": self.short_kept, "duplicate": self.short_duplicate},
-            **{n: dict(sorted(getattr(self, n).items())) for n in ("reasons", "refused", "richer")},
-            **({"similar": dict(sorted(self.similar.items()))} if self.similar else {}),
-            **({"against": dict(sorted(self.against.items()))} if self.against else {}),
-            "cut": self.cut,
-            "void": self.missing_originals,
-            **({"replaced": self.replaced} if self.replaced else {}),
-            "cleaning": {
-                "cut": {"documents": self.cut_documents, "characters": self.cut_characters}
-            },
-            "candidates": {"max": self.most_candidates},
-        }
+        row: dict[str, Any] = {"scanned": self.scanned}
+        for name, path in _PATHS.items():
+            value = getattr(self, name)
+            if value or name not in _RARE:
+                *above, last = path.split(".")
+                into = row
+                for part in above:
+                    into = into.setdefault(part, {})
+                into[last] = dict(sorted(value.items())) if isinstance(value, Mapping) else value
+        return row
 
     @classmethod
     def from_dict(cls, row: Mapping[str, Any]) -> Counts:
         """Read back what `as_dict` wrote."""
-        cut = row["cleaning"]["cut"]
-        tallies: dict[str, Any] = {n: dict(row[n]) for n in ("reasons", "refused", "richer")}
-        return cls(
-            **{name: row[name] for name in ("kept", "skipped", "quarantined", "cut")},
-            **{name: row["duplicate"][name] for name in ("exact", "near")},
-            **{f"short_{name}": row["short"][name] for name in ("kept", "duplicate")},
-            **tallies,
-            similar=dict(row.get("similar", {})),
-            against=dict(row.get("against", {})),
-            missing_originals=row["void"],
-            replaced=row.get("replaced", 0),
-            **{f"cut_{name}": cut[name] for name in ("documents", "characters")},
-            most_candidates=row["candidates"]["max"],
-        )
+        found: dict[str, Any] = {}
+        for name, path in _PATHS.items():
+            if name not in _RARE or path in row:
+                found[name] = reduce(getitem, path.split("."), row)
+        return cls(**found)
+
+
+_RARE = ("similar", "against", "replaced")  # those that a row may lack
+_PATHS = {  # of each count in a row, in their order there
+    "kept": "kept",
+    "exact": "duplicate.exact",
+    "near": "duplicate.near",
+    "skipped": "skipped",
+    "quarantined": "quarantined",
+    "short_kept": "short.kept",
+    "short_duplicate": "short.duplicate",
+    "reasons": "reasons",
+    "refused": "refused",
+    "richer": "richer",
+    "similar": "similar",
+    "against": "against",
+    "cut": "cut",
+    "missing_originals": "void",
+    "replaced": "replaced",
+    "cut_documents": "cleaning.cut.documents",
+    "cut_characters": "cleaning.cut.characters",
+    "most_candidates": "candidates.max",
+}
 
 
 def _as_if_first(decisions: Decisions) -> Sequence[Any]:
@@ -188,7 +196,3 @@ def _as_if_first(decisions: Decisions) -> Sequence[Any]:
 
 def _superseded(decisions: Decisions) -> int:
     return len(decisions.superseded.rows) if decisions.superseded else 0
-
-
-def _added(one: Mapping[Any, int], other: Mapping[Any, int]) -> dict[Any, int]:
-    return dict(Counter(one) + Counter(other))

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from dedup_job.errors import UsageError
-from dedup_job.messages import Message
 
 
 class What(StrEnum):
@@ -49,27 +48,19 @@ class ListFilter:
 
         if self.what not in [*What]:
             raise UsageError(
-                Message(
-                    "what is {what!r}, expected one of {known}.",
-                    what=self.what,
-                    known=", ".join(What),
-                )
+                "what is {what!r}, expected one of {known}.", what=self.what, known=", ".join(What)
             )
         if self.what not in PAIRS and (self.of is not None or self.kind is not None):
             raise UsageError(
-                Message(
-                    "{what} are listed without a second text, so neither --of nor --class applies; "
-                    "they do to {pairs}.",
-                    what=self.what,
-                    pairs=", ".join(PAIRS),
-                )
+                "{what} are listed without a second text, so neither --of nor --class applies; "
+                "they do to {pairs}.",
+                what=self.what,
+                pairs=", ".join(PAIRS),
             )
         kinds = NAMES.kinds if self.what == What.REFUSED else [*DifferenceKind]
         if self.kind is not None and self.kind not in kinds:
             raise UsageError(
-                Message(
-                    "--class is {kind!r}, expected one of {kinds}.",
-                    kind=self.kind,
-                    kinds=", ".join(kinds),
-                )
+                "--class is {kind!r}, expected one of {kinds}.",
+                kind=self.kind,
+                kinds=", ".join(kinds),
             )

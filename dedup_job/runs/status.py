@@ -172,27 +172,23 @@ class TargetStatus:
 
     def as_json(self) -> dict[str, Any]:
         """Return values that JSON can hold."""
+        by_hand = zip(("number", "documents", "kind"), self.by_hand or (), strict=False)
         return {
             "target": self.target,
             "source": self.source,
             "time": _iso(self.now),
             "state": str(self.state),
             "sentence": self.sentence(),
-            "holder": self.holder.as_json() if self.holder else None,
-            "run": self._run(self.line),
-            "by_hand": self._by_hand(),
+            "holder": self.holder and self.holder.as_json(),
+            "run": self.line and self._run(self.line),
+            "by_hand": dict(by_hand) or None,
             "lag": {"documents": self.lag, "estimated": True},
-            "last_success": self._end(self.last_success),
-            "last_failure": self._end(self.last_failure),
-            "index": self.index.as_json() if self.index else None,
+            "last_success": self.last_success and self._end(self.last_success),
+            "last_failure": self.last_failure and self._end(self.last_failure),
+            "index": self.index and self.index.as_json(),
         }
 
-    def _by_hand(self) -> dict[str, Any] | None:
-        return dict(zip(("number", "documents", "kind"), self.by_hand or (), strict=False)) or None
-
-    def _run(self, line: Run | None) -> dict[str, Any] | None:
-        if line is None:
-            return None
+    def _run(self, line: Run) -> dict[str, Any]:
         return {
             "number": line.number,
             "started": _iso(line.started),
@@ -206,20 +202,14 @@ class TargetStatus:
             "seconds_left": self.seconds_left,
         }
 
-    def _end(self, line: Run | None) -> dict[str, Any] | None:
-        if line is None:
-            return None
+    def _end(self, line: Run) -> dict[str, Any]:
         ago = (self.now - line.finished).total_seconds() if line.finished else None
         return {"run": line.number, "finished": _iso(line.finished), "seconds_ago": ago}
 
     def _progress(self, line: Run) -> Message:
-        counts = line.counts
-        values = {"kept": counts.kept, "duplicates": counts.duplicates}
-        decided, kept = (
-            self._decided(line),
-            Message("{kept:,} kept, {duplicates:,} duplicates", **values),
-        )
-        words = Message("{decided}: {counts}", decided=decided, counts=kept)
+        values = {"kept": line.counts.kept, "duplicates": line.counts.duplicates}
+        kept = Message("{kept:,} kept, {duplicates:,} duplicates", **values)
+        words = Message("{decided}: {counts}", decided=self._decided(line), counts=kept)
         if self.state is not RunState.RUNNING:
             return words
         rate = line.docs_per_second

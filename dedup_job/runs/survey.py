@@ -52,12 +52,7 @@ class Drawn:
 
     @property
     def pairs(self) -> list[DecidedDocument]:
-        """All that were drawn, some of them several times."""
-        return [*self.extreme, *self.random, *self.by_class]
-
-    @property
-    def to_label(self) -> list[DecidedDocument]:
-        """Those that a person may be asked about, random ones first."""
+        """All that were drawn, some of them several times, random ones first."""
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
@@ -81,7 +76,7 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocum
     quarter one of each class of difference or guard; the others random ones. What one kind lacks,
     the other has more.
     """
-    sizes = [len({pair.keys for pair in d.to_label}) for d in (near, refused)]
+    sizes = [len({pair.keys for pair in d.pairs}) for d in (near, refused)]
     of_near = max(number - number // 2, number - sizes[1])
     of_refused = number - min(of_near, sizes[0])
     return _by_turns(_some(near, of_near), _some(refused, of_refused))
@@ -89,7 +84,7 @@ def review_sample(near: Drawn, refused: Drawn, number: int) -> list[DecidedDocum
 
 def _some(drawn: Drawn, number: int) -> list[DecidedDocument]:
     first = drawn.extreme[: number - number // 2]
-    chosen = [*first, *drawn.by_class[: number // 4], *drawn.to_label]
+    chosen = [*first, *drawn.by_class[: number // 4], *drawn.pairs]
     return [*{pair.keys: pair for pair in chosen}.values()][:number]
 
 

@@ -11,7 +11,7 @@ import pytest
 from pymongo.database import Database
 
 from tests.proving import stored
-from tests.running import dedup, invoke, refusal, run_here, uri_of
+from tests.running import dedup, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
 SECRET = "s3cr3t"
@@ -49,29 +49,11 @@ def test_an_unreachable_server_ends_with_5_after_the_time_that_the_uri_gives() -
     assert time.monotonic() - start < 30
 
 
-def test_an_uri_file_is_read(filled: Db, tmp_path: Path) -> None:
-    file = tmp_path / "uri"
-    file.write_text(uri_of(filled) + "\n")
-    names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    assert dedup("run", "--uri-file", str(file), *names).returncode == 0
-    missing = dedup("run", "--uri-file", str(tmp_path / "none"), *names)
-    assert_refused(missing, 2, "cannot be read")
-
-
 @pytest.mark.parametrize(
     ("source", "more", "words"),
     [
-        ("sorce", (), ("does not exist", "source")),
         ("NAMEx.source", (), ("does not exist", "NAME")),
-        ("target", (), ("the same",)),
-        ("NAME.target.ledger", (), ("the same",)),
-        ("NAME.target.runs", (), ("the same",)),
-        ("NAME.target.state", (), ("the same",)),
         ("part", (), ("view", "Name the collection behind it")),
-        ("source", ("--query", "{lang: 1}"), ("--query", "character 2")),
-        ("source", ("--query", "[1]"), ("--query", "must be an object")),
-        ("source", ("--query", '{"_id": {"$oid": "zz"}}'), ("--query", "extended JSON")),
-        ("source", ("--query", '{"a": {"_id": 1, "_id": 2}}'), ("--query", "'_id' stands twice")),
         ("source", ("--query", '{"a": {"$nope": 1}}'), ("$nope",)),
         ("source", ("--report", "/nowhere/at/all.json"), ("--report",)),
     ],
@@ -86,41 +68,6 @@ def test_a_source_or_query_that_cannot_be_read_is_refused_and_nothing_is_made(
     result = run_on(filled, *more, source=source.replace("NAME", filled.name))
     assert_refused(result, 2, *(word.replace("NAME", filled.name) for word in words))
     assert stored(filled) == before
-
-
-def test_a_target_with_documents_of_another_origin_is_refused(filled: Db) -> None:
-    filled.target.insert_one({"_id": "precious"})
-    assert_refused(run_on(filled), 6, "1 documents that dedup did not write", "--target")
-    assert list(filled.target.find()) == [{"_id": "precious"}]
-
-
-def test_a_target_made_from_another_source_is_refused(filled: Db) -> None:
-    run_here(filled)
-    filled.other.insert_one({"_id": 1, "text": "别的来源"})
-    assert_refused(run_on(filled, source="other"), 6, "was made from", "source")
-
-
-def test_other_settings_on_the_same_target_are_refused_and_named(
-    filled: Db, tmp_path: Path
-) -> None:
-    run_here(filled)
-    file = tmp_path / "c.toml"
-    file.write_text("[fingerprint]\ntop_k = 50\n[index]\ndistance = 2\n")
-    result = run_on(filled, "--config", str(file))
-    assert_refused(result, 6, "fingerprint.top_k = 0 then, 50 now", "index.distance", "--target")
-
-
-def test_a_target_of_cleaned_texts_is_not_continued_with_original_ones(
-    filled: Db, tmp_path: Path
-) -> None:
-    run_here(filled, output__text="cleaned")
-    result = run_on(filled)
-    assert_refused(result, 6, "output.text = 'cleaned' then, 'original' now")
-    line = result.stderr.strip().rpartition("file: ")[2]
-    assert line == 'output.text = "cleaned"'
-    file = tmp_path / "c.toml"
-    file.write_text(line)
-    assert run_on(filled, "--config", str(file)).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -152,76 +99,6 @@ def test_an_absent_field_lists_those_that_exist_with_their_share(database: Db) -
     result = run_on(database)
     assert_refused(result, 2, "'text'", "body (100%)", "meta.title (50%)", "--field")
     assert_refused(run_on(database, "--yes"), 2, "'text'")
-
-
-def test_a_field_that_the_first_thousand_lack_may_come_later(database: Db, tmp_path: Path) -> None:
-    database.source.insert_many([{"_id": i} for i in range(1000)])
-    database.source.insert_one({"_id": 1000, "text": "正文"})
-    result = run_on(database, "--yes")
-    assert_refused(result, 6, "99.9% of the last 1,001 documents have no text", "WITHOUT_TEXT")
-    file = tmp_path / "c.toml"
-    file.write_text("abort_if.without_text = 1")
-    assert run_on(database, "--config", str(file)).returncode == 0
-
-
-def test_every_problem_of_a_configuration_is_named_at_once(tmp_path: Path) -> None:
-    file = tmp_path / "c.toml"
-    file.write_text(
-        '[fingerprint]\ntopk = 3\nngram = 9\n[indx]\ndistance = 3\n[run]\nthreads = "many"\n'
-    )
-    result = dedup("config", "validate", str(file))
-    assert_refused(
-        result,
-        2,
-        "4 problems",
-        "perhaps you meant fingerprint.top_k",
-        "perhaps you meant index",
-        "fingerprint.ngram",
-        "run.threads",
-    )
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("DECISION__SIMILARITY", "nan", ("decision.similarity", "finite number")),
-        ("DECISION__JUDGE", "guards", ("'differences', 'similarity' or 'none'", "'guards'")),
-        ("INDEX__CANDIDATE_GENERATORS", "simhash", ("index", "JSON")),
-        ("INDEX__CANDIDATE_GENERATORS", '["phash"]', ("'simhash', 'minhash'", "'phash'")),
-        ("INDEX__CANDIDATE_GENERATORS", '["text"]', ("text is unknown", "simhash, minhash")),
-        ("RUN__THREADS", "257", ("run.threads", "less than or equal to 256, not '257'")),
-        ("RUN__MAX_MEMORY", "0", ("run.max_memory", "greater than 0")),
-        ("RUN__MAX_MEMORY", "much", ("run.max_memory", "'much' is not a size; write 8GB")),
-    ],
-)
-def test_settings_out_of_range_are_refused_before_connecting(
-    name: str, value: str, words: tuple[str, ...]
-) -> None:
-    error = refusal("run", "--source", "d.a", "--target", "d.b", **{f"DEDUP_{name}": value})
-    assert error.code == 2
-    for word in words:
-        assert word in str(error)
-
-
-def test_a_run_that_is_aborted_ends_with_6_and_says_how_to_go_on(filled: Db) -> None:
-    filled.source.insert_many([{"_id": 100 + i, "text": None} for i in range(1000)])
-    names = ("--db", filled.name, "--source", "source", "--target", "target", "--yes")
-    uri = {"DEDUP_URI": uri_of(filled)}
-    error = refusal("run", *names, **uri)
-    assert error.code == 6
-    assert "have no text (missing" in str(error)
-    assert "without_text in section [abort_if]" in str(error)
-    assert filled["target.ledger"].count_documents({}) == 0
-    invoke("run", *names, **uri, DEDUP_ABORT_IF__WITHOUT_TEXT="1")
-    assert filled["target.runs"].distinct("status") == ["done"]
-    assert filled["target.ledger"].count_documents({"reason": "missing"}) == 1000
-
-
-def test_a_configuration_that_is_no_toml_or_not_there_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "c.toml"
-    assert_refused(dedup("config", "validate", str(file)), 2, "cannot be read")
-    file.write_text("[fingerprint\n")
-    assert_refused(dedup("config", "validate", str(file)), 2, "not valid TOML", "line 1")
 
 
 def test_quarantined_documents_end_with_3_and_the_report_counts_them(
@@ -259,33 +136,6 @@ def test_a_query_nested_too_deep_is_refused_in_a_short_message() -> None:
         assert len(str(error)) < 300
 
 
-@pytest.mark.parametrize(
-    ("query", "words"),
-    [
-        ('{"$where": "this.a == 1"}', "$where is not allowed"),
-        ('{"a": {"$near": [1, 2]}}', "$near"),
-        ('{"$text": {"$search": "x"}}', "text index required"),
-    ],
-)
-def test_a_query_by_which_nothing_can_be_counted_is_refused_as_such(
-    filled: Db, query: str, words: str
-) -> None:
-    names = ("--db", filled.name, "--source", "source", "--target", "target")
-    error = refusal("run", *names, "--query", query, DEDUP_URI=uri_of(filled))
-    assert error.code == 2
-    assert "the server does not understand --query" in str(error)
-    assert words in str(error)
-    assert "\n" not in str(error)
-
-
-@pytest.mark.parametrize("field", ["$text", "a.$b"])
-def test_a_field_that_no_server_reads_is_refused(field: str) -> None:
-    error = refusal("run", "--source", "d.a", "--target", "d.b", "--field", field)
-    assert error.code == 2
-    assert "--field: " in str(error)
-    assert len(str(error)) < 300
-
-
 def test_a_report_is_refused_where_the_working_folder_is_gone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -311,34 +161,6 @@ def test_a_report_that_cannot_be_written_after_all_was_printed_before(filled: Db
     assert "valid rate" in result.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("run", "--limit", "0"), "--limit: input should be greater than or equal to 1, not '0'"),
-        (("run", "--limit", "５"), "unable to parse string as an integer, not '５'"),
-        (("inspect", "text", "--limit", "9" * 5000), "exceeded maximum size, not '999"),
-        (("list", "--what", "all"), "--what is 'all', expected one of: dropped, near, "),
-        (("undo", "0"), "RUN: input should be greater than or equal to 1, not '0'"),
-    ],
-)
-def test_a_value_that_an_option_does_not_take_is_repeated(
-    arguments: tuple[str, ...], words: str
-) -> None:
-    names = {"run": ("--source", "d.a", "--target", "d.b")}
-    result = dedup(*arguments, *names.get(arguments[0], ("--target", "d.b")))
-    assert_refused(result, 2, words)
-    assert len(result.stderr) < 400
-
-
-@pytest.mark.parametrize("name", ["admin", "config", "local"])
-def test_a_target_among_the_records_of_the_server_is_refused(filled: Db, name: str) -> None:
-    names = ("--source", f"{filled.name}.source", "--target", f"{name}.unique")
-    error = refusal("run", *names, DEDUP_URI=uri_of(filled))
-    assert error.code == 2
-    assert f"lies in {name}, where the server keeps its own records" in str(error)
-    assert "unique.state" not in filled.client[name].list_collection_names()
-
-
 def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_said(
     filled: Db,
 ) -> None:
@@ -347,8 +169,3 @@ def test_a_dotted_name_beside_db_is_read_as_one_with_its_database_and_that_is_sa
     error = refusal("run", *names, DEDUP_URI=uri_of(filled))
     assert error.code == 2
     assert "the part before the first dot is the database" in str(error)
-
-
-def test_a_second_config_is_refused_rather_than_the_first_one_forgotten():
-    wrong = refusal("config", "show", "--config", "questions", "--config=articles")
-    assert "--config is given twice" in str(wrong)

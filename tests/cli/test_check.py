@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -13,16 +12,16 @@ from bson import Int64, ObjectId
 from pymongo.database import Database
 
 from dedup_job.commands.check import check_target
-from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from dedup_job.errors import LeaseHeld
 from dedup_job.mongo.maintenance import audit
 from dedup_job.mongo.reading import PageSize
 from dedup_job.runs.check import Check
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Callback
 from dedup_job.settings import load
-from tests.proving import command, fill, fill_alike, good, refused, run_again, stored, wrong
+from tests.proving import command, fill, fill_alike, good, run_again, stored, wrong
 from tests.running import dedup, environment_for, run_here, uri_of
-from tests.tampering import alone, hold_lease, one, original
+from tests.tampering import alone, one, original
 
 Db = Database[dict[str, Any]]
 UNDECIDED, GONE, CHANGED, HALF = map(str, [Check.UNDECIDED, Check.GONE, Check.CHANGED, Check.HALF])
@@ -42,29 +41,6 @@ def test_a_target_that_runs_wrote_is_good(made: Db, tmp_path: Path, more: tuple[
     before = stored(made)
     assert good(made, tmp_path, *more) == {}
     assert stored(made) == before
-
-
-def test_the_report_says_how_much_was_examined(made: Db, tmp_path: Path) -> None:
-    file = tmp_path / "check.json"
-    output = command(made, "check", "--source", "source", "--all", "--report", str(file))
-    report = json.loads(file.read_text())
-    examined = {row["check"]: row["examined"] for row in report["checks"]}
-    ledger = made["target.ledger"]
-    assert set(ledger.distinct("reason")) >= {"exact", "near", "empty", "missing", "too_large"}
-    assert ledger.distinct("run") == made.target.distinct("dedup.run") == [1, 2]
-    assert report["good"] is True
-    documents = made.source.count_documents({})
-    assert examined[UNDECIDED] == examined[Check.TWICE] == examined[GONE] == documents
-    assert examined[Check.ORIGINAL] == ledger.count_documents({"decision": "duplicate"})
-    assert examined[Check.DIFFERS] > made.target.count_documents({})
-    assert examined[Check.RECORDS] == 3
-    assert "target is good" in output
-
-
-def test_new_documents_are_told_and_are_no_error(made: Db, tmp_path: Path) -> None:
-    new = [{"_id": ObjectId(), "text": f"又来了一份新的文件，第{i}号"} for i in range(7)]
-    made.source.insert_many(new)
-    assert good(made, tmp_path) == {UNDECIDED: [str(d["_id"]) for d in new[:5]]}
 
 
 def test_ordinary_edits_of_the_source_are_told_with_their_number_and_are_no_error(
@@ -185,13 +161,6 @@ def test_a_half_written_batch_is_told_and_not_counted(any_database: Db, tmp_path
     assert good(any_database, tmp_path) == {}
 
 
-def test_while_a_run_is_at_work_nothing_is_said(made: Db) -> None:
-    hold_lease(made)
-    error = refused(made, "check", "--source", "source")
-    assert isinstance(error, LeaseHeld)
-    assert "process 1 on elsewhere" in str(error)
-
-
 def test_a_run_that_began_and_ended_meanwhile_is_noticed(made: Db) -> None:
     def meanwhile(doing: str, _: int, __: int | None) -> None:
         if doing == "comparing the counts":
@@ -201,19 +170,6 @@ def test_a_run_that_began_and_ended_meanwhile_is_noticed(made: Db) -> None:
     source, target = f"{made.name}.source", f"{made.name}.target"
     with pytest.raises(LeaseHeld, match="did so meanwhile"):
         check_target(settings, source, target, 0, Callback(meanwhile))
-
-
-def test_another_source_and_an_unknown_format_are_refused(made: Db) -> None:
-    error = refused(made, "check", "--source", "other")
-    assert (type(error), "was made from" in str(error)) == (StateMismatch, True)
-    made["target.state"].update_one({}, {"$set": {"format": 99}})
-    error = refused(made, "check", "--source", "source")
-    assert (type(error), "of format 99" in str(error)) == (StateMismatch, True)
-
-
-@pytest.mark.parametrize("more", [("--sample", "5", "--all"), ("--sample", "-1")])
-def test_options_that_make_no_sense_are_refused(made: Db, more: tuple[str, ...]) -> None:
-    assert isinstance(refused(made, "check", "--source", "source", *more), UsageError)
 
 
 def test_the_command_ends_with_6_and_says_what_to_do_for_each_kind(made: Db) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from dedup_job.demo import Kind, due, make_corpus, score
+from dedup_job.commands.demo import score
+from dedup_job.demo import Kind, due, make_corpus
 from tests.running import invoke, refusal
 
 

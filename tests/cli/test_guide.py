@@ -62,12 +62,6 @@ def test_a_script_gets_the_list_a_command_and_2(school: Db) -> None:
     assert "url" not in result.stderr  # nor is what is no prose
 
 
-def test_without_a_target_the_command_is_named(school: Db) -> None:
-    result = dedup("run", "--source", "d.a b", uri=uri_of(school))
-    assert result.returncode == 2
-    assert "dedup run --source 'd.a b' --target 'd.a b_unique'" in result.stderr
-
-
 def test_enter_after_enter_is_a_dry_run_with_a_page(school: Db, tmp_path: Path) -> None:
     code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
     assert (code, "scanned            40 " in said) == (0, True), said
@@ -106,23 +100,11 @@ def test_an_empty_server_says_how_to_go_on(database: Db) -> None:
     assert (result.returncode, "no collection that holds documents" in result.stderr) == (2, True)
 
 
-def test_the_command_that_is_named_keeps_the_options_that_were_typed(school: Db) -> None:
-    typed = ("--dry-run", "--config", "questions", "--limit", "5")
-    told = dedup("run", "--source", f"{school.name}.questions", *typed, uri=uri_of(school)).stderr
-    assert "_unique --config questions --limit 5 --dry-run" in told
-
-
 def test_a_page_that_is_there_is_left_alone(school: Db, tmp_path: Path) -> None:
     (tmp_path / "pairs.html").write_text("mine")
     code, said = ask(school, "--db", school.name, answers=["\n"] * 2, folder=tmp_path)
     assert (code, "pairs.html exists" in said) == (2, True), said
     assert (tmp_path / "pairs.html").read_text() == "mine"
-
-
-@pytest.mark.parametrize("more", [("--metrics-file", "m.prom"), ("--follow",)], ids=str)
-def test_a_run_that_cannot_be_dry_needs_both_names(school: Db, more: tuple[str, ...]) -> None:
-    refused = dedup("run", "--db", school.name, *more, uri=uri_of(school))
-    assert (refused.returncode, "--source and --target are needed." in refused.stderr) == (2, True)
 
 
 def test_a_collection_beside_one_that_ends_like_a_state_is_offered(database: Db) -> None:

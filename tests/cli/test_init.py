@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 from dedup_job.settings import Settings, load
-from tests.running import invoke, refusal
+from tests.running import invoke
 
 
 def test_the_file_says_what_holds_without_it(tmp_path: Path) -> None:
@@ -32,15 +32,6 @@ def test_each_default_can_be_taken_out_of_its_comment(tmp_path: Path) -> None:
     text = re.sub(r"(?m)^# (\w+ = \S)", r"\1", file.read_text(encoding="utf-8"))
     file.write_text(text, encoding="utf-8")
     assert text.count("\nconfidence = 0.94\n") == 1
-    assert load(file=file).settings.model_dump() == load().settings.model_dump()
-
-
-def test_a_file_that_exists_is_left_alone(tmp_path: Path) -> None:
-    file = tmp_path / "my.toml"
-    file.write_text("mine")
-    assert "exists" in str(refusal("config", "init", str(file)))
-    assert file.read_text() == "mine"
-    assert invoke("config", "init", str(file), "--overwrite").exit_code == 0
     assert load(file=file).settings.model_dump() == load().settings.model_dump()
 
 

@@ -11,7 +11,6 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.judgment import DifferenceKind
 from tests.deciding import PLAIN
 from tests.proving import stored
 from tests.running import invoke, refusal, run_here, uri_of
@@ -23,7 +22,6 @@ LONG = (
 )
 SHORT = "短文"
 QUESTION = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
-OTHER = QUESTION.replace("120", "360")
 
 
 @pytest.fixture
@@ -51,12 +49,6 @@ def found(command: list[str], where: dict[str, str]) -> dict[str, Any]:
     return values
 
 
-def kinds(output: str) -> list[tuple[str, str]]:
-    """Return the kinds in the table of differences, each with its place."""
-    table = output[output.index("\ndifference ") : output.index("\ndistance ")]
-    return re.findall(rf"^({'|'.join(DifferenceKind)}) +([a-z]+) ", table, re.M)
-
-
 @pytest.mark.parametrize("flags", [{}, PLAIN])
 def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
     filled: Db, tmp_path: Path, flags: dict[str, Any]
@@ -82,25 +74,6 @@ def test_whatever_a_run_drops_is_found_with_the_settings_of_that_run(
         assert told["settings_of"] == 1
 
 
-def test_what_a_run_would_decide_is_told_in_words(filled: Db, tmp_path: Path) -> None:
-    where = environment(filled, tmp_path)
-    text = LONG.replace("释放氧气", "释放氢气")
-    output = invoke(*arguments(filled, text), **where).stdout
-    assert re.search(r"^text, a run decides +kept$", output, re.M)
-    assert "[-氧-]{+氢+}" in output
-    output = invoke(*arguments(filled, f"<div> {LONG} </div>"), **where).stdout
-    assert re.search(r"^text, a run decides +duplicate: exact$", output, re.M)
-    assert re.search(r'^of +"long"$', output, re.M)
-
-
-def test_a_short_text_is_found_by_its_exact_text_only(filled: Db, tmp_path: Path) -> None:
-    where = environment(filled, tmp_path)
-    there = found(arguments(filled, SHORT), where)
-    assert [(one["id"], one["view"]["equal"]) for one in there["near"]] == [("short", True)]
-    absent = found(arguments(filled, "短句"), where)
-    assert (absent["near"], absent["items"][0]["decided"]["decision"]) == ([], "kept")
-
-
 def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_path: Path) -> None:
     filled.source.insert_many(
         {"_id": f"variant {i}", "text": f"{LONG}其中第{i}条结论由{i * 7}位学者在论文里提出。"}
@@ -113,15 +86,6 @@ def test_a_limit_shows_the_nearest_and_says_how_many_there_are(filled: Db, tmp_p
     assert len(every) > 2
     assert f"{len(every)} of " in (output := invoke(*command, "--limit", "2", **where).stdout)
     assert "kept documents, 2 shown." in output
-
-
-def test_nothing_in_a_text_moves_the_cursor(database: Db, tmp_path: Path) -> None:
-    text = f"第一行\n\n第二\x1b[31m行{LONG}"
-    database.source.insert_one({"_id": 1, "text": text})
-    run_here(database, index__folder=str(tmp_path))
-    output = invoke(*arguments(database, text), **environment(database, tmp_path)).stdout
-    assert "第二\\x1b[31m行" in output
-    assert "\x1b" not in output
 
 
 @pytest.mark.parametrize("form", ["whole", "text", "classic"])
@@ -155,39 +119,6 @@ def test_a_text_may_come_from_a_file_or_standard_input(filled: Db, tmp_path: Pat
     assert "\nduplicates (exact)." in output
 
 
-@pytest.mark.parametrize(
-    ("text", "decision", "detail"),
-    [
-        ("<p> &nbsp; </p>", "skipped: empty", "text: nothing is left of it after cleaning"),
-        ("字" * 1_000_001, "quarantined: too_large", "text of 1,000,001 characters, limit 1,000,0"),
-    ],
-)
-def test_what_a_run_does_not_compare_is_decided_as_by_a_run(
-    filled: Db, tmp_path: Path, text: str, decision: str, detail: str
-) -> None:
-    output = invoke(*arguments(filled, text), **environment(filled, tmp_path)).stdout
-    assert re.search(rf"^text, a run decides +{decision}$", output, re.M)
-    assert detail in output
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        (("--target", "d.t", "1", "--limit", "0"), "--limit is 0, expected 1 to 10,000"),
-        (("--target", "d.t"), "0 documents and texts are given, expected one or two"),
-        (("a", "b", "--text", "c"), "3 documents and texts are given"),
-        (("-", "--file", "-"), "- is given twice"),
-        (("--file", "nosuch.txt"), "nosuch.txt cannot be read"),
-    ],
-)
-def test_what_cannot_be_asked_is_refused_before_connecting(
-    words: tuple[str, ...], expected: str
-) -> None:
-    error = refusal("inspect", *words, DEDUP_URI="mongodb://127.0.0.1:9")
-    assert error.code == 2
-    assert expected in str(error)
-
-
 def test_standard_input_that_is_not_a_text_is_refused() -> None:
     error = refusal("inspect", "-", stdin="正文" * (3 << 20))
     assert error.code == 2
@@ -195,36 +126,6 @@ def test_standard_input_that_is_not_a_text_is_refused() -> None:
     error = refusal("inspect", "-", stdin="正文".encode("gb18030"))
     assert error.code == 2
     assert "standard input is not UTF-8" in str(error)
-
-
-def test_another_number_makes_another_question_and_the_guard_says_so() -> None:
-    output = invoke("inspect", QUESTION, OTHER).stdout
-    assert kinds(output) == [("replaced", "stem")]
-    assert re.search(r"^guard number +Another number", output, re.M)
-    assert re.search(r"^for +\w", output, re.M)
-    assert re.search(r"^against +\w", output, re.M)
-    assert "\nnot duplicates: number." in output
-
-
-def test_where_similarity_decides_the_differences_are_named_all_the_same() -> None:
-    texts = LONG + QUESTION, LONG + OTHER
-    output = invoke("inspect", *texts, DEDUP_DECISION__JUDGE="similarity").stdout
-    assert kinds(output) == [("replaced", "stem")]
-    assert re.search(r"^guard number +Another number", output, re.M)
-    assert "(the judge is off)" in output
-    assert ", least 0.8" in output
-    assert "\nduplicates (near)." in output
-    assert "(the judge is off)" in invoke("inspect", *texts, "--config", "classic").stdout
-
-
-@pytest.mark.parametrize(
-    ("texts", "skipped"),
-    [(("", "<p></p>"), ["text 1", "text 2"]), ((" ", "x"), ["text 1"]), (("正文", ""), ["text 2"])],
-)
-def test_what_a_run_skips_is_not_compared(texts: tuple[str, str], skipped: list[str]) -> None:
-    output = invoke("inspect", *texts).stdout
-    assert re.findall(r"^(.*): nothing is left of it after cleaning$", output, re.M) == skipped
-    assert "duplicates" not in output
 
 
 def test_a_long_text_is_cut_off_and_json_has_all_of_it_and_what_it_was_searched_by() -> None:

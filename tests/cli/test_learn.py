@@ -130,68 +130,6 @@ def test_labels_that_contradict_are_named_and_the_last_one_counts(decided: Db) -
     assert "9 same, 11 different" in output
 
 
-def test_without_labels_it_says_how_to_get_some(decided: Db) -> None:
-    error = refused(decided, "learn")
-    assert error.code == 2
-    assert "has no labels to learn from: label pairs with `dedup review --target" in str(error)
-
-
-@pytest.mark.parametrize(("label", "none"), [("S", "different"), ("D", "same")])
-def test_labels_of_one_class_teach_nothing(decided: Db, label: str, none: str) -> None:
-    error = refused(
-        decided, "learn", "--pairs", file_of([{**r, "label": label} for r in problems(9)])
-    )
-    assert error.code == 2
-    assert f"9 labels of {'same' if label == 'S' else 'different'}, none of {none}" in str(error)
-    assert not Path("target.model.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "why"),
-    [
-        ("x", "it is not JSON"),
-        ("[" * 100_000, "it is not JSON"),
-        ("[1]", "it is not an object"),
-        ('{"a": "x", "b": "y", "label": "X"}', "label is 'X', expected S, D or U"),
-        ('{"a": "x", "b": "y", "label": ["S"]}', "label is ['S'], expected S, D or U"),
-        ('{"a": "\\ud800", "b": "y", "label": "S"}', "it holds half a character"),
-        ('{"a": "x", "label": "S"}', "a and b are the two texts of the pair"),
-        ('{"a": "x", "b": 5, "label": "S"}', "a and b are the two texts of the pair"),
-    ],
-)
-def test_a_line_that_is_no_labelled_pair_is_named(decided: Db, line: str, why: str) -> None:
-    Path("pairs.jsonl").write_text(f"{json.dumps(next(problems(1)))}\n{line}\n", "utf-8")
-    error = refused(decided, "learn", "--pairs", "pairs.jsonl")
-    assert error.code == 2
-    assert f"pairs.jsonl, line 2: {why}" in str(error)
-    assert "1 lines are no labelled pairs; nothing was learnt" in str(error)
-
-
-def test_a_file_that_is_missing_or_no_text_is_refused(decided: Db) -> None:
-    assert "none.jsonl cannot be read" in str(refused(decided, "learn", "--pairs", "none.jsonl"))
-    Path("bytes").write_bytes(b"\xff\xfe")
-    assert "bytes is not UTF-8" in str(refused(decided, "learn", "--pairs", "bytes"))
-
-
-def test_files_that_are_there_are_not_replaced_unasked(decided: Db) -> None:
-    name = file_of([*problems(20)])
-    Path("target.model.toml").write_text("mine", "utf-8")
-    error = refused(decided, "learn", "--pairs", name)
-    assert error.code == 2
-    assert "target.model.toml exists" in str(error)
-    assert Path("target.model.toml").read_text("utf-8") == "mine"
-    assert not Path("target.model.json").exists()
-    command(decided, "learn", "--pairs", name, "--overwrite")
-    assert load(file=Path("target.model.toml"))
-
-
-def test_a_place_that_cannot_be_written_is_refused_before_the_work(decided: Db) -> None:
-    error = refused(
-        decided, "learn", "--pairs", file_of([*problems(20)]), "--out", "no/such/model.json"
-    )
-    assert "is not a folder that can be written to" in str(error)
-
-
 def test_pairs_with_one_text_or_none_are_left_out_and_counted(decided: Db) -> None:
     rows = [*problems(20)]
     odd = [{"a": None, "b": "x", "label": "S"}, {"a": "x", "b": "<p>x</p>", "label": "D"}]

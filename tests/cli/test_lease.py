@@ -8,14 +8,12 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.demo import make_corpus
-from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.errors import StateMismatch
 from dedup_job.mongo.maintenance import target_status
 from tests.proving import names, refused
 from tests.running import (
     Forked,
     invoke,
-    refusal,
     run_here,
     scanned,
     uri_of,
@@ -28,24 +26,6 @@ def status(database: Db, *more: str) -> str:
     """Return what `dedup status` prints."""
     result = invoke(*names(database, "status", *more), DEDUP_URI=uri_of(database))
     return " ".join(result.output.split())  # both streams
-
-
-def test_the_holder_is_shown_and_whether_it_is_alive(paused: tuple[Db, Forked]) -> None:
-    database, process = paused
-    shown = status(database)
-    for word in (f"{process.pid} on ", "; alive"):
-        assert word in shown
-    process.kill()
-    process.wait()
-    assert "; gone" in status(database)
-
-
-def test_of_a_free_lease_nothing_is_broken(any_database: Db) -> None:
-    any_database.source.insert_many(make_corpus(50, seed=2))
-    run_here(any_database)
-    before = any_database["target.state"].find_one()
-    assert "target was free" in status(any_database, "--break-lease")
-    assert any_database["target.state"].find_one() == before
 
 
 def test_the_holder_of_a_broken_lease_writes_nothing_more(paused: tuple[Db, Forked]) -> None:
@@ -68,15 +48,6 @@ def test_after_a_break_another_run_goes_on(paused: tuple[Db, Forked]) -> None:
     assert process.returncode == 6
 
 
-def test_without_a_terminal_a_break_needs_a_yes(paused: tuple[Db, Forked]) -> None:
-    database, process = paused
-    error = refused(database, "status", "--break-lease")
-    assert isinstance(error, UsageError)
-    assert f"process {process.pid}" in str(error)
-    assert "--yes" in str(error)
-    assert "; alive" in status(database)
-
-
 def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     paused: tuple[Db, Forked], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,20 +64,3 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)
     assert (database["target.state"].find_one() or {})["lease"] is not None
-
-
-@pytest.mark.parametrize(
-    "command",
-    ["status", "status --break-lease --yes", "status --rebuild-index", "undo 1", "restore 1"],
-)
-def test_a_target_that_was_never_written_is_refused_and_others_are_named(
-    database: Db, command: str
-) -> None:
-    database.source.insert_one({"text": "x"})
-    run_here(database)
-    target = ("--target", f"{database.name}.tarjet")
-    error = refusal(*command.split(), *target, DEDUP_URI=uri_of(database))
-    assert isinstance(error, UsageError)
-    assert f"no run of dedup ever wrote to {database.name}.tarjet." in str(error)
-    assert f"Targets in {database.name}: target." in str(error)
-    assert "tarjet.state" not in database.list_collection_names()

@@ -10,7 +10,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
-from dedup_job.errors import DedupError, UsageError
+from dedup_job.errors import DedupError
 from tests.running import invoke, refusal, run_here, uri_of
 
 Db = Database[dict[str, Any]]
@@ -28,19 +28,6 @@ def test_a_page_is_written_and_its_size_is_said(database: Db, tmp_path: Path):
     assert page.startswith("<!doctype html>")
     assert 'data-language="zh"' in page
     assert file.stat().st_size < 3_000_000
-
-
-def test_a_file_that_cannot_be_written_is_refused_before_anything_is_read(tmp_path: Path):
-    wrong = refusal("report", "--target", "a.b", "--html", str(tmp_path / "no" / "report.html"))
-    assert isinstance(wrong, UsageError)
-    assert "--html" in str(wrong)
-
-
-def test_a_target_without_runs_is_refused(database: Db, tmp_path: Path):
-    target = ["--target", f"{database.name}.nothing", "--html", str(tmp_path / "r.html")]
-    wrong = refusal("report", *target, DEDUP_URI=uri_of(database))
-    assert "nothing" in str(wrong)
-    assert not (tmp_path / "r.html").exists()
 
 
 def test_a_run_and_a_dry_run_write_the_same_figures_and_pairs(database: Db, tmp_path: Path):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import logging
-import re
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -13,22 +10,19 @@ import pytest
 from bson import json_util
 from pymongo.database import Database
 
-from dedup_job.errors import DedupError, LeaseHeld, StateMismatch, UsageError
+from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo.maintenance import ledger_removals
 from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
-from tests.proving import command, fill, good, names, refused, run_again
+from tests.proving import command, fill, good, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
-    invoke,
     outcome,
     run_here,
-    uri_of,
 )
-from tests.tampering import LEDGER, RUNS, STATE, decided_twice, hold_lease, one, state
+from tests.tampering import LEDGER, RUNS, STATE, one
 
 Db = Database[dict[str, Any]]
-LIMIT = {"DEDUP_SOURCE__MAX_CHARS": "1500"}
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 OTHER = "别的文字，不再一样了。"
 
@@ -90,15 +84,6 @@ def test_its_row_in_the_runs_tells_what_was_done(made: Db) -> None:
     assert now["checkpoint"] == before["checkpoint"]
 
 
-def test_a_quarantined_document_is_kept_once_it_is_repaired(made: Db, tmp_path: Path) -> None:
-    assert "limit 1,500" in str(refused(made, "restore", "--", "-1", **LIMIT))
-    repaired = "已经修好的正文，不再那么长了。"
-    made.source.update_one({"_id": -1}, {"$set": {"text": repaired}})
-    command(made, "restore", "--", "-1", **LIMIT)
-    assert one(made, _id=-1)["text"] == repaired
-    assert good(made, tmp_path) == {}
-
-
 def test_requeued_it_is_left_to_the_next_run(made: Db, tmp_path: Path) -> None:
     row = one(made, LEDGER, reason="empty")
     made.source.update_one({"_id": row["_id"]}, {"$set": {"text": "这里现在有了一段正文。"}})
@@ -143,86 +128,6 @@ def test_killed_at_any_moment_it_is_done_or_not_done(
     assert good(made, tmp_path, "--all") == {}
     kept = {document["_id"] for document in outcome(made)[0]}
     assert kept - {row["_id"]} == {document["_id"] for document in before[0]}
-
-
-def near(database: Db, prepare: Callable[[Db], Any] = lambda _: None) -> Any:
-    """Return the `_id` of a near duplicate, once something is prepared."""
-    prepare(database)
-    return one(database, LEDGER, reason="near")["_id"]
-
-
-def gone(database: Db) -> Any:
-    """Remove a duplicate from the source."""
-    database.source.delete_one({"_id": (id_ := near(database))})
-    return id_
-
-
-REFUSED: dict[str, tuple[Callable[[Db], Any], type[DedupError], str]] = {
-    "kept": (lambda database: one(database)["_id"], UsageError, "not in its ledger"),
-    "unknown": (lambda _: "nobody", UsageError, "Nor does the source"),
-    Check.UNDECIDED: (
-        lambda database: database.source.insert_one({"_id": "new", "text": "新来的"}).inserted_id,
-        UsageError,
-        "came after the last run",
-    ),
-    "gone from the source": (gone, UsageError, "the ledger holds no copy of it (ledger.document)"),
-    "of a stopped run": (
-        lambda database: near(database, state(**{"checkpoint.finished": False})),
-        UsageError,
-        "run 2 of ",
-    ),
-    "a run at work": (lambda database: near(database, hold_lease), LeaseHeld, "elsewhere"),
-    "decided twice": (decided_twice, StateMismatch, "in its ledger, which no run does"),
-    **{
-        written: (lambda _, written=written: written, UsageError, "decided an _id")
-        for written in ('{"$where": "1"}', '{"$gt": 1}', '{"$unknown": {"a": 1}}')
-    },
-    **{
-        f"text {reason}": (
-            lambda database, reason=reason: one(database, LEDGER, reason=reason)["_id"],
-            UsageError,
-            "--requeue",
-        )
-        for reason in ("empty", "missing", "not_text")
-    },
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_restored_is_refused_with_the_reason(made: Db, name: str) -> None:
-    prepare, kind, words = REFUSED[name]
-    id_ = prepare(made)
-    before = outcome(made)
-    error = refused(made, "restore", str(id_))
-    assert isinstance(error, kind)
-    assert words in str(error)
-    assert outcome(made) == before
-
-
-def test_one_that_is_back_already_is_told_so_and_no_run_is_counted(made: Db) -> None:
-    row = one(made, LEDGER, reason="exact", run=1)
-    command(made, "restore", str(row["_id"]))
-    assert "not in its ledger" in str(refused(made, "restore", str(row["_id"])))
-    told = " ".join(command(made, "status").split())
-    assert "no run is at work; run 2 is done" in told
-    assert "number 3 1 document restored by hand; `dedup undo 3 --target" in told
-    command(made, "undo", "3", "--yes")
-    told = " ".join(command(made, "status").split())
-    assert "run 2 is done" in told
-    assert "by hand" not in told
-
-
-def test_an_id_with_several_readings_is_refused(made: Db) -> None:
-    for id_ in (424242, "424242"):
-        made.source.insert_one({"_id": id_, "text": ""})
-    run_again(made)
-    error = refused(made, "restore", "424242", "--requeue")
-    assert isinstance(error, UsageError)
-    assert str(error).endswith("""quoted for a shell: '{"$numberInt":"424242"}', '"424242"'.""")
-    command(made, "restore", '"424242"', "--requeue")
-    assert made[LEDGER].find_one({"_id": "424242"}) is None
-    command(made, "restore", '{"$numberInt":"424242"}', "--requeue")
-    assert made[LEDGER].find_one({"_id": 424242}) is None
 
 
 @pytest.mark.parametrize("form", ["text", "classic"])
@@ -296,31 +201,6 @@ def test_a_source_document_that_changed_is_restored_as_it_was_dropped(any_databa
     assert {k: v for k, v in found.items() if k not in ("text", "dedup")} == {
         k: v for k, v in was.items() if k != "text"
     }
-
-
-def test_of_many_ids_all_that_are_wrong_are_named_and_none_is_restored(
-    made: Db, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    row, kept = one(made, LEDGER, reason="near"), made.target.find_one() or {}
-    file = tmp_path / "ids.txt"
-    file.write_text(f"{row['_id']}\nnobody\n\n{kept['_id']}\n", encoding="utf-8")
-    before = outcome(made)
-    caplog.set_level(logging.INFO, "dedup")
-    error = str(refused(made, "restore", "--ids", str(file)))
-    assert re.search(r"looking up [\d,]+ documents", caplog.text)  # many take their time
-    assert "2 of 3 documents cannot be restored; none was" in error
-    assert "nobody" in error
-    assert "not in its ledger" in error
-    assert outcome(made) == before
-
-
-def test_an_id_and_a_file_exclude_each_other(made: Db, tmp_path: Path) -> None:
-    file = tmp_path / "ids.txt"
-    file.write_text("\n", encoding="utf-8")
-    assert "one of them" in str(refused(made, "restore"))
-    assert "one of them" in str(refused(made, "restore", "1", "--ids", str(file)))
-    assert "holds no _id" in str(refused(made, "restore", "--ids", str(file)))
-    assert "cannot be read" in str(refused(made, "restore", "--ids", str(tmp_path / "none")))
 
 
 def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
@@ -470,9 +350,3 @@ def test_a_piece_that_is_gone_is_named_before_anything_is_taken_back(
     assert isinstance(error, StateMismatch)
     assert "lacks piece 2 of number 2, _id -2000002" in str(error)
     assert outcome(many) == before
-
-
-def test_ids_are_read_from_standard_input(many: Db) -> None:
-    words = names(many, "restore", "--ids", "-")
-    output = invoke(*words, stdin="20\n21\n20\n", DEDUP_URI=uri_of(many)).stdout
-    assert ": 2 documents (2 duplicate: exact in run 1)." in output

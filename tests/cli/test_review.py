@@ -40,14 +40,6 @@ def line(database: Db, **more: Any) -> dict[str, Any]:
     return {"label": "D", "id_a": row["of"], "id_b": row["_id"], **more}
 
 
-def test_a_target_without_runs_is_refused(database: Db) -> None:
-    database.source.insert_one({"text": "x"})
-    for words in (("review", "--no-browser"), ("review", "--export", "-")):
-        error = refused(database, *words)
-        assert error.code == 2
-        assert "no run of dedup ever wrote to" in str(error)
-
-
 def test_a_target_without_any_pair_has_nothing_to_review(database: Db) -> None:
     database.source.insert_one({"text": "光合作用释放氧气，发生在叶绿体中。"})
     run_here(database)
@@ -63,19 +55,6 @@ def test_a_port_in_use_is_refused_before_any_work(decided: Db) -> None:
     assert error.code == 2
     assert f"port {port} is in use" in str(error)
     assert "0 for any that is free" in str(error)
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [
-        *(["--port", "70000"], ["--port", "-1"], ["--sample", "0"], ["--sample", "10001"]),
-        *(["--seed", "-1"], ["--name", ""], ["--name", "x" * 101], ["--name", "a\nb"]),
-    ],
-)
-def test_a_value_out_of_range_is_repeated_in_the_refusal(decided: Db, wrong: list[str]) -> None:
-    error = refused(decided, "review", "--no-browser", *wrong)
-    assert error.code == 2
-    assert wrong[0] in str(error)
 
 
 def test_without_the_extra_the_command_says_what_to_install(
@@ -160,42 +139,6 @@ def test_ids_of_every_type_survive_the_way_through_a_file(database: Db, tmp_path
 def in_json(id_: Any) -> Any:
     """Return an id in extended JSON."""
     return json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
-
-
-def test_the_later_of_two_labels_of_a_pair_and_name_stays(decided: Db) -> None:
-    early, late = (line(decided, when=f"2026-01-0{day}T00:00Z") for day in (1, 2))
-    late["label"] = "S"
-    for lines in ([early, late], [late, early], [early]):
-        text = "\n".join(map(json.dumps, lines))
-        command(decided, "review", "--import", "-", "--name", "bob", stdin=text)
-        (row,) = decided["target.labels"].find()
-        assert row["label"] == "same"
-    command(decided, "review", "--import", "-", "--name", "eve", stdin=json.dumps(early))
-    assert decided["target.labels"].count_documents({}) == 2
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"label": "X"}, "label: input should be 'S', 'D' or 'U'"),
-        ({"label": ["S"]}, "label: input should be 'S', 'D' or 'U'"),
-        ({"id_a": {"$oid": "x"}}, "not valid extended JSON"),
-        ({"id_b": 2**70}, "MongoDB can only handle up to 8-byte ints"),
-        ({"when": "soon"}, "when: input should be a valid datetime"),
-        ({"name": 7}, "name: input should be a valid string"),
-        ({"name": "a\u0007"}, "name is 'a\\x07', expected who gave the label"),
-    ],
-)
-def test_a_line_that_is_no_label_is_named_and_none_is_stored(
-    decided: Db, wrong: dict[str, Any], told: str
-) -> None:
-    text = "\n".join([json.dumps(line(decided)), json.dumps({**line(decided), **wrong}), "[1]"])
-    error = refused(decided, "review", "--import", "-", stdin=text)
-    assert error.code == 2
-    assert "2 lines are not labels; none was stored" in str(error)
-    assert f"line 2: {told}" in str(error)
-    assert "line 3: it is not an object" in str(error)
-    assert decided["target.labels"].count_documents({}) == 0
 
 
 def test_what_is_not_dedups_own_among_the_labels_is_passed_over(decided: Db) -> None:

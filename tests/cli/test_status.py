@@ -75,26 +75,3 @@ def test_new_documents_and_the_last_success_are_told(any_database: Db) -> None:
     assert found["last_success"]["run"] == 1
     assert 0 <= found["last_success"]["seconds_ago"] < 60
     assert found["run"]["expected"] == found["run"]["decided"]
-
-
-def test_what_was_put_back_by_hand_is_no_run(database: Db) -> None:
-    fill(database)
-    (row,) = database["target.ledger"].find({"decision": "duplicate"}).limit(1)
-    command(database, "restore", str(row["_id"]))
-    found = status(database)
-    assert (found["state"], found["run"]["number"]) == ("done", 1)
-    for run in ("2", "1"):  # the restored document first
-        command(database, "undo", run, "--yes")
-    assert status(database)["state"] == "undone"
-
-
-def test_a_source_that_is_gone_is_said(database: Db) -> None:
-    fill(database)
-    database.source.drop()
-    assert "the source is empty, or it is gone" in command(database, "status")
-
-
-def test_a_target_whose_runs_are_gone_says_that_none_began(database: Db) -> None:
-    fill(database)
-    database["target.runs"].drop()
-    assert status(database)["state"] == "never"

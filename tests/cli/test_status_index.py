@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.errors import LeaseHeld, StateMismatch, UsageError
+from dedup_job.errors import StateMismatch, UsageError
 from tests.running import invoke, refusal, run_here, uri_of
-from tests.tampering import hold_lease, one
+from tests.tampering import one
 
 Db = Database[dict[str, Any]]
 
@@ -61,13 +61,6 @@ def kept(database: Db, tmp_path: Path) -> Kept:
     return Kept(database, tmp_path / "snapshots")
 
 
-def test_a_target_without_files_says_so(kept: Kept) -> None:
-    kept.run(keeping=False)
-    assert kept.status() is None
-    said = invoke("status", *kept.arguments, **kept.environment).stdout
-    assert "no file on this machine; the next run reads the target" in said
-
-
 def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
     kept.run()
     size = kept.file.stat().st_size
@@ -111,15 +104,6 @@ def test_rebuild_saves_an_index_whatever_its_size_and_gives_the_lease_back(
     after = one(kept.database, "target.state")
     assert after.pop("token") == before.pop("token") + 1
     assert after == before  # the lease is given back, and nothing else changed
-
-
-def test_rebuild_waits_for_no_run_that_holds_the_lease(kept: Kept) -> None:
-    kept.run(keeping=False)
-    hold_lease(kept.database)
-    error = kept.refused()
-    assert isinstance(error, LeaseHeld)
-    assert "process 1 on elsewhere" in str(error)
-    assert not kept.folder.exists()
 
 
 def test_rebuild_into_a_folder_that_cannot_be_is_refused_and_leaves_no_lease(kept: Kept) -> None:

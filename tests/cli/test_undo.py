@@ -10,11 +10,10 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.cli import console
-from dedup_job.errors import UsageError
 from dedup_job.mongo.maintenance import rollback
 from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
-from tests.proving import command, fill, fill_alike, good, names, refused, run_again
+from tests.proving import command, fill_alike, good, names, refused, run_again
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     invoke,
@@ -84,26 +83,6 @@ def test_all_runs_can_be_undone_one_after_the_other(made: Db, tmp_path: Path) ->
     assert good(made, tmp_path) == {}
 
 
-@pytest.mark.parametrize("run", [1, 3, 99])
-def test_any_other_run_is_refused_and_the_last_is_named(made: Db, run: int) -> None:
-    before = outcome(made)
-    error = refused(made, "undo", str(run))
-    assert isinstance(error, UsageError)
-    assert f"`dedup undo 2 --target {made.name}.target`" in str(error)
-    assert outcome(made) == before
-
-
-def test_a_run_before_a_restored_document_and_one_that_is_undone_are_refused(made: Db) -> None:
-    row = one(made, LEDGER, reason="near")
-    command(made, "restore", str(row["_id"]))
-    assert "the last one (restored by hand) is 3" in str(refused(made, "undo", "2"))
-    question = f"Undo number 3 of {made.name}.target, 1 document restored by hand?"
-    assert question in str(refused(made, "undo", "3"))
-    command(made, "undo", "3", "--yes")
-    command(made, "undo", "2", "--yes")
-    assert "the last run is 1" in str(refused(made, "undo", "2"))
-
-
 def test_a_stopped_run_can_be_undone(any_database: Db, tmp_path: Path) -> None:
     fill_alike(any_database)
     any_database[STATE].update_one({}, {"$set": {"checkpoint.finished": False}})
@@ -170,32 +149,6 @@ def test_the_snapshot_of_the_index_is_not_used_afterwards(made: Db, tmp_path: Pa
     row = one(made, LEDGER, _id="z")
     assert row["of"] == "one more"
     assert made.target.find_one({"_id": "one more"})
-
-
-def test_the_form_classic_does_not_know_its_runs(any_database: Db) -> None:
-    fill(any_database, output__document="classic")
-    before = outcome(any_database)
-    error = refused(any_database, "undo", "2")
-    assert isinstance(error, UsageError)
-    assert "classic" in str(error)
-    assert outcome(any_database) == before
-
-
-def test_inspect_tells_documents_of_an_undone_run_as_not_decided(made: Db) -> None:
-    document = of_run(made, 2)[0][0]
-    command(made, "undo", "2", "--yes")
-    assert "came after the last run" in str(refused(made, "inspect", document["_id"]))
-
-
-def test_without_a_terminal_it_needs_a_yes_and_names_what_would_go(made: Db) -> None:
-    before = outcome(made)
-    kept, rows = of_run(made, 2)
-    error = refused(made, "undo", "2")
-    assert isinstance(error, UsageError)
-    assert f"{len(kept):,} documents leave the target, {len(rows):,} rows its ledger" in str(error)
-    assert "give --yes" in str(error)
-    assert outcome(made) == before
-    assert one(made, STATE)["lease"] is None
 
 
 @pytest.mark.parametrize("answer", ["y", "n", ""])

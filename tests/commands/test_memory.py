@@ -8,15 +8,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.commands import cores
 from dedup_job.commands.cores import index_memory, needed_memory
 from dedup_job.errors import UsageError
 from dedup_job.settings import Settings, load_settings
-from tests.running import dedup, uri_of
-
-Db = Database[dict[str, Any]]
 
 
 def allowing(memory: int | None = None, **values: Any) -> Settings:
@@ -77,13 +73,3 @@ def test_without_a_limit_of_its_own_a_run_has_what_the_machine_has(
     with caplog.at_level(logging.WARNING, "dedup"):
         index_memory(allowing(), documents)
     assert ("it has 2.0 GB" in caplog.text) is warned
-
-
-def test_a_run_that_cannot_fit_ends_with_2_and_writes_nothing(database: Db) -> None:
-    database.source.insert_many({"_id": i, "text": f"第{i}段不同的正文内容"} for i in range(20))
-    names = ("--db", database.name, "--source", "source", "--target", "target", "--yes")
-    refused = dedup("run", *names, uri=uri_of(database), DEDUP_RUN__MAX_MEMORY="100MB")
-    assert refused.returncode == 2, refused.stderr
-    assert "run.max_memory allows 0.1 GB" in refused.stderr
-    assert "Traceback" not in refused.stderr
-    assert database.list_collection_names() == ["source"]

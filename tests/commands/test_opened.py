@@ -12,7 +12,7 @@ from pymongo.database import Database
 from dedup_job.errors import ConfigurationError, StateMismatch, UsageError
 from dedup_job.judgment.model import shipped_model
 from tests.proving import command, refused
-from tests.running import invoke, refusal, run_here, uri_of
+from tests.running import refusal, run_here
 
 Db = Database[dict[str, Any]]
 
@@ -71,12 +71,3 @@ def test_what_is_no_regular_file_is_refused_before_it_is_read(tmp_path: Path) ->
     for name in (str(pipe), "/dev/zero"):
         error = refusal("inspect", TEXT, OTHER, DEDUP_DECISION__MODEL=name)
         assert "it is not a regular file" in str(error)
-
-
-def test_two_texts_are_compared_as_the_last_run_of_a_target_does(any_database: Db) -> None:
-    any_database.source.insert_one({"_id": 1, "text": TEXT})
-    run_here(any_database, decision__judge="similarity")
-    pair = ("inspect", "--text", TEXT, "--text", OTHER, "--db", any_database.name)
-    here = {"DEDUP_URI": uri_of(any_database)}
-    assert "(the judge is off)" in invoke(*pair, "--target", "target", **here).stdout
-    assert "(the judge is off)" not in invoke(*pair, **here).stdout

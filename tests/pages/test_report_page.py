@@ -160,6 +160,7 @@ def test_a_text_that_lacks_something_is_marked_there_too():
     page = report_page(replace(survey_with("text"), near=Drawn(extreme=[pair])))
     assert "甲<del></del>乙" in page
     assert "甲<ins>丙丙</ins>乙" in page
+    assert "12% of a text not compared" in page
 
 
 def test_duplicates_of_other_collections_and_what_gave_way_have_a_line():

@@ -169,14 +169,6 @@ def test_there_are_colour_codes_on_a_terminal_alone(monkeypatch):
     assert "\x1b[1m" in shown(report())
 
 
-def test_a_night_in_which_nothing_came_has_three_lines():
-    assert shown(report(Counts(), known=5)).splitlines() == [
-        "db.in -> db.out  (run 3, done)",
-        "Nothing to decide: no new document in the source.",
-        "Decided before: 5.",
-    ]
-
-
 @pytest.mark.parametrize("name", ["db.a[1]", "db.[red]a", "db.a[/x]", "db.:smile:", "db.a\\[b]"])
 def test_names_are_shown_as_they_are(name):
     """MongoDB allows brackets in names; rich reads them as its own markup."""
