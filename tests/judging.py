@@ -11,11 +11,12 @@ from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
 
+DEFAULT = DecisionSettings()
+
 
 @functools.cache
-def judge_for(settings=None):
+def judge_for(settings=DEFAULT):
     """Return the judge of some settings, None where texts are not compared."""
-    settings = settings or DecisionSettings()
     if not settings.compares:
         return None
     by = str(settings.judge)

@@ -129,7 +129,7 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
     const std::vector<std::int64_t> dropped = each("dropped"), spilled = each("spilled"), number_bits = each("number_bits");
     const std::size_t size = made->size(), columns = dropped.size();
     if (made->equal.size() != size || made->near.size() != size || made->ids.is_long.size() != size ||
-        made->bits.size() != size * made->words || !std::has_single_bit(made->equal.table.size()) ||
+        made->bits.size() != size * made->words || std::popcount(made->equal.table.size()) > 1 ||
         made->near.pool.size() < made->near.layout().buckets || spilled.size() != columns || number_bits.size() != columns)
         refuse("the arrays of the index do not fit each other");
     if (columns > 0) made->bands.emplace(columns, made->most_equal);

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
 from dedup_job.judgment import JOINED
-from tests.judging import DigitJudge
+from tests.judging import judge_for
 from tests.reference.canonical import canonical_of
 from tests.reference.decision import NaiveFirstWins
 
@@ -21,7 +21,7 @@ CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"
 def compared(texts, rows, others, other_rows, **values):
     """Return similarity and agreement of pairs."""
     settings = DecisionSettings(**({"judge": "similarity"} | values))
-    found = PairScorer(settings, DigitJudge(settings)).judge((texts, rows, others, other_rows))
+    found = PairScorer(settings, judge_for(settings)).judge((texts, rows, others, other_rows))
     return [(one["similarity"], one["state"] == JOINED) for one in found]
 
 

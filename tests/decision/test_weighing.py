@@ -5,86 +5,51 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
 
-from dedup_job.decision import DecisionSettings, GreedyDeduplicator
-from dedup_job.decision.weighing import PairScorer
-from dedup_job.documents import Difference, names_of
-from dedup_job.index import IndexSettings, KeptIndex
-from dedup_job.judgment import JOINED, NAMES, RICHER, DifferenceKind, Found
-from tests.judging import DigitJudge
+from dedup_job.decision import DecisionSettings
+from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
+from dedup_job.judgment import NAMES
+from tests.judging import judge_for, verdict
 
 FIRST = np.zeros(1, dtype=np.int64)
-TEXTS, OTHERS = ["甲乙丙12", "甲乙"], ["甲乙丙12丁", "甲乙丙13", "甲乙丙丁戊己庚辛壬"]
-ROWS, OTHER_ROWS = np.array([0, 0, 1]), np.array([0, 1, 2])
+TEXT = "一个长方形的长是5厘米，宽是3厘米，它的面积是多少平方厘米？"
+OTHERS = [TEXT.replace("，", ","), TEXT.replace("3", "4"), "下列属于哺乳动物的是哪一种？"]
+PAIRS = [TEXT], np.zeros(3, dtype=np.int64), OTHERS, np.arange(3)
 
 
-def are_joined(verdicts):
-    return (verdicts["state"] == JOINED).tolist()
-
-
-PAIRS = (TEXTS, ROWS, OTHERS, OTHER_ROWS)
-
-
-def test_with_a_judge_it_says_how_likely_a_pair_is():
-    scorer = PairScorer(DecisionSettings(), DigitJudge())
-    found, details = scorer.judge(PAIRS), scorer.details(PAIRS)
-    assert are_joined(found) == are_joined(details) == [True, False, False]
-    assert details["probability"].tolist() == [1 / 2, 1, 1 / 8]
-    assert [NAMES.kinds[code] for code in details["apart"].tolist()][1:] == ["number", "unlikely"]
+def test_with_a_judge_it_says_what_the_judge_says_and_how_alike_they_are():
+    scorer = PairScorer(DecisionSettings(), judge_for())
+    said = [verdict(TEXT, other) for other in OTHERS]
+    assert [joined for joined, _, _ in said] == [True, False, False]
+    details = scorer.details(PAIRS)
+    assert [NAMES.kinds[code] for code in details["apart"][1:]] == [by for _, _, by in said[1:]]
     assert details["similarity"].tolist() == scorer.similarities(PAIRS).tolist()
+    assert details["similarity"][0] == 1 > details["similarity"][1] > details["similarity"][2]
 
 
-def test_without_a_judge_similarity_decides():
-    settings = DecisionSettings(judge="similarity", similarity=0.4)
-    scorer = PairScorer(settings, DigitJudge(settings))
-    found, details = scorer.judge(PAIRS), scorer.details(PAIRS)
-    assert are_joined(found) == are_joined(details) == [True, True, False]
-    assert found["similarity"].tolist() == details["similarity"].tolist()
-    assert np.isnan(details["probability"]).all()
-    assert {NAMES.kinds[code] for code in details["apart"].tolist()} == {"similarity"}
-    assert scorer.differences((["甲"], FIRST, ["乙"], FIRST)) == [()]
+def test_without_one_similarity_decides_and_no_differences_are_named():
+    settings = DecisionSettings(judge="similarity", similarity=0.6)
+    scorer = PairScorer(settings, judge_for(settings))
+    found = scorer.details(PAIRS)
+    assert np.isnan(found["probability"]).all()
+    assert {NAMES.kinds[code] for code in found["apart"].tolist()[2:]} == {"similarity"}
+    assert scorer.differences(PAIRS) == [()] * 3
 
 
 def test_of_many_differences_the_first_eight_are_named_and_each_side_is_cut():
-    class Wordy(DigitJudge):
-        def each_differences(self, pairs, threads=1):  # noqa: ARG002
-            for text, other in self._texts(*pairs):
-                yield [
-                    Found(DifferenceKind.REPLACED, "choice", text * 30 + str(i), other)
-                    for i in range(12)
-                ]
-
-    (found,) = PairScorer(DecisionSettings(), Wordy()).differences((["𠀀乙"], FIRST, ["丙"], FIRST))
-    assert len(found) == 8
-    assert found[0] == Difference("replaced", "choice", "丙", "𠀀乙" * 20)
+    one = "，".join(f"甲{c * 50}乙丙" for c in "子丑寅卯辰巳午未申酉戌亥")
+    other = "，".join(f"甲{c * 50}乙丙" for c in "东南西北中发白春夏秋冬年")
+    (found,) = PairScorer(DecisionSettings(), judge_for()).differences(
+        ([one], FIRST, [other], FIRST)
+    )
+    assert len(found) <= 8
+    assert max(len(side) for each in found for side in (each.of, each.text)) == 40
 
 
 def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     """Of pairs alike by 0.6 all but those more than two standard deviations below."""
-    scorer = PairScorer(DecisionSettings(), DigitJudge())
-    share = 0.8
-    least = math.floor((share - 2 * math.sqrt(share * (1 - share) / 128)) * 128)
-    assert scorer.threshold.least_agreement(np.array([1, 500])).tolist() == [least, least]
-    alone = PairScorer(DecisionSettings(judge="similarity"), DigitJudge())
-    assert alone.threshold.least_agreement(np.array([500]))[0] > least
-
-
-@pytest.mark.parametrize("judge", ["differences", "similarity"])
-def test_texts_are_not_compared_without_a_judge(judge):
-    with pytest.raises(ValueError, match="judge"):
-        GreedyDeduplicator(
-            KeptIndex(IndexSettings()), DecisionSettings(judge=judge), lambda _: {}, None
-        )
-
-
-def test_a_copy_with_more_is_joined_and_named():
-    scorer = PairScorer(DecisionSettings(), DigitJudge())
-    row, other = np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)
-    pairs = (["甲乙丙12丁戊己庚"], row, ["甲乙丙12"], other)
-    more = scorer.details(pairs)
-    assert are_joined(more) == are_joined(scorer.judge(pairs)) == [True]
-    assert names_of(int(more["richer"][0]), RICHER) == ("sentence",)
-    less = scorer.details((["甲乙丙12"], row, ["甲乙丙12丁戊己庚"], other))
-    assert are_joined(less) == [True]
-    assert not less["richer"].any()
+    least = math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / 128)) * 128)
+    lengths = np.array([1, 500])
+    assert SimilarityThreshold(DecisionSettings()).least_agreement(lengths).tolist() == [least] * 2
+    alone = SimilarityThreshold(DecisionSettings(judge="similarity")).least_agreement(lengths)
+    assert alone[1] > least

@@ -22,7 +22,8 @@ from dedup_job.native.bytes_column import strings_of
 ALL = 2**64 - 1
 DISTANCES = range(8)
 LAST = 2**KEY_BITS - 1
-OTHER_TEXTS = itertools.count(2**40, 10**6)  # digests of texts that are equal to none before
+SCATTER = 0x9E3779B97F4A7C15
+OTHER_TEXTS = itertools.count(0, 10**6)  # digests of texts that are equal to none before
 
 
 def prints_of(values, short=None, keys=None, bits=None, digests=None):
@@ -30,7 +31,8 @@ def prints_of(values, short=None, keys=None, bits=None, digests=None):
     values = np.array(list(values), dtype=np.uint64)
     n = len(values)
     short = np.zeros(n, dtype=np.bool_) if short is None else np.array(short, dtype=np.bool_)
-    digests = next(OTHER_TEXTS) + np.arange(n) if digests is None else digests
+    if digests is None:
+        digests = (np.uint64(next(OTHER_TEXTS)) + np.arange(n, dtype=np.uint64)) * np.uint64(SCATTER)
     sketches = None
     if keys is not None:
         bits = np.empty((n, 0)) if bits is None else bits
