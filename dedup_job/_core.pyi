@@ -168,7 +168,7 @@ DECISION: dict[str, Any]
 # judgment
 _Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py
 _Records = NDArray[np.uint8]  # the bytes of a structured array
-_Dtype = dict[str, Any]
+_Fields = tuple[tuple[str, str], ...]  # names and formats
 
 class ReadTexts: ...
 
@@ -208,8 +208,8 @@ class Judge:
 def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
 def required_similarity(threshold: float, lengths: _Ints) -> _Floats: ...
 
-VERDICT: _Dtype
-PAIR_FEATURES: _Dtype
+VERDICT: _Fields
+PAIR_FEATURES: _Fields
 FEATURES: tuple[tuple[str, int], ...]
 GUARDS: tuple[str, ...]
 TEXT_KINDS: tuple[str, ...]

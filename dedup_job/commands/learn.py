@@ -138,12 +138,8 @@ def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Lab
     judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(said))
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
-    found = judge.features((one, rows, other, rows))
     return Labels(
-        found["features"],
-        found["guards"],
-        found["equal"],
-        found["kind"],
+        judge.features((one, rows, other, rows)),
         np.array([pair.label is Label.SAME for pair in said]),
         np.array([_number(pair.texts[0]) for pair in said], dtype=np.int64),
     )

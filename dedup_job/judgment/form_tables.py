@@ -21,7 +21,6 @@ from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
 from dedup_job.fingerprint.trie import PLANE
 from dedup_job.native.code_points import pack
 
-CLASSES = {name: code for code, name in enumerate(_core.CLASSES)}
 WORDS = "form_words.txt"
 RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
@@ -108,12 +107,8 @@ def _plain(character: str, simplified: dict[str, str]) -> str:
     return simplified.get(character, character).lower() if digit is None else str(digit)
 
 
-def class_of(character: str) -> int:
-    """Return the code of a folded character; beyond the basic plane, Han characters are letters."""
-    return CLASSES[_class_of(character)]
-
-
-def _class_of(character: str) -> str:
+def class_of(character: str) -> str:
+    """Return the class of a folded character; beyond the basic plane, Han is a letter."""
     point = ord(character)
     if point >= PLANE:
         return "letter" if 0x20000 <= point < 0x40000 else "mark"
@@ -226,7 +221,7 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> dict[str, NDArray[Any]]:
 
     folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
     scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
-    classes: uint8 (65536,), of CLASSES.
+    classes: uint8 (65536,), places in `_core.CLASSES`.
     proper: uint8 (nodes,), 1 for what names a person, a place or an organisation.
     weights: float32 (nodes,), inverse document frequencies, 0 where there is none.
     phrases: texts, sorted; phrase_kinds: uint16 (of each).
@@ -235,11 +230,12 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> dict[str, NDArray[Any]]:
     """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
     plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
+    code_of = {name: code for code, name in enumerate(_core.CLASSES)}
     sought, (flags, numbers) = sorted(phrases()), zip(*words().values(), strict=True)
     return {
         **texts_of("folded", plain),
         "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
-        "classes": np.array([*map(class_of, characters[:PLANE])], np.uint8),
+        "classes": np.array([code_of[class_of(each)] for each in characters[:PLANE]], np.uint8),
         "proper": _by_node(lexicon, nodes, dict.fromkeys(proper_nouns(), 1)).astype(np.uint8),
         "weights": _by_node(lexicon, nodes, idf()),
         **texts_of("phrases", sought),

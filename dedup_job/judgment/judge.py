@@ -38,9 +38,9 @@ APART: Final = (*_core.GUARDS, UNLIKELY, SIMILARITY)
 """What keeps a pair apart, by code."""
 NAMES: Final = Names(APART, RICHER)
 UNKNOWN, JOINED, REFUSED, GONE = range(len(_core.STATES))
-VERDICT: Final = np.dtype(_core.VERDICT)  # type: ignore[call-overload]
+VERDICT: Final = np.dtype([*_core.VERDICT], align=True)
 """What is known of a pair of texts; see `Verdict` in src/judgment/judge.hpp."""
-PAIR_FEATURES: Final = np.dtype(_core.PAIR_FEATURES)  # type: ignore[call-overload]
+PAIR_FEATURES: Final = np.dtype([*_core.PAIR_FEATURES], align=True)
 """All that a comparison finds of a pair; see src/judgment/judge.hpp."""
 Verdicts = NDArray[np.void]
 """Verdicts of c pairs, VERDICT (c,)."""

@@ -43,32 +43,26 @@ _ALL = (1 << len(GUARDS)) - 1
 class Labels(NamedTuple):
     """n labelled pairs, and the judge's view of them.
 
-    features: float64 (n, f); guards: uint32 (n,), bits for GUARDS; equals: bool (n,), nothing
-    differs; kinds: uint8 (n,), places in KINDS; same: bool (n,), whether they are labelled the
-    same; groups: int64 (n,), those of one number are left out together.
+    found: PAIR_FEATURES (n,); same: bool (n,), whether they are labelled the same; groups: int64
+    (n,), those of one number are left out together.
     """
 
-    features: NDArray[np.float64]
-    guards: NDArray[np.uint32]
-    equals: NDArray[np.bool_]
-    kinds: NDArray[np.uint8]
+    found: NDArray[np.void]
     same: NDArray[np.bool_]
     groups: NDArray[np.int64]
 
     def where(self, rows: NDArray[np.bool_]) -> Labels:
         """Return some of them."""
-        features, guards, equals, kinds, same, groups = self
-        known = features[rows], guards[rows], equals[rows], kinds[rows]
-        return Labels(*known, same[rows], groups[rows])
+        return Labels(self.found[rows], self.same[rows], self.groups[rows])
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
         """Tell which are kept apart by a guard that is not switched off, bool (n,)."""
-        apart: NDArray[np.bool_] = self.guards & np.uint32(_ALL & ~off) != 0
+        apart: NDArray[np.bool_] = self.found["guards"] & np.uint32(_ALL & ~off) != 0
         return apart
 
     def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
         """Return probabilities of a model with guards and equal pairs applied, float64 (n,)."""
-        return np.where(self.kept_apart(off), 0, np.where(self.equals, 1, probabilities))
+        return np.where(self.kept_apart(off), 0, np.where(self.found["equal"], 1, probabilities))
 
 
 class Figures(NamedTuple):
@@ -103,7 +97,7 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
     """
     file = json.loads(shipped_model())
     shipped = model_of(shipped_model(), "that ships")
-    scores, probabilities = shipped.evaluate(labels.features, labels.kinds)
+    scores, probabilities = shipped.evaluate(labels.found["features"], labels.found["kind"])
     priors = [
         _prior(kind, file["kinds"][name]["calibration"])
         for name, kind in zip(KINDS, shipped.kinds, strict=True)
@@ -120,7 +114,7 @@ def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
     told = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
     parts = {}
     for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
-        here, trees = labels.kinds == code, file["kinds"][name]["trees"]
+        here, trees = labels.found["kind"] == code, file["kinds"][name]["trees"]
         curve = _curve(labels.where(here), scores[here], off, prior)
         reach = np.concatenate([scores[here], file["kinds"][name]["calibration"]["scores"]])
         said = {
@@ -165,8 +159,8 @@ def _left_out(
         out = labels.groups % FOLDS == fold
         off = 0 if heeds else _guards_off(labels.where(~out))
         for code, prior in enumerate(priors):
-            own = out & (labels.kinds == code)
-            others = ~out & (labels.kinds == code)
+            own = out & (labels.found["kind"] == code)
+            others = ~out & (labels.found["kind"] == code)
             slope, shift = _curve(labels.where(others), scores[others], off, prior)
             found[own] = labels.where(own).judged(sigmoid(slope * scores[own] + shift), off)
     return found
@@ -175,7 +169,7 @@ def _left_out(
 def _curve(
     labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
 ) -> tuple[float, float]:
-    free = ~labels.kept_apart(off) & ~labels.equals
+    free = ~labels.kept_apart(off) & ~labels.found["equal"]
     each = np.full(len(prior.scores), _PRIOR / max(len(prior.scores), 1))
     return logistic(
         np.concatenate([scores[free], prior.scores]),
@@ -194,7 +188,7 @@ def _guards_off(labels: Labels) -> int:
     """Return as bits the guards that labels contradict where no other one holds."""
     off = 0
     while True:
-        left = labels.guards & np.uint32(_ALL & ~off)
+        left = labels.found["guards"] & np.uint32(_ALL & ~off)
         more = [k for k in range(len(GUARDS)) if _is_contradicted(labels.same[left == 1 << k])]
         if not more:
             return off
@@ -206,7 +200,7 @@ def _is_contradicted(same: NDArray[np.bool_]) -> bool:
 
 
 def _refused(labels: Labels, off: int) -> dict[str, int]:
-    left = (labels.guards & np.uint32(_ALL & ~off))[labels.same]
+    left = (labels.found["guards"] & np.uint32(_ALL & ~off))[labels.same]
     counts = {
         guard.name: int(np.count_nonzero((left & -left) == np.uint32(1 << k)))
         for k, guard in enumerate(GUARDS)

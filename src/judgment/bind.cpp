@@ -3,8 +3,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstddef>
-
 #include "core/utf8.hpp"
 #include "fingerprint/bind.hpp"
 #include "judgment/judge.hpp"
@@ -85,10 +83,15 @@ void make_judge(Judge* made, const LexiconArrays& lexicon, nb::dict arrays, cons
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 
+// Returns the result of work that is done without the interpreter's lock.
+auto unlocked(auto work) {
+    Unlocked lock;
+    return work();
+}
+
 std::shared_ptr<ReadTexts> read(const Judge& judge, const StringArrays& arrays) {
     const Strings texts = strings_of(arrays);
-    Unlocked unlocked;
-    return judge.read(texts);
+    return unlocked([&] { return judge.read(texts); });
 }
 
 // Pairs of texts: row rows[i] of one batch and other_rows[i] of another.
@@ -108,38 +111,27 @@ using RowNumbers = In<std::int64_t>;
 Out<std::uint8_t> compare(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows,
                           std::size_t threads, bool judges, bool measures) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
-    std::vector<Verdict> verdicts(pairs.size());
-    {
-        Unlocked unlocked;
+    return give_records(unlocked([&] {
+        std::vector<Verdict> verdicts(pairs.size());
         if (judges) judge.judge(pairs, threads, verdicts);
         if (measures) judge.measure(pairs, threads, verdicts);
-    }
-    return give_records(std::move(verdicts));
+        return verdicts;
+    }));
 }
 
 Out<std::uint8_t> features(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
-    std::vector<PairFeatures> found;
-    {
-        Unlocked unlocked;
-        found = judge.features(pairs);
-    }
-    return give_records(std::move(found));
+    return give_records(unlocked([&] { return judge.features(pairs); }));
 }
 
 nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows, std::size_t threads) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
-    std::vector<std::vector<NamedDifference>> found;
-    {
-        Unlocked unlocked;
-        found = judge.differences(pairs, threads);
-    }
     const auto text = [](const Buffer& points) {
         const auto size = static_cast<Py_ssize_t>(points.size());
         return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
     };
     nb::list listed;
-    for (const std::vector<NamedDifference>& pair : found) {
+    for (const auto& pair : unlocked([&] { return judge.differences(pairs, threads); })) {
         nb::list named;
         for (const auto& [kind, part, its, others] : pair)
             named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), text(its), text(others)));
@@ -153,29 +145,21 @@ using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int
 
 TextArrays canonical(const Judge& judge, ReadTexts& texts) {
     std::vector<std::uint8_t> data;
-    std::vector<std::int64_t> starts, sizes, lengths;
-    {
-        Unlocked unlocked;
+    std::vector<std::int64_t> starts(texts.size()), sizes(texts.size()), lengths(texts.size());
+    unlocked([&] {
         const OwnTexts& found = judge.canonical(texts);
         data.resize(utf8_length(found.points));
-        std::size_t at = 0;
-        for (std::size_t i = 0; i < found.size(); i++) {
-            starts.push_back(static_cast<std::int64_t>(at));
-            sizes.push_back(static_cast<std::int64_t>(encode_utf8(found[i], data.data() + at)));
-            lengths.push_back(std::ssize(found[i]));
-            at += static_cast<std::size_t>(sizes.back());
+        for (std::size_t i = 0, at = 0; i < found.size(); at += sizes[i++]) {
+            starts[i] = static_cast<std::int64_t>(at);
+            sizes[i] = static_cast<std::int64_t>(encode_utf8(found[i], data.data() + at));
+            lengths[i] = std::ssize(found[i]);
         }
-    }
+    });
     return {give(std::move(data)), give(std::move(starts)), give(std::move(sizes)), give(std::move(lengths))};
 }
 
 Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
-    std::vector<Richness> found;
-    {
-        Unlocked unlocked;
-        found = judge.richness(texts);
-    }
-    return give_records(std::move(found));
+    return give_records(unlocked([&] { return judge.richness(texts); }));
 }
 
 // Scores of rows of features, their probabilities, and what each feature adds to its score.
@@ -185,14 +169,11 @@ std::tuple<Out<double>, Out<double>, Out<double>> evaluate(nb::dict arrays, In<d
     const auto rows = view(features);
     const std::size_t count = rows.size() / width;
     std::vector<double> scores(count), probabilities(count), weights(count * width);
-    {
-        Unlocked unlocked;
-        for (std::size_t i = 0; i < count; i++) {
-            const auto row = rows.subspan(i * width, width);
-            scores[i] = model.score(row);
-            probabilities[i] = model.probability(scores[i]);
-            model.weigh(row, std::span(weights).subspan(i * width, width));
-        }
+    for (std::size_t i = 0; i < count; i++) {
+        const auto row = rows.subspan(i * width, width);
+        scores[i] = model.score(row);
+        probabilities[i] = model.probability(scores[i]);
+        model.weigh(row, std::span(weights).subspan(i * width, width));
     }
     return {give(std::move(scores)), give(std::move(probabilities)), give(std::move(weights))};
 }
@@ -240,20 +221,13 @@ void bind_judgment(nb::module_& m) {
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
     m.def("required_similarity", &required, "threshold"_a, "lengths"_a.noconvert(),
           "Return the least similarity of texts that are the same, by the characters of the longer one, float64 (n,).");
-    m.attr("VERDICT") = dtype_of({{"probability", "f8", offsetof(Verdict, probability)},
-                                  {"similarity", "f8", offsetof(Verdict, similarity)},
-                                  {"state", "u1", offsetof(Verdict, state)},
-                                  {"apart", "u1", offsetof(Verdict, apart)},
-                                  {"richer", "u1", offsetof(Verdict, richer)},
-                                  {"left_out", "u1", offsetof(Verdict, left_out)}},
-                                 sizeof(Verdict));
-    static const std::string features_format = std::to_string(std::size(FEATURES)) + "f8";
-    m.attr("PAIR_FEATURES") = dtype_of({{"features", features_format.c_str(), offsetof(PairFeatures, features)},
-                                        {"guards", "u4", offsetof(PairFeatures, guards)},
-                                        {"equal", "?", offsetof(PairFeatures, equal)},
-                                        {"kind", "u1", offsetof(PairFeatures, kind)},
-                                        {"probability", "f8", offsetof(PairFeatures, probability)}},
-                                       sizeof(PairFeatures));
+    // fields of records, as numpy's dtype takes them; aligned, they lie as in C++
+    const std::string features = std::to_string(std::size(FEATURES)) + "f8";
+    const auto field = [](const char* name, const auto& format) { return nb::make_tuple(name, format); };
+    m.attr("VERDICT") = nb::make_tuple(field("probability", "f8"), field("similarity", "f8"), field("state", "u1"),
+                                       field("apart", "u1"), field("richer", "u1"), field("left_out", "u1"));
+    m.attr("PAIR_FEATURES") = nb::make_tuple(field("features", features), field("guards", "u4"), field("equal", "?"),
+                                             field("kind", "u1"), field("probability", "f8"));
     nb::list rising;
     for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(text_of(one.name), one.rises));
     m.attr("FEATURES") = nb::tuple(rising);

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.judgment import learning
 from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.judge import PAIR_FEATURES
 from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
 from dedup_job.judgment.model import Model, feature_names, model_of, shipped_model
 
@@ -32,12 +33,10 @@ class Drawn:
         chance = np.random.default_rng(1)
         n = self.same + self.different
         same = np.arange(n) < self.same
-        features = chance.random((n, len(feature_names())))
-        none = np.zeros(n, dtype=np.uint32)
-        order = chance.permutation(n)
-        held = none if guards is None else guards
-        kinds = np.zeros(n, dtype=np.uint8)
-        return Labels(features, held, none > 0, kinds, same, np.arange(n)).where(order)
+        found = np.zeros(n, dtype=PAIR_FEATURES)
+        found["features"] = chance.random((n, len(feature_names())))
+        found["guards"] = 0 if guards is None else guards
+        return Labels(found, same, np.arange(n)).where(chance.permutation(n))
 
 
 def model(learnt: Learnt) -> Model:
@@ -46,7 +45,7 @@ def model(learnt: Learnt) -> Model:
 
 
 def probabilities(of: Model, labels: Labels) -> NDArray[np.float64]:
-    return of.evaluate(labels.features, labels.kinds)[1]
+    return of.evaluate(labels.found["features"], labels.found["kind"])[1]
 
 
 def test_few_labels_only_calibrate_and_move_it_but_little():
@@ -60,7 +59,7 @@ def test_few_labels_only_calibrate_and_move_it_but_little():
 def test_labels_that_follow_the_scores_tell_the_probabilities_apart():
     labels = Drawn(200, 200).labels()
     shipped = model_of(shipped_model(), "shipped")
-    scores = shipped.evaluate(labels.features, labels.kinds)[0]
+    scores = shipped.evaluate(labels.found["features"], labels.found["kind"])[0]
     labels = labels._replace(same=scores > np.median(scores))
     learnt = learn(labels, NOW, [])
     before, after = (probabilities(of, labels) for of in (shipped, model(learnt)))
@@ -127,8 +126,8 @@ def test_a_file_has_room_for_any_number_of_labels(monkeypatch: pytest.MonkeyPatc
 
 def test_equal_pairs_are_joined_and_teach_nothing():
     labels = Drawn(40, 40).labels()
-    equals = labels.same & (np.cumsum(labels.same) <= 30)
-    learnt = learn(labels._replace(equals=equals), NOW, [])
+    labels.found["equal"] = labels.same & (np.cumsum(labels.same) <= 30)
+    learnt = learn(labels, NOW, [])
     assert learnt.own.same.joined >= 25
 
 
@@ -145,7 +144,8 @@ def test_equal_pairs_are_joined_and_teach_nothing():
 )
 def test_the_dial_joins_hardly_any_different_pair(different: list[float], least: float):
     said = np.array([*different, 0.99])
-    labels = Labels(*[np.zeros(len(said))] * 4, np.arange(len(said)) == len(different), said)  # type: ignore[arg-type]
+    found = np.zeros(len(said), dtype=PAIR_FEATURES)
+    labels = Labels(found, np.arange(len(said)) == len(different), said)
     assert learning._dial(said, labels, NOW) == least
 
 
@@ -153,7 +153,7 @@ def test_what_features_weigh_adds_up_to_the_score():
     labels = Drawn(60, 60).labels()
     found = json.loads(shipped_model())["kinds"]["question"]["trees"]
     trees = model_of(shipped_model(), "x").kinds[0].trees
-    (score,), _, weights = _core.evaluate(trees, labels.features[0])
+    (score,), _, weights = _core.evaluate(trees, labels.found["features"][0])
     start = sum(found["value"][int(root)] for root in found["roots"])
     assert start + weights.sum() == pytest.approx(score)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from enum import IntEnum, IntFlag
+from enum import IntEnum, IntFlag, StrEnum
 from itertools import pairwise
 
 import jieba
@@ -14,9 +14,9 @@ import xxhash
 
 from dedup_job import _core
 from dedup_job.judgment import form_tables as tables
-from dedup_job.judgment.form_tables import CLASSES, class_of, sections_of
+from dedup_job.judgment.form_tables import class_of, sections_of
 
-Class = IntEnum("Class", [(name.upper(), code) for name, code in CLASSES.items()])
+Class = StrEnum("Class", [(name.upper(), name) for name in _core.CLASSES])
 Flag, Phrase = (
     IntFlag(name, [(key.upper(), bit) for key, bit in bits.items()])
     for name, bits in (("Flag", _core.FLAGS), ("Phrase", _core.PHRASES))
