@@ -1,7 +1,5 @@
 """What is built runs on each Python that is named, and what a machine lacks is said first."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """An error stays what it is on its way to another process."""
 
-from __future__ import annotations
-
 import pickle
 import signal
 

@@ -1,12 +1,9 @@
 """Sentences in the language of the user."""
 
-from __future__ import annotations
-
 import ast
 import pickle
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -48,18 +45,18 @@ def test_what_is_joined_comes_whole_from_another_process():
     assert (str(said), in_language(said, "zh")) == ("a, b", "a，b")
 
 
-def test_every_sentence_is_translated_and_keeps_its_fields() -> None:
+def test_every_sentence_is_translated_and_keeps_its_fields():
     assert [*make_catalogue.problems(make_catalogue.updated())] == []
 
 
-def test_the_catalogue_holds_the_sentences_of_today_and_is_compiled() -> None:
+def test_the_catalogue_holds_the_sentences_of_today_and_is_compiled():
     catalog = make_catalogue.updated()
     for file in (make_catalogue.CATALOGUE, make_catalogue.COMPILED):
         stale = file.read_bytes() != make_catalogue.as_bytes(catalog, file)
         assert not stale, "run scripts/make_catalogue.py"
 
 
-def plain_sentences(file: Path) -> Iterator[str]:
+def plain_sentences(file):
     """Yield what a file says to a person that is no Message: a text, or one with values in it."""
     for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if not isinstance(call, ast.Call) or not call.args:
@@ -72,7 +69,7 @@ def plain_sentences(file: Path) -> Iterator[str]:
             yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(said)}"
 
 
-def test_whatever_a_person_reads_is_a_message() -> None:
+def test_whatever_a_person_reads_is_a_message():
     files = (f for f in PACKAGE.rglob("*.py") if not str(f).endswith(IN_ENGLISH))
     assert [line for file in files for line in plain_sentences(file)] == []
 
@@ -103,7 +100,7 @@ def test_the_first_variable_that_is_set_decides(monkeypatch, variables, language
         chosen_language.cache_clear()
 
 
-def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path) -> None:
+def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path):
     assert "缺少 --target" in dedup("run", "--source", "d.a", DEDUP_LANG="zh").stderr
     assert "用法：" in dedup("run", "--help", DEDUP_LANG="zh").stdout
     rows = tmp_path / "rows.jsonl"
@@ -114,7 +111,7 @@ def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path)
     assert '"status": "done"' in report.read_text(encoding="utf-8")
 
 
-def test_where_the_output_cannot_hold_chinese_it_is_english() -> None:
+def test_where_the_output_cannot_hold_chinese_it_is_english():
     environment = environment_for(None, DEDUP_LANG="zh", PYTHONIOENCODING="ascii")
     words = [sys.executable, "-m", "dedup_job", "run", "--source", "d.a"]
     said = subprocess.run(words, env=environment, capture_output=True, check=False).stderr

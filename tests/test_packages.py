@@ -3,8 +3,6 @@
 A wheel takes a compilation of the core, so what needs one is thorough.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -30,8 +28,7 @@ PARTS = {
 }
 
 
-def build(source: Path, folder: Path, kind: str) -> Path:
-    """Build a package of a source tree; return its file."""
+def build(source, folder, kind):
     command = [sys.executable, "-P", "-m", "build", f"--{kind}", "--no-isolation"]
     subprocess.run([*command, "--outdir", str(folder)], cwd=source, check=True, capture_output=True)
     (built,) = folder.iterdir()
@@ -39,19 +36,17 @@ def build(source: Path, folder: Path, kind: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel of the checkout."""
+def wheel(tmp_path_factory):
     return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
 
 
-def content(wheel: Path) -> dict[str, bytes]:
-    """Return the files of a wheel."""
+def content(wheel):
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.mark.thorough
-def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: Path) -> None:
+def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel):
     names = set(content(wheel))
     assert names >= PARTS
     tops = {name.split("/")[0] for name in names}
@@ -60,8 +55,7 @@ def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: 
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder that a source archive holds."""
+def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(ROOT, folder / "made", "sdist")) as archive:
         archive.extractall(folder, filter="data")
@@ -69,7 +63,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return source
 
 
-def test_the_source_archive_holds_all_that_is_tested_and_compiled(source: Path) -> None:
+def test_the_source_archive_holds_all_that_is_tested_and_compiled(source):
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if names.returncode:
         pytest.skip("no checkout of git")
@@ -78,20 +72,20 @@ def test_the_source_archive_holds_all_that_is_tested_and_compiled(source: Path) 
 
 
 @pytest.mark.thorough
-def test_the_source_archive_makes_the_same_wheel(wheel: Path, source: Path, tmp_path: Path) -> None:
+def test_the_source_archive_makes_the_same_wheel(wheel, source, tmp_path):
     names = content(build(source, tmp_path / "again", "wheel")).keys()
     assert names == content(wheel).keys()
 
 
 @pytest.mark.thorough
-def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
     installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     pip += ["--no-deps", "--no-index", "--no-compile", "--target", str(installed), str(wheel)]
     subprocess.run(pip, check=True)
 
-    def said(*words: str) -> str:
+    def said(*words):
         return subprocess.run(  # -S: the checkout may be installed in this environment
             [sys.executable, "-S", "-P", *words],
             cwd=elsewhere,

@@ -3,8 +3,6 @@
 A library loaded before all others (clock.c) answers for the time of day; gcc makes it.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -30,20 +28,19 @@ _HELD, _LOST = 11, 6
 class Clock:
     """A clock that can be set, by a file."""
 
-    def __init__(self, file: Path, library: Path) -> None:
+    def __init__(self, file, library):
         self._file = file
         self.environment = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(file)}
         file.write_bytes(bytes(8))
 
-    def set(self, seconds: int) -> None:
+    def set(self, seconds):
         """Let it be so far from the true time."""
         with self._file.open("r+b") as stream:  # a process has mapped it
             stream.write(struct.pack("q", seconds))
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory) -> Path:
-    """Return the library of clocks."""
+def library(tmp_path_factory):
     if sys.platform != "linux" or (gcc := shutil.which("gcc")) is None:
         pytest.skip("there is no gcc")
     file = tmp_path_factory.mktemp("clock") / "clock.so"
@@ -54,7 +51,6 @@ def library(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def here(replica_set, tmp_path):
-    """Return a subject on the session's server, which has the true time."""
     subject = Subject(replica_set, tmp_path, name="faults_clocks")
     yield subject
     subject.end_all()
@@ -79,7 +75,6 @@ def far(library, tmp_path_factory):
 
 @contextmanager
 def clocks_set(clocks, seconds):
-    """Set clocks for the block."""
     for clock in clocks:
         clock.set(seconds)
     try:
@@ -129,7 +124,7 @@ def test_a_second_run_sees_the_first_at_work_after_the_machines_clock_was_set(he
         here.must_end_well(first)
 
 
-def later_boot() -> None:
+def later_boot():
     """Let the kernel say that it started an hour later, as it does when its clock is set."""
     from psutil import _pslinux
 

@@ -1,11 +1,7 @@
 """A run decides all although a disk is full or read-only, and says what is lost."""
 
-from __future__ import annotations
-
 import os
 import resource
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -24,7 +20,7 @@ def subject(replica_set, tmp_path, is_long):
     subject.end_all()
 
 
-def limit_files() -> None:
+def limit_files():
     """Let this process write no long file, as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (_LIMIT, resource.RLIM_INFINITY))
 
@@ -32,16 +28,16 @@ def limit_files() -> None:
 class Disk:
     """A folder for files, and what a process does first that writes there as on a full disk."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path):
         self.path = path
         path.mkdir()
-        self.first: Callable[[], None] | None = limit_files
+        self.first = limit_files
 
-    def make_room(self) -> None:
+    def make_room(self):
         """Let everything fit from now on."""
         self.first = None
 
-    def forbid(self) -> None:
+    def forbid(self):
         """Let nothing be written from now on."""
         if os.geteuid() == 0:  # a folder's own rights do not bind root
             (self.path / "file").touch()
@@ -52,14 +48,13 @@ class Disk:
 
 @pytest.fixture
 def disk(tmp_path):
-    """Return a full disk."""
     disk = Disk(tmp_path / "disk")
     yield disk
     if disk.path.is_dir():
         disk.path.chmod(0o755)
 
 
-def run_on(subject: Subject, disk: Disk, *more: str, code: int = 0, said: str = _NOT_KEPT) -> None:
+def run_on(subject, disk, *more, code=0, said=_NOT_KEPT):
     """Run with the index on a disk; what is decided is right, whatever becomes of the files."""
     environment = {"DEDUP_INDEX__FOLDER": str(disk.path)}
     process = subject.start("target", *more, first=disk.first, **environment)
@@ -95,8 +90,7 @@ def test_a_full_disk_for_the_report_ends_with_1_and_leaves_the_former_one(subjec
     assert subject.database["target.runs"].distinct("status") == ["done"]
 
 
-def full_output() -> None:
-    """Let the standard output of this process be on a full disk."""
+def full_output():
     os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
 
 

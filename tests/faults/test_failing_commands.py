@@ -4,8 +4,6 @@ Errors and connections that close, command by command and on a standalone server
 tests/mongo/test_retry.py.
 """
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -35,7 +33,7 @@ class FailPoint:
     def __init__(self, servers, in_a_row, **how):
         self._servers, self._in_a_row, self._data, self.fired = servers, in_a_row, how, 0
 
-    def __call__(self, process) -> bool:
+    def __call__(self, process):
         """Set it, wait until it fired for the last time, and lift it."""
         node = self._servers.primary
         before = node.fail(_COMMIT, {"times": self._in_a_row}, **self._data)
@@ -92,7 +90,7 @@ def test_a_command_that_took_effect_and_whose_answer_is_lost_does_no_harm(
 ):
     with proxy(settled.primary.port) as between:
 
-        def lose(_) -> bool:
+        def lose(_):
             return between.lose_answers(command, in_a_row, _LOSE_SECONDS)
 
         subject.meet(times(_TIMES), lose, uri=between.uri, **_SMALL)

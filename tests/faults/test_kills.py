@@ -3,14 +3,11 @@
 At random moments, where a batch may be half done, and where files of the index change.
 """
 
-from __future__ import annotations
-
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,12 +30,11 @@ _COLUMNS = BANDS + 1  # of keys, with that of the form
 _NIGHTS, _EACH = 16, 120  # documents a night
 
 
-def file_of(subject: Subject, target: str = "target") -> Path:
-    """Return where the snapshot of a target lies."""
+def file_of(subject, target="target"):
     return Path(subject.environment["DEDUP_INDEX__FOLDER"], f"{subject.state(target)['id']}.index")
 
 
-def settle(subject: Subject, **environment: str) -> None:
+def settle(subject, **environment):
     """Let the run end at once, and compare; then all is removed."""
     most = 1 + subject.finished()
     began = time.monotonic()
@@ -141,13 +137,12 @@ def test_a_run_killed_at_its_first_start_ever_builds_the_dictionary_all_the_same
 
 @pytest.fixture
 def nights(replica_set, tmp_path):
-    """Return a subject with documents for many nights."""
     subject = Subject(replica_set, tmp_path, documents=_NIGHTS * _EACH, name="faults_nights")
     yield subject
     subject.end_all()
 
 
-def grow(subject: Subject):
+def grow(subject):
     """Let the source be empty, then grow; yield the number of each night."""
     documents = list(subject.database.source.find().sort("_id", 1))
     subject.database.source.delete_many({})
@@ -156,13 +151,7 @@ def grow(subject: Subject):
         yield night
 
 
-def at_night(
-    subject: Subject,
-    night: int,
-    target: str = "target",
-    at: tuple[Point, int] | None = None,
-    first: Callable[[], None] | None = None,
-) -> bool:
+def at_night(subject, night, target="target", at=None, first=None):
     """Run, and tell whether it was killed: its files are whole, the target is not read again."""
     code = subject.end(subject.start(target, at=at, first=first))
     assert code in (*ENDED_WELL, _KILLED), subject.said()
@@ -172,20 +161,18 @@ def at_night(
     return code == _KILLED
 
 
-def files_of(subject: Subject, target: str) -> list[Path]:
-    """Return the files of a target's index."""
+def files_of(subject, target):
     folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
     return list(folder.glob(f"{subject.state(target).get('id')}*.index"))
 
 
-def small_segments() -> None:
+def small_segments():
     """Let few documents make a segment, and outgrow the memory of a run."""
     kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
     commands_run.index_memory = lambda *_: 10_000.0
 
 
-def without_runs(subject: Subject, target: str):
-    """Return a target and its ledger without the numbers of runs."""
+def without_runs(subject, target):
     documents, ledger = outcome(subject.database, target)
     own = [{**row, "dedup": {**row["dedup"], "run": 0}} for row in documents]
     return own, [{**row, "run": 0} for row in ledger]

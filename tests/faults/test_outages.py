@@ -4,8 +4,6 @@ A primary that dies with writes that no other server has rolls them back when it
 run reported is not lost then, and what is rolled back in the source is not kept.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import signal
@@ -18,7 +16,7 @@ from pymongo import WriteConcern
 from pymongo.read_concern import ReadConcern
 
 from tests.faults.proxy import proxy
-from tests.faults.servers import Node, wait_for
+from tests.faults.servers import wait_for
 from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
@@ -42,8 +40,7 @@ def subject(three, is_long, tmp_path_factory):
     subject.end_all()
 
 
-def term(node: Node) -> int:
-    """Return the number of the election that a server knows of."""
+def term(node):
     return int(node.client.admin.command("replSetGetStatus")["term"])
 
 
@@ -54,7 +51,7 @@ def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
 ):
     commands = iter([None, "insert", "commitTransaction"] * 100)  # what the server is at
 
-    def gone(process) -> bool:
+    def gone(process):
         node, command = three.primary, next(commands)
         time.sleep(random.random() * 0.05)
         held, before = node.hold(command, 1.0) if command else True, term(node)
@@ -72,7 +69,7 @@ def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
 
 @pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_run_waits_for_two_of_three_servers_that_are_away(subject, three, signum):
-    def away(process) -> bool:
+    def away(process):
         first = three.primary
         for node in three.secondaries:
             node.send(signum)
@@ -85,7 +82,7 @@ def test_a_run_waits_for_two_of_three_servers_that_are_away(subject, three, sign
 
 
 def test_a_run_follows_to_another_primary_when_the_first_hangs(subject, three):
-    def hang(process) -> bool:
+    def hang(process):
         first = three.primary
         first.send(signal.SIGSTOP)
         time.sleep(_HANG_SECONDS)
@@ -120,7 +117,7 @@ def rolled_back(servers, meanwhile):
     return seen, len(_ROLLED_BACK.findall(old.log)) > before
 
 
-def decided(client) -> frozenset[bytes]:
+def decided(client):
     """Return the ids in target and ledger that a majority of the servers has."""
     concern = ReadConcern("majority")
     return frozenset(
@@ -150,7 +147,7 @@ def reported(old, process):
 
 @pytest.mark.short
 def test_a_run_that_goes_on_after_a_rollback_lost_nothing_that_it_reported(subject, three, times):
-    def fault(process) -> bool:
+    def fault(process):
         (ids, undone), happened = rolled_back(three, lambda old: reported(old, process))
         assert ids <= decided(subject.database.client)
         return happened and undone > 0
@@ -194,7 +191,7 @@ def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, thre
     assert before.entered("failCommand", entered + 1, _COME_SECONDS)
     double = {"_id": {"$type": "double"}}
 
-    def meanwhile(old) -> int:
+    def meanwhile(old):
         time.sleep(0.3)  # for the secondaries to stop
         plain = old.client.faults.get_collection("source", write_concern=WriteConcern(1, j=False))
         texts = (f"不存在的文档，第{i}篇" for i in range(1, subject.documents))
@@ -223,7 +220,7 @@ def between(three):
 def test_a_run_goes_on_after_a_cut_of_the_network(subject, between, times):
     chance = random.Random(2)
 
-    def cut(process) -> bool:
+    def cut(process):
         before = between.reset
         between.cut(chance.uniform(*_CUT_SECONDS))
         return between.reset > before and process.is_alive()
@@ -232,7 +229,7 @@ def test_a_run_goes_on_after_a_cut_of_the_network(subject, between, times):
 
 
 def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
-    def half_open(process) -> bool:
+    def half_open(process):
         before = between.reset
         between.half_open(_SILENT_SECONDS)
         return between.reset > before and process.is_alive()
@@ -241,7 +238,7 @@ def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
 
 
 def test_a_run_bears_a_slow_network(subject, between, times):
-    def slow(process) -> bool:
+    def slow(process):
         between.slow(0.05, _SLOW_SECONDS)
         return process.is_alive()
 

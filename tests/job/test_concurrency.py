@@ -1,7 +1,5 @@
 """Work in threads: in order, bounded, and its errors come out where its results do."""
 
-from __future__ import annotations
-
 import threading
 import time
 
@@ -13,7 +11,6 @@ from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 
 
 def numbers(count, taken=None):
-    """Yield numbers, and note each that is taken."""
     for number in range(count):
         if taken is not None:
             taken.append(number)
@@ -21,7 +18,6 @@ def numbers(count, taken=None):
 
 
 def breaking(count):
-    """Yield so many numbers, then break."""
     yield from range(count)
     raise ZeroDivisionError("at the end")
 
@@ -88,7 +84,6 @@ def test_who_does_not_want_the_rest_leaves_no_thread_behind():
 
 
 def hand_over(behind, *items, then=None):
-    """Hand items over, and raise what is given then."""
     with behind:
         for item in items:
             behind.put(item)

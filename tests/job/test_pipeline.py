@@ -1,13 +1,10 @@
 """The story of a run: in order, a batch at a time; how it stops, breaks off and goes on."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.errors import DedupError
@@ -20,7 +17,6 @@ from dedup_job.runs.run import Status
 from tests.deciding import PLAIN, decisions_of
 from tests.running import after_batches, outcome, run_here, run_until, run_watched
 
-Db = Database[dict[str, Any]]
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
     1: "one two three four five six",
@@ -38,22 +34,20 @@ TEXTS = {
 }
 KEPT = [1, 2, 5, 6, 9, 10, 11, 12]
 LEDGER = {3: "exact", 4: "missing", 7: "empty", 8: "exact"}
-FLAGS: dict[str, Any] = {**PLAIN, "run__batch_documents": 3}
+FLAGS = {**PLAIN, "run__batch_documents": 3}
 
 
 @pytest.fixture
-def data(database: Db) -> Db:
-    """Return a database with the documents."""
+def data(database):
     database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
     return database
 
 
-def decided(database: Db) -> list[Any]:
-    """Return the ids that are decided."""
+def decided(database):
     return sorted(row["_id"] for part in outcome(database) for row in part)
 
 
-def expect_all(database: Db) -> None:
+def expect_all(database):
     """Expect what one run that is left alone decides."""
     kept, ledger = outcome(database)
     assert [row["_id"] for row in kept] == KEPT
@@ -62,8 +56,7 @@ def expect_all(database: Db) -> None:
     assert (row["_id"], row["status"], row["counts"]["scanned"]) == (1, "done", 12)
 
 
-def row_of(database: Db) -> dict[str, Any]:
-    """Return the row of the only run."""
+def row_of(database):
     (row,) = database["target.runs"].find()
     return row
 
@@ -84,12 +77,12 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatc
     read, ahead = list[int](), list[int]()
     pages, write = Source.pages, Target.write
 
-    def watched_pages(*arguments: Any) -> Any:
+    def watched_pages(*arguments):
         for page in pages(*arguments):
             read.append(1)
             yield page
 
-    def watched_write(*arguments: Any) -> None:
+    def watched_write(*arguments):
         time.sleep(0.005)
         ahead.append(len(read) - len(ahead))
         write(*arguments)
@@ -103,7 +96,7 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatc
 def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch):
     checkpoints, write = list[Any](), Target.write
 
-    def watched(target: Target, *arguments: Any) -> None:
+    def watched(target, *arguments):
         write(target, *arguments)
         checkpoints.append((target.state.read() or {})["checkpoint"])
 
@@ -147,7 +140,7 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     monkeypatch.setattr(target_reader, "_PAGE", PageSize(documents=2))
     loads = list[int]()
 
-    def show(now: Moment) -> None:
+    def show(now):
         loads.extend([now.done] if now.doing == "loading the index" and now.done else [])
 
     flags = {**FLAGS, "index__folder": str(tmp_path)}  # which holds no snapshot
@@ -179,7 +172,7 @@ def test_a_limit_counts_what_the_first_part_of_the_run_decided(data, limit):
 def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
     data, error, status, batches
 ):
-    def fail() -> None:
+    def fail():
         raise error
 
     with pytest.MonkeyPatch.context() as patched:
@@ -198,7 +191,7 @@ def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
 def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(data, monkeypatch, wrong):
     decide = GreedyDeduplicator.decide
 
-    def miscounting(decider: GreedyDeduplicator, batch: Any) -> Any:
+    def miscounting(decider, batch):
         return decisions_of(wrong([*decide(decider, batch)]))
 
     monkeypatch.setattr(GreedyDeduplicator, "decide", miscounting)
@@ -231,7 +224,7 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
 def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(data, monkeypatch):
     checks = iter([False, True])
 
-    def check(*_: Any) -> None:
+    def check(*_):
         if next(checks):
             raise DedupError("a mistake, it seems")
 

@@ -1,12 +1,8 @@
 """Documents of other collections count as kept already: `dedup run --against`."""
 
-from __future__ import annotations
-
 import random
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.commands import inspect, review, survey
 from dedup_job.commands.dry_survey import SurveyCollector
@@ -18,7 +14,6 @@ from dedup_job.job import pipeline
 from dedup_job.mongo.source import Source
 from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.check import Check
-from dedup_job.runs.run import Run
 from tests.deciding import PLAIN
 from tests.mongo.test_follow import decided as count_decided
 from tests.mongo.test_follow import eventually, following
@@ -32,7 +27,6 @@ from tests.running import (
     settings_of,
 )
 
-Db = Database[dict[str, Any]]
 LONG = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
     "叶绿体是进行光合作用的细胞器，它的类囊体膜上有叶绿素和其他色素。"
@@ -40,19 +34,18 @@ LONG = (
 NEARLY = LONG.replace("过程。", "过程！")
 
 
-def run_against(database: Db, *others: str, **flags: Any) -> Run:
-    """Run against other collections of the database."""
+def run_against(database, *others, **flags):
     names = [f"{database.name}.{name}" for name in others or ("other",)]
     return run_here(database, source__against=names, **flags)
 
 
-def insert(database: Db, **texts: Any) -> None:
+def insert(database, **texts):
     """Insert documents with these texts, numbered from 1, into collections by name."""
     for name, each in texts.items():
         database[name].insert_many([{"_id": i, "text": text} for i, text in enumerate(each, 1)])
 
 
-def decided(database: Db) -> dict[Any, tuple[Any, Any]]:
+def decided(database):
     """Return of each source document what it is a duplicate of, and where, or None if kept."""
     kept, ledger = outcome(database)
     rows = {row["_id"]: (row["of"], row.get("against")) for row in ledger}
@@ -176,12 +169,11 @@ def test_the_next_run_knows_what_came_changed_and_went_there(
 
 
 @pytest.fixture
-def read_whole(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the names of collections that are read from end to end, as it happens."""
-    names: list[str] = []
+def read_whole(monkeypatch):
+    names = []
     pages = Source.pages
 
-    def told(source: Source, limit: int | None = None) -> Any:
+    def told(source, limit=None):
         names.append(source.name.partition(".")[2])
         return pages(source, limit)
 
@@ -202,7 +194,7 @@ def test_where_nothing_proves_its_index_the_collection_is_read_again(
     database, tmp_path, read_whole, change
 ):
     insert(database, other=["甲文", "乙文"], source=["子文"])
-    folder: dict[str, Any] = {"index__folder": str(tmp_path)}
+    folder = {"index__folder": str(tmp_path)}
     run_against(database, **folder)
     if change == "drop":
         database.other.drop()
@@ -231,7 +223,7 @@ def test_what_is_gone_when_its_text_is_wanted_is_named_as_missing(database, monk
     insert(database, other=["甲文", LONG], source=["甲文", NEARLY])
     load_index = pipeline.load_index
 
-    def loaded(*arguments: Any) -> None:
+    def loaded(*arguments):
         database.other.delete_many({})
         load_index(*arguments)
 
@@ -295,7 +287,7 @@ def test_odd_names_are_refused(database):
 
 
 @pytest.fixture
-def ran(database: Db) -> Db:
+def ran(database):
     """Return a database with a run against another collection: two duplicates, one kept apart."""
     insert(
         database, other=["甲文", LONG], source=["甲文", NEARLY, LONG.replace("绿色", "黄色"), "丁"]
@@ -429,8 +421,7 @@ def test_what_is_decided_anew_leaves_duplicates_of_another_collection_alone(any_
     assert good(any_database, tmp_path, "--all") == {}
 
 
-def versions_of(count: int) -> list[str]:
-    """Return so many texts that are not alike."""
+def versions_of(count):
     return [*dict.fromkeys(row["text"] for row in versions(40))][:count]
 
 
@@ -487,7 +478,7 @@ def test_a_target_that_lives_beside_another_collection_stays_good(any_database, 
     others, mine = documents[:40], documents[40:]
     source, other = any_database.source, any_database.other
     other.insert_many(others)
-    flags: dict[str, Any] = {**KEEP, **REFRESH, "index__folder": str(tmp_path / "index")}
+    flags = {**KEEP, **REFRESH, "index__folder": str(tmp_path / "index")}
     for start in range(0, len(mine), 30):
         source.insert_many(mine[start : start + 30])
         for _ in range(3):

@@ -1,14 +1,10 @@
 """At any moment each decided document is in the target or the ledger, whatever a run changes."""
 
-from __future__ import annotations
-
 import threading
-from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
-from pymongo.database import Database
 from pymongo.read_concern import ReadConcern
 
 from tests.cut_off import Cut, cut_off
@@ -22,7 +18,7 @@ class Watcher(threading.Thread):
     wanted: the `_id`s that should be there; lost: those that were not, once at least.
     """
 
-    def __init__(self, database: Database[dict[str, Any]], wanted: Set[Any]) -> None:
+    def __init__(self, database, wanted):
         super().__init__(daemon=True)
         majority = ReadConcern("majority")
         target, ledger = (
@@ -34,12 +30,12 @@ class Watcher(threading.Thread):
         self._over = threading.Event()
         self.lost, self.looks = set[Any](), 0
 
-    def run(self) -> None:
+    def run(self):
         """Look until the end."""
         while not self._over.is_set():
             self.look()
 
-    def look(self) -> None:
+    def look(self):
         """Look once."""
         found = set[Any]()
         for collection in self._places:
@@ -47,7 +43,7 @@ class Watcher(threading.Thread):
         self.lost |= self._wanted - found
         self.looks += 1
 
-    def end(self) -> None:
+    def end(self):
         """Stop, and look for the last time."""
         self._over.set()
         self.join(60)
@@ -55,8 +51,7 @@ class Watcher(threading.Thread):
 
 
 @contextmanager
-def never_lost(database: Database[dict[str, Any]], wanted: Set[Any]) -> Iterator[None]:
-    """Expect documents to be in target or ledger at any moment of the block."""
+def never_lost(database, wanted):
     watcher = Watcher(database, wanted)
     watcher.start()
     try:
@@ -67,7 +62,6 @@ def never_lost(database: Database[dict[str, Any]], wanted: Set[Any]) -> Iterator
     assert not watcher.lost, f"{len(watcher.lost)} of {len(wanted)}: {[*watcher.lost][:5]}"
 
 
-Db = Database[dict[str, Any]]
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 CHANGES = {
     "refresh": {"source__on_change": "refresh"},
@@ -77,12 +71,12 @@ CHANGES = {
 }
 
 
-def disturbed_runs(database: Db, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> None:
+def disturbed_runs(database, monkeypatch, **flags):
     """Run with a limit, with a stop, with kills, and at last to the end."""
     run_here(database, limit=5, **flags)
     asked = [3]
 
-    def over() -> bool:
+    def over():
         asked[0] -= 1
         return asked[0] < 0
 
@@ -97,12 +91,7 @@ def disturbed_runs(database: Db, monkeypatch: pytest.MonkeyPatch, **flags: Any) 
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_decided_document_is_never_in_neither(
-    any_database: Db,
-    monkeypatch: pytest.MonkeyPatch,
-    pytestconfig: pytest.Config,
-    change: str,
-) -> None:
+def test_a_decided_document_is_never_in_neither(any_database, monkeypatch, pytestconfig, change):
     count = 3000 if pytestconfig.getoption("--thorough") else 150
     documents = versions(count // 2)[:count]
     any_database.source.insert_many(documents)

@@ -1,35 +1,27 @@
 """A bookmark is followed where the server knows its token; else all ids are compared."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 from pymongo import MongoClient
-from pymongo.database import Database
 
 from dedup_job.mongo.embedded import embedded_server
 from tests.mongo.test_change_stream import decided_by, documents
 from tests.proving import stored
 from tests.running import assert_each_source_id_is_in_one_place, run_here
 
-Data = Database[dict[str, Any]]
-
 
 @pytest.fixture
 def followed(database):
-    """Return a database in which one run decided ten documents, and one came since."""
     database.source.insert_many(documents(*range(1000, 1010)))
     run_here(database)
     database.source.insert_many(documents(5))
     return database
 
 
-def bookmark_of(database: Data) -> dict[str, Any]:
-    """Return the bookmark."""
+def bookmark_of(database):
     (state,) = database["target.state"].find()
-    bookmark: dict[str, Any] = state["bookmark"]
-    return bookmark
+    return state["bookmark"]
 
 
 def test_an_earlier_token_passes_over_nothing(followed):

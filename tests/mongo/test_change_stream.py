@@ -1,13 +1,9 @@
 """A later run reads what came since the one before, not the ids of everything."""
 
-from __future__ import annotations
-
 import logging
-from typing import Any
 
 import pytest
 from bson import Binary, ObjectId, encode
-from pymongo.database import Database
 
 from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
@@ -19,38 +15,32 @@ from tests.running import (
     uri_of,
 )
 
-Data = Database[dict[str, Any]]
 
-
-def text(number: int) -> str:
-    """Return a text that is like no other."""
+def text(number):
     return (
         f"第{number}题 下列关于{chr(0x4E00 + 37 * number % 9000) * 3}的说法正确的是{number * 7919}"
     )
 
 
-def documents(*numbers: int) -> list[dict[str, Any]]:
-    """Return documents with these numbers as `_id`."""
+def documents(*numbers):
     return [{"_id": number, "text": text(number)} for number in numbers]
 
 
 @pytest.fixture
 def followed(database):
-    """Return a database in which one run has decided a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     run_here(database)
     return database
 
 
-def decided_since(database: Data, **flags: Any) -> set[int]:
+def decided_since(database, **flags):
     """Run again; return the ids that this run decided. It must have followed the changes."""
     report = run_here(database, **flags)
     assert report.changed, "all ids were compared"
     return decided_by(database, report.checkpoint.run)
 
 
-def decided_by(database: Data, run: int) -> set[int]:
-    """Return the ids that a run decided."""
+def decided_by(database, run):
     kept = {row["_id"] for row in database.target.find({"dedup.run": run})}
     return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
 
@@ -93,7 +83,7 @@ def test_updates_of_the_text_and_deletions_are_counted(followed):
     assert followed["target.runs"].find_one({"_id": 2})["changed"] == report.changed  # type: ignore[index]
 
 
-def happen(data: Any, number: int, steps: str) -> None:
+def happen(data, number, steps):
     """Do to a document what the steps say, one after the other."""
     for turn, step in enumerate(steps.split()):
         text_now = {"text": f"又写了一篇不同的，第{turn}稿"}
@@ -148,8 +138,7 @@ def test_a_document_that_nobody_had_decided_has_not_changed(database):
     assert report.changed == {"changed": 1, "deleted": 0}
 
 
-def changed_in(database: Data) -> dict[Any, tuple[str, int]]:
-    """Return what is kept of each document that the source changed since."""
+def changed_in(database):
     return {row["_id"]: (row["what"], row["run"]) for row in database["target.changed"].find()}
 
 
@@ -223,27 +212,23 @@ def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed):
     assert_each_source_id_is_in_one_place(followed)
 
 
-def by_command(database: Data, *words: str) -> None:
-    """Run a command on the target."""
+def by_command(database, *words):
     names = ("--db", database.name, "--target", "target")
     invoke(*words, *names, DEDUP_URI=uri_of(database))
 
 
-def decide(database: Data, *rows: dict[str, Any]) -> None:
-    """Insert documents and let a run decide them."""
+def decide(database, *rows):
     database.source.insert_many(rows)
     run_here(database)
 
 
-def make_anew(database: Data) -> None:
-    """Drop the source, and make one of the same documents and one more."""
+def make_anew(database):
     rows = list(database.source.find())
     database.source.drop()
     database.source.insert_many([*rows, *documents(8)])
 
 
-def rename_and_back(database: Data) -> None:
-    """Let a document come while the source has another name."""
+def rename_and_back(database):
     database.source.rename("elsewhere")
     database.elsewhere.insert_many(documents(9))
     database.elsewhere.rename("source")

@@ -1,18 +1,11 @@
 """Servers that a run could not keep its promises on are refused before anything is written."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import DatabaseUnreachable, UsageError
 from dedup_job.mongo.checks import check_takes_writes
 from dedup_job.mongo.connection import check_version
 from tests.running import refusal
-
-Db = Database[dict[str, Any]]
 
 
 def test_a_server_that_is_too_old_is_refused_by_its_version():

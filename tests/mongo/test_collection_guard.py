@@ -1,10 +1,6 @@
 """A run says that it is done only where all that it wrote is there."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import pytest
 from pymongo.database import Database
@@ -13,8 +9,6 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch
 from tests.running import after_batches, run_here
 
-Db = Database[dict[str, Any]]
-
 PARTS = ("target", "target.ledger", "target.runs")
 FOLDED = {"locale": "en", "strength": 2}
 BATCH = {"run__batch_documents": 20, "run__threads": 1}
@@ -22,13 +16,11 @@ BATCH = {"run__batch_documents": 20, "run__threads": 1}
 
 @pytest.fixture
 def filled(any_database):
-    """Return a database with a source of 200 documents."""
     any_database.source.insert_many(make_corpus(200, seed=3))
     return any_database
 
 
-def run_with(database: Db, meddle: Callable[[Db], Any], after: int = 3) -> str:
-    """Run, and let somebody meddle after so many batches; return what the run says at its end."""
+def run_with(database, meddle, after=3):
     with pytest.MonkeyPatch.context() as patched:
         after_batches(patched, after, lambda: meddle(database))
         with pytest.raises(StateMismatch) as found:
@@ -60,15 +52,14 @@ def test_a_collection_that_loses_documents_is_refused_before_anything_is_written
     assert filled.target.count_documents({}) == 0
 
 
-def replace(database: Db) -> None:
-    """Make the source anew, of the same documents."""
+def replace(database):
     documents = list(database.source.find())
     database.drop_collection("source")
     database.source.insert_many(documents)
 
 
 STRANGE = {"_id": "strange", "text": "外来的文字", "dedup": {"fingerprint": 1, "run": 1}}
-MEDDLED: list[tuple[Callable[[Db], Any], str]] = [
+MEDDLED = [
     *(
         (partial(Database.drop_collection, name_or_collection=part), f"{{db}}.{part} was ")
         for part in ("source", *PARTS)

@@ -1,30 +1,22 @@
 """What the server refuses of a run, in words: which collection, which index, what to do."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import DedupError, StateMismatch, UsageError
 from tests.running import after_batches, assert_each_source_id_is_in_one_place, run_here
 
-Db = Database[dict[str, Any]]
 NEVER = {"not there": {"$exists": True}}  # a rule that no document keeps
 
 
 @pytest.fixture
 def filled(any_database):
-    """Return a database with a source of ten texts, each twice."""
     any_database.source.insert_many(
         {"_id": i, "text": f"第{i // 2}段不同的正文", "school": "一中"} for i in range(20)
     )
     return any_database
 
 
-def refused(database: Db) -> DedupError:
-    """Run; return the error."""
+def refused(database):
     with pytest.raises(DedupError) as found:
         run_here(database)
     assert "Traceback" not in str(found.value)

@@ -1,22 +1,15 @@
 """A date that Python has no value for is a field like any other: nothing is lost for it."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 from bson import DatetimeMS
-from pymongo.database import Database
 
 from dedup_job.mongo.bson.edit import RAW
 from tests.mongo.test_run import questions
 from tests.proving import command, good
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
 LATE, EARLY = DatetimeMS(8_640_000_000_000_000), DatetimeMS(-100_000_000_000_000)  # 275760, -1199
-VARIANTS: dict[str, dict[str, Any]] = {
+VARIANTS = {
     "year 275760": {"created": LATE},
     "year -1199": {"created": EARLY},
     "the largest": {"created": DatetimeMS(2**63 - 1)},
@@ -27,15 +20,14 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
-def plant(database: Db, more: dict[str, Any], **first: Any) -> None:
-    """Insert 20 documents with such a field, and copies of ten of them."""
+def plant(database, more, **first):
     texts = [document["text"] for document in questions(20)]
     database.source.insert_many(
         {"_id": i, "text": text, **first, **more} for i, text in enumerate([*texts, *texts[:10]])
     )
 
 
-def as_in_source(database: Db, name: str = "target") -> bool:
+def as_in_source(database, name="target"):
     """Tell whether all documents of a target are the source's, byte for byte but for `dedup`."""
     source = {d["_id"]: bytes(d.raw) for d in database.source.with_options(RAW).find()}
     found = [*database[name].with_options(RAW).find()]
@@ -45,7 +37,7 @@ def as_in_source(database: Db, name: str = "target") -> bool:
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_a_far_date_is_kept_byte_for_byte(any_database: Db, variant: str, tmp_path: Path):
+def test_a_far_date_is_kept_byte_for_byte(any_database, variant, tmp_path):
     plant(any_database, VARIANTS[variant])
     fields = "text,body" if "body" in VARIANTS[variant] else "text"
     report = run_here(any_database, source__field=fields, ledger__document="whole")
@@ -55,7 +47,7 @@ def test_a_far_date_is_kept_byte_for_byte(any_database: Db, variant: str, tmp_pa
 
 
 @pytest.mark.standalone
-def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
+def test_every_command_lives_with_it(any_database, tmp_path):
     plant(any_database, {"created": LATE})
     whole = {"ledger__document": "whole"}
     run_here(any_database, **whole)
@@ -72,14 +64,13 @@ def test_every_command_lives_with_it(any_database: Db, tmp_path: Path):
     command(any_database, "status", "--rebuild-index")
 
 
-def outcome_of(database: Db) -> list[bytes]:
-    """Return all documents of target and ledger as bytes."""
+def outcome_of(database):
     names = ("target", "target.ledger")
     return [bytes(d.raw) for n in names for d in database[n].with_options(RAW).find().sort("_id")]
 
 
 @pytest.mark.parametrize(("rule", "kept"), [("newest:at", "late"), ("oldest:at", "early")])
-def test_a_far_date_is_later_or_earlier_than_any_other(any_database: Db, rule: str, kept: str):
+def test_a_far_date_is_later_or_earlier_than_any_other(any_database, rule, kept):
     text = questions(1)[0]["text"]
     dates = {"now": DatetimeMS(1_700_000_000_000), "late": LATE, "early": EARLY}
     any_database.source.insert_many({"_id": n, "text": text, "at": d} for n, d in dates.items())

@@ -1,20 +1,14 @@
 """A run that follows decides what arrives in the source, until it is stopped."""
 
-from __future__ import annotations
-
 import json
 import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import ObjectId
-from pymongo.database import Database
 
 from dedup_job.commands import run as run_module
 from dedup_job.commands.run import Request, Watch, run_job
@@ -23,7 +17,7 @@ from dedup_job.errors import LeaseLost, UsageError
 from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run import Status
 from tests.faults.fail_points import failing
 from tests.mongo.test_change_stream import documents, text
 from tests.proving import good
@@ -39,12 +33,10 @@ from tests.running import (
     uri_of,
 )
 
-Data = Database[dict[str, Any]]
 SHORT, LONG = 1 / 60, 60.0  # minutes of a period
 
 
-def eventually(holds: Callable[[], object], process: Any = None) -> None:
-    """Wait until something holds."""
+def eventually(holds, process=None):
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline, getattr(process, "said", "it never came")
@@ -54,20 +46,20 @@ def eventually(holds: Callable[[], object], process: Any = None) -> None:
 class Following(threading.Thread):
     """A run of this process that follows the source."""
 
-    def __init__(self, database: Data, **flags: Any) -> None:
+    def __init__(self, database, **flags):
         super().__init__(daemon=True)
         self.settings = settings_of(database, **flags)
         names = (f"{database.name}.source", f"{database.name}.target")
         self.request = Request(*names, follow=True)
         self.stop = threading.Event()
-        self.told: list[tuple[int, bool]] = []
-        self.report: Run | None = None
-        self.error: BaseException | None = None
+        self.told = []
+        self.report = None
+        self.error = None
 
-    def run(self) -> None:
+    def run(self):
         """Follow until a stop; keep the report, or what ended it."""
 
-        def told(report: Run, is_quiet: bool) -> None:
+        def told(report, is_quiet):
             self.told.append((report.number, is_quiet))
 
         try:
@@ -76,7 +68,7 @@ class Following(threading.Thread):
         except BaseException as e:  # noqa: BLE001  # for the test to see
             self.error = e
 
-    def end(self) -> Run:
+    def end(self):
         """Stop it; return the last report."""
         self.stop.set()
         self.join(60)
@@ -86,8 +78,7 @@ class Following(threading.Thread):
 
 
 @contextmanager
-def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Following]:
-    """Yield a run that follows; it is stopped at the end."""
+def following(database, every=LONG, **flags):
     run = Following(database, **flags)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_module, "_REPORT_SECONDS", 60 * every)
@@ -99,18 +90,15 @@ def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Fol
             run.join(60)
 
 
-def decided(database: Data) -> int:
-    """Return how many documents are decided."""
+def decided(database):
     return sum(database[name].count_documents({}) for name in ("target", "target.ledger"))
 
 
-def rows(database: Data) -> list[dict[str, Any]]:
-    """Return the rows of all runs."""
+def rows(database):
     return list(database["target.runs"].find().sort("_id", 1))
 
 
-def without_runs(database: Data) -> tuple[Any, Any]:
-    """Return target and ledger without the numbers of their runs."""
+def without_runs(database):
     kept, ledger = outcome(database)
     for row in kept:
         del row["dedup"]["run"]
@@ -121,14 +109,12 @@ def without_runs(database: Data) -> tuple[Any, Any]:
 
 @pytest.fixture
 def data(database):
-    """Return a database whose source holds a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     return database
 
 
 @pytest.fixture
 def other(replica_set):
-    """Return another empty database."""
     from tests.conftest import fresh_database
 
     yield from fresh_database(replica_set)
@@ -196,7 +182,7 @@ def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data):
 
 
 def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run(data):
-    def names() -> dict[Any, str]:
+    def names():
         return {row["_id"]: row["what"] for row in data["target.changed"].find()}
 
     run_here(data)
@@ -271,7 +257,7 @@ def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(dat
     with following(data, run__batch_documents=10) as run:
         eventually(lambda: decided(data) == 100 or run.error)
 
-        def stopping(target: Target, *arguments: Any) -> None:
+        def stopping(target, *arguments):
             write(target, *arguments)
             run.stop.set()
 
@@ -289,7 +275,7 @@ def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(dat
 def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, tmp_path):
     arrivals, lost = pending_ids.arrivals, threading.Event()
 
-    def lose(*arguments: Any) -> Any:
+    def lose(*arguments):
         if not lost.is_set():
             lost.set()
             raise NotFollowed("the server's oplog does not go back that far")
@@ -343,8 +329,7 @@ def test_a_source_that_is_dropped_ends_it_with_a_sentence(data):
     assert "is gone" in str(run.error)
 
 
-def names(database: Data) -> tuple[str, ...]:
-    """Return the options that name source, target and server."""
+def names(database):
     named = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
     return (*named, "--uri", uri_of(database), "--yes")
 
@@ -365,13 +350,12 @@ def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
     assert "cron" in str(error)
 
 
-def start(database: Data, folder: Path, *more: str) -> Forked:
-    """Start the command in a process of its own, with short periods."""
+def start(database, folder, *more):
     words = ["run", "--follow", *names(database), *more]
     return Forked(words, environment_for(None), folder / "said", _short_periods)
 
 
-def _short_periods() -> None:
+def _short_periods():
     run_module._REPORT_SECONDS = 60 * SHORT
 
 
@@ -421,7 +405,7 @@ def test_each_period_has_a_line_and_metrics(data, tmp_path):
 def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):
     over = threading.Event()
 
-    def insert() -> None:
+    def insert():
         number = 0
         while not over.is_set():
             data.source.insert_one(*documents(10**6 + number))

@@ -1,16 +1,12 @@
 """A target that lives: runs, changes, deletions, undo, restore and kills in any order."""
 
-from __future__ import annotations
-
 import functools
 import random
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job import deduplicate
 from dedup_job.commands.check import check_target
@@ -25,8 +21,6 @@ from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import PARTS, stored
 from tests.running import run_here, run_watched, settings_of, uri_of
 
-Db = Database[dict[str, Any]]
-Flags = dict[str, Any]
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.HALF}  # of a kill
 STEPS, LIFE = 20, 100  # steps of the suite; steps of one source and target
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
@@ -44,15 +38,13 @@ _TAKES_BACK = ("undo", "requeue")
 
 
 @functools.cache
-def texts() -> list[str]:
-    """Return texts of which none is a duplicate of another."""
+def texts():
     found = (d.get("text") for d in make_corpus(900, seed=5))
     plain = [t for t in found if isinstance(t, str) and len(t) > 25 and "<" not in t]
     return [one.text for one in deduplicate(dict.fromkeys(plain)) if one.decision == "kept"]
 
 
-def updated(id_: Any) -> int:
-    """Return when a document was updated, no two at the same time."""
+def updated(id_):
     return int(id_) * 7919 % 1_000_003
 
 
@@ -62,19 +54,19 @@ class Side:
     deeds: the last run, or entry, before each step that added some, and what was stored then.
     """
 
-    def __init__(self, database: Db, flags: Flags, folder: Path) -> None:
+    def __init__(self, database, flags, folder):
         self.db, self.flags = database, {**flags, "index__folder": str(folder)}
         self.name = f"{database.name}.target"
-        self.deeds: list[tuple[int, dict[str, list[dict[str, Any]]] | None]] = []
+        self.deeds = []
         self.settings = settings_of(database, **flags)
 
-    def last(self) -> int:
+    def last(self):
         """Return the last run, or entry, that is not undone; 0 for none."""
         only = {"status": {"$ne": "undone"}, "piece": None}
         row = self.db["target.runs"].find_one(only, sort=[("_id", -1)])
         return 0 if row is None else int(row["_id"])
 
-    def run(self, limit: int | None = None, **flags: Any) -> bool:
+    def run(self, limit=None, **flags):
         """Run; return False for one that a limit ended before anything was written."""
         before, last = stored(self.db), self.last()
         try:
@@ -86,7 +78,7 @@ class Side:
             self.deeds.append((last, before))
         return True
 
-    def undo(self) -> bool:
+    def undo(self):
         """Take back what the last step did, and expect all to be as before; False if refused."""
         if not self.deeds:
             return True
@@ -102,34 +94,34 @@ class Side:
             self.deeds = [(number, None) for number, _ in self.deeds]
         return True
 
-    def restore(self, id_: Any, *, requeue: bool) -> None:
+    def restore(self, id_, *, requeue):
         """Put a dropped document into the target, or have it decided again."""
         before, last = stored(self.db), self.last()
         with suppress(UsageError):  # the source no longer holds it, or a run is not at its end
             restore(self.settings, self.name, [str(id_)], requeue=requeue)
             self.deeds.append((last, before))
 
-    def texts(self) -> dict[Any, Any]:
+    def texts(self):
         """Return the texts of the source."""
         return {d["_id"]: d.get("text") for d in self.db.source.find()}
 
-    def kept_texts(self) -> set[str]:
+    def kept_texts(self):
         """Return the texts of the target."""
         return {d["text"] for d in self.db.target.find()}
 
-    def decided(self) -> set[Any]:
+    def decided(self):
         """Return the ids that are decided, each once."""
         parts = [{d["_id"] for d in rows} for rows in stored(self.db).values()]
         assert not set.intersection(*parts)
         return set.union(*parts)
 
-    def outcome(self) -> dict[str, list[dict[str, Any]]]:
+    def outcome(self):
         """Return target and ledger, whatever the numbers of runs and groups."""
         found = stored(self.db)
         rows = [
             row.get("dedup", row) | {"_id": row["_id"]} for part in found.values() for row in part
         ]
-        first: dict[Any, Any] = {}
+        first = {}
         for row in rows:
             first.setdefault(row.get("group"), row["_id"])
         for part in found.values():
@@ -143,44 +135,41 @@ class Side:
 class Living:
     """A side that is killed and stopped, and its twin, if any, that is left alone."""
 
-    def __init__(self, side: Side, twin: Side | None, seed: int, patch: Any) -> None:
+    def __init__(self, side, twin, seed, patch):
         self.side, self.twin, self.patch = side, twin, patch
         self.sides = [side, *([twin] if twin else [])]
         self.seed = seed
-        self.gone: list[int] = []
+        self.gone = []
         self.steps = list[str]()
         self.rng = random.Random()
         self.names = dict(STEPS_OF)
         if "setName" not in side.db.client.admin.command("hello"):
             del self.names["follow"]
 
-    def step(self, number: int, name: str = "") -> None:
+    def step(self, number, name=""):
         """Take a step; what it draws depends on its number and on what there is."""
         self.rng.seed(f"{self.seed} {number}")
         name = name or self.rng.choices([*self.names], [*self.names.values()])[0]
         self.steps.append(f"{number} {name}")
         before = stored(self.side.db)
-        flags: Flags = getattr(self, f"_{name}")() or {}
+        flags = getattr(self, f"_{name}")() or {}
         self._expect_nothing_lost(before, flags)
         if self.twin:
             assert self.side.outcome() == self.twin.outcome(), self.steps
         self._expect_sound()
 
-    def _note(self, *words: object) -> None:
+    def _note(self, *words):
         self.steps[-1] += "".join(f" {word}" for word in words)
 
-    def _text(self) -> str:
-        """Return one of a few texts, others as time goes by."""
+    def _text(self):
         number = len(self.steps) // 2 + self.rng.randrange(8)
         return texts()[number % len(texts())]
 
-    def _ids(self, most: int = 3) -> list[Any]:
-        """Return the ids of some source documents."""
+    def _ids(self, most=3):
         ids = [d["_id"] for d in self.side.db.source.find({}, {"_id": 1}).sort("_id", 1)]
         return self.rng.sample(ids, min(len(ids), self.rng.randint(1, most)))
 
-    def _write(self, rows: list[dict[str, Any]]) -> None:
-        """Put documents into the source, in place of those that are there."""
+    def _write(self, rows):
         for row in rows:
             number = texts().index(row["text"]) if row["text"] in texts() else row["text"]
             self._note(repr(row["_id"]), number)
@@ -190,46 +179,42 @@ class Living:
                     only, {**row, "updated": updated(row["_id"])}, upsert=True
                 )
 
-    def _remove_from_source(self, ids: list[Any]) -> None:
+    def _remove_from_source(self, ids):
         self._note(*ids)
         for side in self.sides:
             side.db.source.delete_many({"_id": {"$in": ids}})
 
-    def _insert(self) -> None:
+    def _insert(self):
         new = [self.rng.randrange(10**6) for _ in range(self.rng.randint(1, 8))]
         there = self.side.texts()
         self._write([{"_id": id_, "text": self._text()} for id_ in new if id_ not in there])
 
-    def _change(self) -> None:
+    def _change(self):
         self._write([{"_id": id_, "text": self._text()} for id_ in self._ids()])
 
-    def _blank(self) -> None:
-        """Let some documents lose their text."""
+    def _blank(self):
         text = self.rng.choice([None, "", "（无）"])
         self._write([{"_id": id_, "text": text} for id_ in self._ids(2)])
 
-    def _delete(self) -> None:
+    def _delete(self):
         ids = self._ids()
         self.gone += ids
         self._remove_from_source(ids)
 
-    def _reinsert(self) -> None:
-        """Let what was deleted come back."""
+    def _reinsert(self):
         there = self.side.texts()
         gone = [id_ for id_ in dict.fromkeys(self.gone) if id_ not in there]
         some = self.rng.sample(gone, min(len(gone), 2))
         self._write([{"_id": id_, "text": self._text()} for id_ in some])
 
-    def _retype(self) -> None:
-        """Let a document have an id of another type."""
+    def _retype(self):
         there = self.side.texts()
         for id_ in self._ids(1):
             self._remove_from_source([id_])
             other = self.rng.choice([Int64, float, int])(id_)
             self._write([{"_id": other, "text": there[id_]}])
 
-    def _run(self, limit: int | None = None, **flags: Any) -> Flags:
-        """Run, and see that all is decided."""
+    def _run(self, limit=None, **flags):
         batch = self.rng.choice([3, 8, 5000])
         ran = [side.run(limit, run__batch_documents=batch, **flags) for side in self.sides]
         assert len({*ran}) == 1
@@ -237,43 +222,41 @@ class Living:
             self._expect_decided(flags)
         return flags
 
-    def _refresh(self) -> Flags:
+    def _refresh(self):
         return self._run(**REFRESH)
 
-    def _update(self) -> Flags:
+    def _update(self):
         return self._run(**UPDATE)
 
-    def _promote(self) -> Flags:
+    def _promote(self):
         return self._run(**PROMOTE)
 
-    def _remove(self) -> Flags:
+    def _remove(self):
         return self._run(**REMOVE)
 
-    def _limit(self) -> Flags:
+    def _limit(self):
         flags = self.rng.choice(RUNS)
         limit = self.rng.randint(1, 5)
         self._note(limit, flags)
         return self._run(limit, **flags)
 
-    def _kill(self) -> Flags:
-        """Kill a run at some write; the same command goes on, or another one comes."""
+    def _kill(self):
         flags, write, commits = self.rng.choice(RUNS), self.rng.randrange(6), self.rng.randrange(3)
         self._note(flags, write, commits)
         cut_off(self.patch, write, commits=commits)
         return self._interrupted(flags)
 
-    def _stop(self) -> Flags:
-        """Stop a run after a batch."""
+    def _stop(self):
         flags, batches = self.rng.choice(RUNS), [self.rng.randrange(4)]
         self._note(flags, *batches)
 
-        def over() -> bool:
+        def over():
             batches[0] -= 1
             return batches[0] < 0
 
         return self._interrupted(flags, over)
 
-    def _interrupted(self, flags: Flags, stop: Any = lambda: False) -> Flags:
+    def _interrupted(self, flags, stop=lambda: False):
         side, more = self.side, {"run__batch_documents": 3, **flags}
         before, last, deeds = stored(side.db), side.last(), len(side.deeds)
         ended = False
@@ -295,11 +278,11 @@ class Living:
             self._expect_decided(flags)
         return flags
 
-    def _undo(self) -> None:
+    def _undo(self):
         if len({side.undo() for side in self.sides}) > 1:
             pytest.fail("one was refused")
 
-    def _restore(self, *, requeue: bool = False) -> None:
+    def _restore(self, *, requeue=False):
         ids = [d["_id"] for d in self.side.db["target.ledger"].find({}, {"_id": 1}).sort("_id", 1)]
         if ids:
             id_ = self.rng.choice(ids)
@@ -307,11 +290,10 @@ class Living:
             for side in self.sides:
                 side.restore(id_, requeue=requeue)
 
-    def _requeue(self) -> None:
+    def _requeue(self):
         self._restore(requeue=True)
 
-    def _follow(self) -> Flags:
-        """Follow what is inserted and changed meanwhile, in several short runs."""
+    def _follow(self):
         side, twin = self.side, self.twin
         self.sides = [side]
         with following(side.db, SHORT, **side.flags, **REFRESH) as run:
@@ -325,8 +307,7 @@ class Living:
         self._go_on_alike()  # it depends on the clock what comes first
         return REFRESH
 
-    def _go_on_alike(self) -> None:
-        """Let the twin be what the side is; neither can go back behind that."""
+    def _go_on_alike(self):
         for name in ("source", *PARTS, "target.changed") if self.twin else ():
             self.twin.db.drop_collection(name)
             if rows := [*self.side.db[name].find()]:
@@ -337,17 +318,16 @@ class Living:
         for one in self.sides:
             one.deeds.clear()
 
-    def _all_decided(self) -> bool:
+    def _all_decided(self):
         found = {d["_id"] for rows in stored(self.side.db).values() for d in rows}
         return found == {*self.side.texts()}
 
-    def _expect_decided(self, flags: Flags) -> None:
+    def _expect_decided(self, flags):
         ids, decided = {*self.side.texts()}, self.side.decided()
         assert ids <= decided, self.steps
         assert flags != REFRESH or ids == decided, self.steps
 
-    def _expect_nothing_lost(self, before: dict[str, list[dict[str, Any]]], flags: Flags) -> None:
-        """Expect what was decided before, and is not gone for good, in target or ledger."""
+    def _expect_nothing_lost(self, before, flags):
         if self.steps[-1].split()[1] in _TAKES_BACK:
             return
         source, after = self.side.texts(), stored(self.side.db)
@@ -363,8 +343,7 @@ class Living:
             removes = flags.get("source__on_delete") == "remove"
             assert is_there or removes, (id_, text, self.steps)
 
-    def _expect_sound(self) -> None:
-        """Expect what has to hold after every step."""
+    def _expect_sound(self):
         side = self.side
         if not side.db["target.runs"].find_one():
             return
@@ -387,22 +366,16 @@ class Living:
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("keep", [[], ["newest:updated"]])
-def test_every_step_leaves_a_sound_target(
-    any_database: Db,
-    keep: list[str],
-    monkeypatch: pytest.MonkeyPatch,
-    pytestconfig: pytest.Config,
-    tmp_path: Path,
-):
+def test_every_step_leaves_a_sound_target(any_database, keep, monkeypatch, pytestconfig, tmp_path):
     thorough = pytestconfig.getoption("--thorough")
     steps = int((500 if thorough else STEPS) * pytestconfig.getoption("--scale"))
     for seed in range(0, steps, LIFE):
         live(any_database, keep, seed, min(LIFE, steps - seed), monkeypatch, tmp_path)
 
 
-def live(db: Db, keep: list[str], seed: int, steps: int, patch: Any, folder: Path) -> None:
+def live(db, keep, seed, steps, patch, folder):
     """Live for some steps, then expect the texts that one run over the source would keep."""
-    flags: Flags = {"output__keep": keep} if keep else {}
+    flags = {"output__keep": keep} if keep else {}
     life = seed // LIFE
     if life % 2 != bool(keep):
         flags["ledger__document"] = "whole"

@@ -1,21 +1,16 @@
 """A query whose answer moves by itself: no change stream tells when a document becomes due."""
 
-from __future__ import annotations
-
 import json
 import logging
 import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.mongo.source_settings import moving_operator
 from tests.mongo.test_change_stream import decided_by, documents
 from tests.running import run_here
 
-Data = Database[dict[str, Any]]
 DUE = '{"$expr": {"$lte": ["$due", "$$NOW"]}}'
 
 

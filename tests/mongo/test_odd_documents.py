@@ -3,15 +3,11 @@
 What becomes of each kind: tests/faults/test_bad_documents.py.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 from bson import Binary, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
-from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.reading import majority
@@ -20,26 +16,22 @@ from dedup_job.runs.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
 FAR = 2**60
 
 
-def string(value: bytes) -> bytes:
-    """Return the field `_id` with this text, UTF-8 or not."""
+def string(value):
     return b"\2_id\0" + (len(value) + 1).to_bytes(4, "little") + value + b"\0"
 
 
-def nested(*parts: bytes) -> bytes:
-    """Return the field `_id` with a document in it."""
+def nested(*parts):
     return b"\3_id\0" + raw.document(*parts)
 
 
-def far_date(number: int) -> bytes:
-    """Return the field `_id` with a date beyond what Python has."""
+def far_date(number):
     return b"\x09_id\0" + (FAR + number).to_bytes(8, "little")
 
 
-def odd_ids(number: int) -> list[bytes]:
+def odd_ids(number):
     """Return the `_id`s that decoding changes, and a date that cannot be decoded."""
     n = str(number).encode()
     return [
@@ -52,8 +44,7 @@ def odd_ids(number: int) -> list[bytes]:
     ]
 
 
-def plant(database: Db, keys: list[bytes], start: int = 0) -> None:
-    """Insert documents under these ids, each with a text of its own."""
+def plant(database, keys, start=0):
     texts = [d["text"] for d in questions(len(keys), start)]
     database.source.insert_many(
         RawBSONDocument(raw.document(key, raw.fields({"text": text})))
@@ -61,13 +52,12 @@ def plant(database: Db, keys: list[bytes], start: int = 0) -> None:
     )
 
 
-def keys_of(database: Db, name: str) -> list[bytes]:
-    """Return the `_id`s of a collection as bytes."""
+def keys_of(database, name):
     found = majority(database[name]).find({}, {"_id": 1})
     return [raw.id_element(bytes(document.raw)) for document in found]
 
 
-def assert_each_is_in_one_place(database: Db) -> None:
+def assert_each_is_in_one_place(database):
     """Source ids = target ids + ledger ids, each once."""
     decided = keys_of(database, "target") + keys_of(database, "target.ledger")
     assert sorted(decided) == sorted(keys_of(database, "source"))

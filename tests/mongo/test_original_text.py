@@ -1,25 +1,18 @@
 """With output.text = original the target's texts are the source's, and all else is as before."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
-RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
+RAW = CodecOptions(document_class=RawBSONDocument)
 ORIGINAL = {"output__text": "original"}
 
 
 @pytest.fixture
 def twice(any_database, tmp_path):
-    """Return a database of which `cleaned` and `target` were made by two runs each."""
     for seed in (3, 4):
         some = [d for d in make_corpus(300, seed=seed) if isinstance(d.get("text"), str)]
         any_database.source.insert_many(

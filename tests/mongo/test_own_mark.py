@@ -1,23 +1,16 @@
 """A field `dedup` of the source's own is refused, never replaced in silence."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job.errors import UsageError
 from tests.mongo.test_run import questions
 from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
 MARK = {"fingerprint": Int64(5), "run": 1}
 
 
-def plant(database: Db, own: Any, number: int = 0) -> None:
-    """Insert 30 documents, one of them with a field `dedup`."""
+def plant(database, own, number=0):
     database.source.insert_many({**d, "_id": i} for i, d in enumerate(questions(30)))
     database.source.update_one({"_id": number}, {"$set": {"dedup": own}})
 
@@ -35,14 +28,14 @@ def plant(database: Db, own: Any, number: int = 0) -> None:
         {"run": 1, "fingerprint": Int64(1)},
     ],
 )
-def test_it_is_named_and_nothing_of_its_batch_is_written(any_database: Db, own: Any):
+def test_it_is_named_and_nothing_of_its_batch_is_written(any_database, own):
     plant(any_database, own, 17)
     with pytest.raises(UsageError, match=r"_id 17 .*\$rename"):
         run_here(any_database)
     assert outcome(any_database) == ([], [])
 
 
-def test_a_target_of_cleaned_texts_is_not_cleaned_again(database: Db):
+def test_a_target_of_cleaned_texts_is_not_cleaned_again(database):
     text = "下列标签中，表示换行的是哪一个？<br> 还是 <hr>"
     database.source.insert_one({"_id": 1, "text": text.replace("<", "&lt;")})
     run_here(database, output__text="cleaned")
@@ -55,7 +48,7 @@ def test_a_target_of_cleaned_texts_is_not_cleaned_again(database: Db):
 
 
 @pytest.mark.standalone
-def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database: Db):
+def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database):
     plant(any_database, MARK)
     run_here(any_database)
     any_database.source.insert_many({**d, "_id": f"x{i}"} for i, d in enumerate(questions(10, 50)))
@@ -71,7 +64,7 @@ def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(a
     assert any_database.target.find_one({"_id": "x7"})["dedup_of_source"] == "mine"
 
 
-def test_the_mark_of_a_former_target_is_replaced(database: Db):
+def test_the_mark_of_a_former_target_is_replaced(database):
     plant(database, MARK)
     run_here(database, target="former")
     run_here(database, source="former")
@@ -79,6 +72,6 @@ def test_the_mark_of_a_former_target_is_replaced(database: Db):
     assert database.target.count_documents({}) == database.former.count_documents({})
 
 
-def test_a_form_that_leaves_out_all_other_fields_leaves_it_out(database: Db):
+def test_a_form_that_leaves_out_all_other_fields_leaves_it_out(database):
     plant(database, "mine")
     assert run_here(database, output__document="text").counts.kept == 30

@@ -1,14 +1,9 @@
 """What the source changed or deleted is decided anew, or leaves; and that can be taken back."""
 
-from __future__ import annotations
-
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.runs.check import Check
@@ -17,13 +12,12 @@ from tests.mongo.test_keep import stored, versions
 from tests.proving import command, good, refused, wrong
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 DIFFERS = Check.DIFFERS
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 
 
-def change(database: Db) -> tuple[int, int, int]:
+def change(database):
     """Change a kept document with copies and a dropped one, delete a kept one; return the ids."""
     ledger = [*database["target.ledger"].find({"reason": "exact"}).sort("_id", 1)]
     first, second, *_ = dict.fromkeys(row["of"] for row in ledger)
@@ -34,7 +28,7 @@ def change(database: Db) -> tuple[int, int, int]:
     return first, second, dropped
 
 
-def expect_as_fresh(database: Db) -> None:
+def expect_as_fresh(database):
     """Expect the texts that one run over the source as it is would keep."""
     run_here(database, target="fresh")
     texts = ({d["text"] for d in database[name].find()} for name in ("target", "fresh"))
@@ -42,9 +36,7 @@ def expect_as_fresh(database: Db) -> None:
 
 
 @pytest.mark.standalone
-def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(
-    any_database: Db, tmp_path: Path
-):
+def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(any_database, tmp_path):
     any_database.source.insert_many(versions(40))
     run_here(any_database)
     first, *_ = change(any_database)
@@ -63,7 +55,7 @@ def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(
 
 @pytest.mark.standalone
 def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_anew(
-    any_database: Db, tmp_path: Path
+    any_database, tmp_path
 ):
     any_database.source.insert_many(make_corpus(300, seed=1))
     run_here(any_database)
@@ -78,7 +70,7 @@ def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_an
 
 
 @pytest.mark.standalone
-def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Path):
+def test_undo_of_a_refreshing_run_is_the_inverse(any_database, tmp_path):
     any_database.source.insert_many(versions(40))
     any_database.source.insert_many([{"_id": "filled", "text": ""}, {"_id": "deleted", "text": ""}])
     run_here(any_database)
@@ -100,9 +92,7 @@ def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Pat
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("moment", range(8))
-def test_a_refreshing_run_that_is_killed_goes_on(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
-):
+def test_a_refreshing_run_that_is_killed_goes_on(any_database, monkeypatch, moment, tmp_path):
     any_database.source.insert_many(versions(20))
     run_here(any_database)
     change(any_database)
@@ -119,7 +109,7 @@ def test_a_refreshing_run_that_is_killed_goes_on(
     assert any_database["target.changed"].count_documents({}) == 0
 
 
-def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database: Db):
+def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database):
     any_database.source.insert_many(versions(20, copies=1))
     run_here(any_database)
     plain = {"text": {"$not": {"$regex": "<"}}}
@@ -134,7 +124,7 @@ def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database:
 
 
 @pytest.mark.standalone
-def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db, tmp_path: Path):
+def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database, tmp_path):
     any_database.source.insert_many(versions(30))
     alone = {"_id": "alone", "text": OTHER, "updated": 1}
     any_database.source.insert_one(alone)
@@ -153,7 +143,7 @@ def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db,
     assert good(any_database, tmp_path, "--all") == {}
 
 
-def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
+def test_without_the_options_the_report_says_what_would_mend_it(database):
     database.source.insert_many(versions(20))
     run_here(database)
     change(database)
@@ -163,9 +153,7 @@ def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
 
 
 @pytest.mark.standalone
-def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
-    any_database: Db, tmp_path: Path
-):
+def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(any_database, tmp_path):
     keep = {"output__keep": ["newest:updated"]}
     any_database.source.insert_one({"_id": 1, "text": OTHER, "updated": 1})
     run_here(any_database, **keep)
@@ -184,7 +172,7 @@ def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
     assert any_database.target.find_one({"_id": 1})["text"] == OTHER
 
 
-def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):
+def test_a_number_of_another_type_is_the_same_document(database, tmp_path):
     database.source.insert_one({"_id": 5, "text": OTHER})
     run_here(database)
     database.source.delete_one({"_id": 5})
@@ -199,7 +187,7 @@ def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: P
     assert database["target.ledger"].count_documents({}) == 0
 
 
-def test_what_left_while_nothing_else_was_there_is_seen_later(database: Db):
+def test_what_left_while_nothing_else_was_there_is_seen_later(database):
     database.source.insert_one({"_id": "gone", "text": OTHER})
     run_here(database)
     database.source.delete_one({"_id": "gone"})
@@ -211,7 +199,7 @@ def test_what_left_while_nothing_else_was_there_is_seen_later(database: Db):
 
 
 @pytest.mark.standalone
-def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database: Db):
+def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database):
     any_database.source.insert_many({"_id": i, "text": OTHER} for i in (1, 2))
     run_here(any_database)
     any_database.source.delete_one({"_id": 1})
@@ -220,7 +208,7 @@ def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database
     assert {d["text"] for d in any_database.target.find()} == {OTHER, OTHER[::-1]}
 
 
-def test_what_changed_while_a_run_was_stopped_is_seen_later(database: Db):
+def test_what_changed_while_a_run_was_stopped_is_seen_later(database):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     run_here(database, limit=10)

@@ -1,18 +1,14 @@
 """A database that fails for a while: nothing is lost, nothing doubled, and no wait is endless."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time
 from contextlib import nullcontext
-from typing import Any
 
 import pymongo
 import pytest
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
-from pymongo.database import Database
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -32,7 +28,6 @@ from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, start_run
 
-Db = Database[dict[str, Any]]
 # a standalone is written to otherwise; which errors pass is known by the code alone
 ON_SERVERS = [("replica_set", code) for code in (10107, 43, 64, 262)]
 ON_SERVERS += [("standalone", code) for code in (91, 43)]
@@ -57,8 +52,7 @@ def _short_pauses(monkeypatch):
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)
 
 
-def assert_as_if_nothing_had_happened(database: Db) -> None:
-    """Target, ledger and counts are those of the run left alone."""
+def assert_as_if_nothing_had_happened(database):
     assert outcome(database) == outcome(database, "alone")
     rows = [database[f"{name}.runs"].find_one({"_id": 1}) or {} for name in ("target", "alone")]
     assert rows[0]["counts"] == rows[1]["counts"]
@@ -132,14 +126,12 @@ def test_a_commit_that_never_began_does_not_bar_the_renewal_of_the_lease(databas
     assert_as_if_nothing_had_happened(database)
 
 
-def losing_answers(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, share: float
-) -> list[int]:
+def losing_answers(monkeypatch, owner, name, share):
     """Let calls take effect and some of the answers be lost; return a list that counts those."""
     original, rng = getattr(owner, name), random.Random(name)
-    lost: list[int] = []
+    lost = []
 
-    def unanswered(*arguments: Any, **options: Any) -> Any:
+    def unanswered(*arguments, **options):
         result = original(*arguments, **options)
         if rng.random() < share:
             lost.append(1)
@@ -200,13 +192,13 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus):
 
 def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(monkeypatch):
     """The driver takes the way to the server off the time that it gives it."""
-    limits: list[float] = []
+    limits = []
 
-    def timeout(seconds: float) -> nullcontext[None]:
+    def timeout(seconds):
         limits.append(seconds)
         return nullcontext()
 
-    def work() -> int:
+    def work():
         if len(limits) < 3:
             time.sleep(0.9 * limits[-1])
             raise ExecutionTimeout("operation exceeded time limit", 50)
@@ -240,14 +232,14 @@ def test_what_may_pass_is_told_from_what_does_not(error, expected):
 
 
 def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
-    said: list[int | None] = []
-    asked: list[int] = []
+    said = []
+    asked = []
 
     class Told(Log):
-        def waiting(self, seconds: int | None) -> None:
+        def waiting(self, seconds):
             said.append(seconds)
 
-    def stop() -> bool:
+    def stop():
         return len(said) > 1
 
     retry = RetryPolicy(60, Told(), stop, is_ready=lambda: False)
@@ -258,7 +250,7 @@ def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
 
 
 def test_when_the_time_is_over_the_driver_says_what_is_wrong():
-    def work() -> None:
+    def work():
         raise ServerSelectionTimeoutError("nobody there")
 
     start = time.monotonic()

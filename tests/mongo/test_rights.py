@@ -1,7 +1,5 @@
 """A user with the documented rights, and with a right less."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial
@@ -11,7 +9,6 @@ from unittest.mock import patch
 
 import pytest
 from pymongo import MongoClient
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.mongo import embedded
@@ -25,14 +22,12 @@ from tests.running import (
     refusal,
 )
 
-Db = Database[dict[str, Any]]
 PAGE = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
 KEY = "dedupTestKeyOfOneReplicaSet"
 PASSWORD = "of-the-job"
 
 
-def documented() -> list[dict[str, Any]]:
-    """Return the privileges that the page lists, for the databases and names of the test."""
+def documented():
     found = re.search(r"createRole\(\{(.*?)\n\}\)", PAGE, re.S)
     assert found, "the page creates no role"
     rows = re.findall(r"db: \"(\w+)\", collection: \"([\w.]*)\"\}, actions: \[(.*?)\]", found[1])
@@ -50,7 +45,6 @@ PRIVILEGES = documented()
 
 @pytest.fixture(scope="module", params=["replica set", "standalone"])
 def server(request, tmp_path_factory):
-    """Return the URI of a server that asks for a user, and an administrator's client."""
     folder = tmp_path_factory.mktemp("rights")
     replica_set = request.param == "replica set"
     with embedded_server(folder, replica_set=replica_set) as uri, MongoClient[Any](uri) as client:
@@ -68,14 +62,12 @@ def server(request, tmp_path_factory):
         yield uri, client
 
 
-def as_user(uri: str, user: str, password: str) -> str:
-    """Return the URI with a user."""
+def as_user(uri, user, password):
     return uri.replace("mongodb://", f"mongodb://{user}:{password}@") + "&authSource=admin"
 
 
 @pytest.fixture
 def database(server):
-    """Return the database with a source and nothing else."""
     _, client = server
     client.drop_database("d")
     client.d.source.insert_many(make_corpus(60, seed=2))
@@ -83,9 +75,7 @@ def database(server):
     client.drop_database("d")
 
 
-def user_with(
-    server: tuple[str, MongoClient[dict[str, Any]]], without: tuple[str, str] | None = None
-) -> str:
+def user_with(server, without=None):
     """Make the user of the job, who lacks one action on one collection; return the URI."""
     uri, client = server
     privileges = [
@@ -167,8 +157,7 @@ def test_a_right_to_a_whole_database_that_is_missing_is_named_in_few_words(serve
     assert "lsid" not in str(error)
 
 
-def session_id(database: Db) -> Any:
-    """Return the id of a session that belongs to another user."""
+def session_id(database):
     with database.client.start_session() as session:
         return session.session_id["id"]
 

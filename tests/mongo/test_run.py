@@ -3,14 +3,10 @@
 Documents that are hard to read: tests/faults/test_bad_documents.py.
 """
 
-from __future__ import annotations
-
 import datetime as dt
-from typing import Any
 
 import pytest
 from bson import Decimal128, Int64, ObjectId
-from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
@@ -25,11 +21,8 @@ from tests.running import (
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 
-
-def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
-    """Return n short documents with texts of their own."""
+def questions(n, first=0):
     return [
         {"_id": i, "text": f"第{i}号文件只有这一句话，编号是{i * 7919}。"}
         for i in range(first, first + n)
@@ -125,7 +118,7 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_databas
     sizes = []
     write = Target.write
 
-    def watched(target: Target, batch: Any, *rest: Any) -> None:
+    def watched(target, batch, *rest):
         sizes.append([len(d.raw) for d in batch.documents])
         write(target, batch, *rest)
 

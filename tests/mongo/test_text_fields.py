@@ -1,17 +1,13 @@
 """Texts of several fields, and of arrays: compared as one, stored each in its place."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from datetime import UTC, datetime
-from typing import Any
 
 import bson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
@@ -23,7 +19,6 @@ from dedup_job.settings import load
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
-Db = Database[dict[str, Any]]
 PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 CHOICE = st.one_of(
@@ -44,14 +39,13 @@ DOCUMENT = st.fixed_dictionaries(
 NESTED = st.one_of(VALUE.map(lambda value: {"text": value, "more": [1]}), st.just(7))
 
 
-def value_of(document: Any, field: str) -> Any:
-    """Return the value of a field of a document, None where there is none."""
+def value_of(document, field):
     for name in field.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
 
 
-def parts_of(value: Any) -> list[str | int | float]:
+def parts_of(value):
     """Return the texts and numbers in a value, in the order in which they stand."""
     if isinstance(value, dict):
         return [part for name, inner in value.items() if name != "_id" for part in parts_of(inner)]
@@ -60,7 +54,7 @@ def parts_of(value: Any) -> list[str | int | float]:
     return [] if value is None or value is True else [value]
 
 
-def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: text) -> str | None:
+def compared(document, fields, clean=lambda text: text):
     """Return the text that is compared, None where the document has none: the naive version."""
     values = [value_of(document, field) for field in fields.split(",")]
     parts = [parts_of(value) for value in values if value is not None]
@@ -70,8 +64,7 @@ def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: te
     return "\n".join(filter(None, (clean(f"{part}") for own in numbers for part in own)))
 
 
-def cleaned(document: Any, fields: str) -> Any:
-    """Return a document with the texts of its fields cleaned, each in its place."""
+def cleaned(document, fields):
     new = deepcopy(document)
     for field in fields.split(","):
         *outer, last = field.split(".")
@@ -83,8 +76,7 @@ def cleaned(document: Any, fields: str) -> Any:
     return new
 
 
-def value_cleaned(value: Any) -> Any:
-    """Return a value with its texts cleaned."""
+def value_cleaned(value):
     if isinstance(value, dict):
         return {k: v if k == "_id" else value_cleaned(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -94,7 +86,6 @@ def value_cleaned(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def many(replica_set):
-    """Return a server on which each example gets a database of its own."""
     from tests.conftest import fresh_database
 
     return lambda: fresh_database(replica_set)
@@ -140,7 +131,7 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
             assert row["reason"] in reasons
 
 
-def _settings(**flags: Any) -> Any:
+def _settings(**flags):
     found = load({name.replace("__", "."): value for name, value in flags.items()}).settings
     return found, found.models()
 
@@ -166,7 +157,7 @@ def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
 
 
 def test_documents_without_a_text_in_any_field_or_with_something_else_are_skipped(database):
-    given: dict[int, dict[str, Any]] = {
+    given = {
         1: {"title": "甲", "body": None},
         2: {"title": None},
         3: {"title": "乙乙乙", "body": 5},
@@ -188,7 +179,7 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
 
 
 def test_one_field_may_hold_an_array_of_texts(any_database):
-    texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
+    texts = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
     any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
     run_here(any_database, output__text="cleaned")
     kept, ledger = outcome(any_database)
@@ -221,14 +212,12 @@ def test_the_limit_is_that_of_all_texts_together(database):
     assert [(row["_id"], row["reason"]) for row in ledger] == [(1, "too_large")]
 
 
-def in_parts(text: str) -> list[Any]:
-    """Return a text as an array of an object and a text."""
+def in_parts(text):
     return [{"_id": "x", "key": 1, "value": f"<p>{text[20:]}"}, text[:5]]
 
 
 @pytest.fixture(params=["cleaned", "original"])
 def made(request, any_database, tmp_path):
-    """Return a database with a target of two fields, of two runs."""
     for seed in (3, 4):
         some = [d for d in make_corpus(300, seed=seed) if isinstance(d.get("text"), str)]
         any_database.source.insert_many(
@@ -245,8 +234,7 @@ def made(request, any_database, tmp_path):
     return any_database
 
 
-def flags_of(stored: str, folder: Any) -> dict[str, Any]:
-    """Return the settings of these targets."""
+def flags_of(stored, folder):
     own = {"source__field": "title,body", "ledger__document": "whole", "output__text": stored}
     return {**own, "index__folder": str(folder / "index")}
 

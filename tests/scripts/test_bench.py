@@ -1,12 +1,9 @@
 """Each measuring script starts, on its smallest case."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -15,8 +12,7 @@ RIVER = "黄河中下游的气候特点是什么？请从气温、降水和季�
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with texts and labelled pairs as the scripts read them."""
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     with gzip.open(folder / "texts.jsonl.gz", "wt", encoding="utf-8") as lines:
         for number in range(60):
@@ -45,13 +41,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
     ],
 )
-def test_a_script_prints_its_table(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    data: Path,
-    line: str,
-    said: str,
-) -> None:
+def test_a_script_prints_its_table(monkeypatch, capsys, data, line, said):
     name, *arguments = line.replace("DATA", str(data)).split()
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     assert not import_module(f"scripts.bench.{name}").main()

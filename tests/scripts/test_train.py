@@ -1,7 +1,5 @@
 """`scripts/train` makes a model that can be used, the same one each time."""
 
-from __future__ import annotations
-
 import gzip
 import subprocess
 import sys
@@ -13,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PAIRS = ROOT / "benchmarks" / "pairs" / "pairs.jsonl.gz"
 
 
-def test_a_model_is_made_of_labelled_pairs_byte_for_byte(tmp_path: Path):
+def test_a_model_is_made_of_labelled_pairs_byte_for_byte(tmp_path):
     lines = gzip.decompress(PAIRS.read_bytes()).splitlines(keepends=True)[::8]
     given, scores = tmp_path / "pairs.jsonl", tmp_path / "scores.txt"
     given.write_bytes(b"".join(lines))

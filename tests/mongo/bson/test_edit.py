@@ -1,7 +1,5 @@
 """Raw BSON is taken apart and put together again without a byte being lost."""
 
-from __future__ import annotations
-
 import struct
 from datetime import UTC, datetime
 
@@ -64,12 +62,10 @@ OTHERS = st.dictionaries(
 
 
 def element(kind, name, value):
-    """Write a field by hand."""
     return bytes([kind]) + name.encode() + b"\0" + value
 
 
 def counted(data):
-    """Write a string's value by hand: length, bytes, zero."""
     return struct.pack("<i", len(data) + 1) + data + b"\0"
 
 

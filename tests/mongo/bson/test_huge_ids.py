@@ -1,17 +1,10 @@
 """An `_id` of several MB is quarantined; it stops neither a run nor what looks at the target."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from pymongo.database import Database
 
 from dedup_job.mongo.reading import in_commands
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
-
-Db = Database[dict[str, Any]]
 
 MB = 1 << 20
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
@@ -19,7 +12,6 @@ TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，
 
 @pytest.fixture
 def made(any_database):
-    """Return a database whose source has huge ids among others, and what a run made of it."""
     huge = [{"_id": letter * size, "text": TEXT} for letter, size in _HUGE]
     within = {"_id": {"n": 1, "rest": "x" * 5 * MB}, "text": TEXT}
     plain = [{"_id": id_, "text": f"{TEXT}{id_}"} for id_ in ("a", "c", "m", "zz", 7)]

@@ -1,24 +1,17 @@
 """Ids are the same where the server takes them for the same."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import bson
 import pytest
 from bson import Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Timestamp
 from bson.raw_bson import RawBSONDocument
 from hypothesis import given
 from hypothesis import strategies as st
-from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import as_asked, comparable
 from tests.proving import command, good
 from tests.running import outcome, run_here
-
-Db = Database[dict[str, Any]]
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 _NUMBERS = [
@@ -43,7 +36,7 @@ _SYMBOLS = [  # which drivers no longer write
 ]
 
 
-def key(value: Any) -> bytes:
+def key(value):
     return bson_edit.fields({"_id": value})
 
 
@@ -54,7 +47,7 @@ def test_what_the_server_takes_for_the_same_is_the_same(database):
     with pytest.raises(BulkWriteError) as refused:
         database.ids.insert_many(documents, ordered=False)
     repeated = {error["index"] for error in refused.value.details["writeErrors"]}
-    seen: set[bytes] = set()
+    seen = set()
     for i, one in enumerate(keys):
         assert (comparable(one) in seen) is (i in repeated), one
         seen.add(comparable(one))
@@ -68,8 +61,7 @@ def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(asked, 
     assert all(comparable(one) == comparable(same) for one, same in found.items())
 
 
-def imported_again(database: Db, change: Any) -> None:
-    """Let the source hold the same documents with ids of another type."""
+def imported_again(database, change):
     documents = [{**d, "_id": change(d["_id"])} for d in database.source.find()]
     database.drop_collection("source")
     database.source.insert_many(documents)
@@ -84,7 +76,7 @@ def imported_again(database: Db, change: Any) -> None:
 def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
     any_database, tmp_path, change, within
 ):
-    def made(id_: int) -> Any:
+    def made(id_):
         return {"n": id_} if within else id_
 
     any_database.source.insert_many(

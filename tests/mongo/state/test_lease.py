@@ -1,15 +1,11 @@
 """The lease: what a run does that lost it, or that cannot know whether it did."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
-from typing import Any
 
 import psutil
 import pytest
 from pymongo.collection import Collection
-from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
@@ -30,13 +26,11 @@ from tests.running import (
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 BATCH = {"run__batch_documents": 20}
 
 
 @pytest.fixture
 def source(any_database):
-    """Return a database with a source of a few batches."""
     any_database.source.insert_many(make_corpus(100, seed=1))
     return any_database
 
@@ -44,7 +38,7 @@ def source(any_database):
 class Clock:
     """The clock of the lease, which goes on when told to."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.ahead = 0.0
         real = lease.clock
         monkeypatch.setattr(lease, "clock", lambda: real() + self.ahead)
@@ -55,7 +49,7 @@ def clock(monkeypatch):
     return Clock(monkeypatch)
 
 
-def take_over(database: Db) -> None:
+def take_over(database):
     """Void the token, as the next holder does."""
     database["target.state"].update_one({}, {"$inc": {"token": 1}})
 
@@ -80,10 +74,10 @@ def test_a_renewal_counts_from_before_it_was_sent(source, clock, monkeypatch):
     assert_each_source_id_is_in_one_place(source)
 
 
-def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = None) -> None:
+def waiting_for_long(clock, monkeypatch, act=None):
     """Let each wait for the database take 50 s of the lease's clock."""
 
-    def sleep(_: RetryPolicy, __: float) -> None:
+    def sleep(_, __):
         clock.ahead += 50
         if act is not None:
             act()
@@ -143,7 +137,6 @@ def test_a_lease_that_this_process_holds_is_taken_again_and_a_renewal_is_given_u
 
 @pytest.fixture
 def held(source):
-    """Return a database whose target another machine's run holds for a minute."""
     run_here(source, limit=20)
     held_elsewhere(source)
     return source
@@ -172,7 +165,7 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     """There was no state when it asked, and there are documents a moment later."""
     read, first = State.read, [True]
 
-    def slow(state: State) -> dict[str, Any] | None:
+    def slow(state):
         found = read(state)
         if first and first.pop():
             run_here(source)
@@ -182,8 +175,7 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     assert run_here(source).checkpoint.counts.scanned == 0
 
 
-def sleep_while_another_runs(database: Db, **flags: Any) -> None:
-    """Let the lease end, and another run take it over and finish."""
+def sleep_while_another_runs(database, **flags):
     past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
     database["target.state"].update_one({}, past)
     run_here(database, **flags)
@@ -196,7 +188,7 @@ def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_anoth
     monkeypatch.setattr("dedup_job.mongo.target.RUN_ROW_SECONDS", 0.0)
     update, slept = Collection.update_one, [False]
 
-    def late(collection: Any, *arguments: Any, **named: Any) -> Any:
+    def late(collection, *arguments, **named):
         if collection.name == "target.runs" and not slept[0] and scanned(source) == 40:
             slept[0] = True
             sleep_while_another_runs(source, **BATCH)
@@ -213,7 +205,7 @@ def test_a_run_that_slept_before_it_began_adds_no_row(source, monkeypatch):
     """Another one did all the work meanwhile, so this one would be the next."""
     begin, slept = Target.begin, [False]
 
-    def late(target: Target, *arguments: Any) -> Any:
+    def late(target, *arguments):
         if not slept[0]:
             slept[0] = True
             sleep_while_another_runs(source)
@@ -228,7 +220,7 @@ def test_a_run_that_slept_before_it_began_adds_no_row(source, monkeypatch):
 def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
     source, tmp_path, monkeypatch
 ):
-    def cut_off(*_: Any) -> None:
+    def cut_off(*_):
         raise RuntimeError("cut off")
 
     with monkeypatch.context() as patched:

@@ -1,17 +1,10 @@
 """A state of another format is refused wherever a target is opened."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch
 from tests.proving import fill_alike, stored
 from tests.running import after_batches, refusal, run_here, uri_of
-
-Db = Database[dict[str, Any]]
 
 COMMANDS = [
     ("run", "--source", "source"),
@@ -30,7 +23,6 @@ COMMANDS = [
 
 @pytest.fixture
 def made(database):
-    """Return a database with a target that two runs wrote."""
     fill_alike(database)
     return database
 
