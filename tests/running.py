@@ -183,6 +183,14 @@ def outcome(
     )
 
 
+def without_runs(database: Database[dict[str, Any]], target: str = "target") -> Any:
+    """Return target and ledger as `outcome`, without the numbers of their runs."""
+    kept, ledger = outcome(database, target)
+    for row in (*(one["dedup"] for one in kept), *ledger):
+        del row["run"]
+    return kept, ledger
+
+
 def assert_each_source_id_is_in_one_place(
     database: Database[dict[str, Any]], source: str = "source", target: str = "target"
 ) -> None:

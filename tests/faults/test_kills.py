@@ -19,7 +19,7 @@ from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point
 from tests.faults.subject import ENDED_WELL, Subject
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome
+from tests.running import assert_each_source_id_is_in_one_place, environment_for, without_runs
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -172,12 +172,6 @@ def small_segments():
     commands_run.index_memory = lambda *_: 10_000.0
 
 
-def without_runs(subject, target):
-    documents, ledger = outcome(subject.database, target)
-    own = [{**row, "dedup": {**row["dedup"], "run": 0}} for row in documents]
-    return own, [{**row, "run": 0} for row in ledger]
-
-
 def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_second_reading(
     nights, times
 ):
@@ -190,4 +184,4 @@ def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_seco
             killed[point] += at_night(nights, night, at=(point, at), first=small_segments)
         at_night(nights, night, first=small_segments)
     assert all(killed.values()) or count < len(points)
-    assert without_runs(nights, "alone") == without_runs(nights, "target")
+    assert without_runs(nights.database, "alone") == without_runs(nights.database)

@@ -26,11 +26,11 @@ from tests.running import (
     assert_each_source_id_is_in_one_place,
     environment_for,
     invoke,
-    outcome,
     refusal,
     run_here,
     settings_of,
     uri_of,
+    without_runs,
 )
 
 SHORT, LONG = 1 / 60, 60.0  # minutes of a period
@@ -96,15 +96,6 @@ def decided(database):
 
 def rows(database):
     return list(database["target.runs"].find().sort("_id", 1))
-
-
-def without_runs(database):
-    kept, ledger = outcome(database)
-    for row in kept:
-        del row["dedup"]["run"]
-    for row in ledger:
-        del row["run"]
-    return kept, ledger
 
 
 @pytest.fixture

@@ -90,25 +90,6 @@ def test_undo_of_a_refreshing_run_is_the_inverse(any_database, tmp_path):
     assert good(any_database, tmp_path, "--all") == {}
 
 
-@pytest.mark.standalone
-@pytest.mark.parametrize("moment", range(8))
-def test_a_refreshing_run_that_is_killed_goes_on(any_database, monkeypatch, moment, tmp_path):
-    any_database.source.insert_many(versions(20))
-    run_here(any_database)
-    change(any_database)
-    cut_off(monkeypatch, moment % 4, commits=moment // 4)
-    with pytest.raises(Cut):
-        run_here(any_database, run__batch_documents=3, **REFRESH)
-    monkeypatch.undo()
-    run_here(any_database, **REFRESH)
-    run_here(any_database, **REFRESH)
-    assert good(any_database, tmp_path, "--all") == {}
-    held = {d["_id"] for part in stored(any_database).values() for d in part}
-    assert held == {d["_id"] for d in any_database.source.find()}
-    expect_as_fresh(any_database)
-    assert any_database["target.changed"].count_documents({}) == 0
-
-
 def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database):
     any_database.source.insert_many(versions(20, copies=1))
     run_here(any_database)
