@@ -20,16 +20,12 @@ from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Status
 from tests.faults.fail_points import failing
 from tests.mongo.test_change_stream import documents, text
-from tests.proving import good
+from tests.proving import command, good, refused
 from tests.running import (
-    Forked,
     assert_each_source_id_is_in_one_place,
-    environment_for,
-    invoke,
-    refusal,
     run_here,
     settings_of,
-    uri_of,
+    start_run,
     without_runs,
 )
 
@@ -111,33 +107,23 @@ def other(replica_set):
     yield from fresh_database(replica_set)
 
 
-@pytest.mark.parametrize("every", [LONG, SHORT])
-def test_what_is_decided_is_what_one_run_decides_in_the_order_of_arrival(database, other, every):
-    corpus = make_corpus(400, seed=5)
-    other.source.insert_many(corpus)
-    run_here(other)
-    database.source.insert_many(corpus[:100])
-    with following(database, every) as run:
-        for start in range(100, 400, 60):
-            database.source.insert_many(corpus[start : start + 60])
-            eventually(lambda n=start + 60: decided(database) == n or run.error)
-        assert run.end().status is Status.DONE
-    assert without_runs(database) == without_runs(other)
+CORPUS = make_corpus(300, seed=6)
+PARTS = [CORPUS[:100], CORPUS[100:160], CORPUS[160:240], CORPUS[240:]]
 
 
-def test_late_small_ids_are_decided_as_by_a_run_after_each_arrival(database, other):
-    corpus = make_corpus(300, seed=6)
-    parts = [corpus[200:], corpus[100:200], corpus[:100]]
+@pytest.mark.parametrize(("every", "parts"), [(LONG, PARTS), (SHORT, PARTS), (LONG, PARTS[::-1])])
+def test_what_is_decided_is_what_runs_after_each_arrival_decide(database, other, every, parts):
     for part in parts:
         other.source.insert_many(part)
         run_here(other)
-    database.source.insert_many(parts[0])
-    with following(database) as run:
-        for count, part in enumerate(parts[1:], 2):
-            eventually(lambda count=count: decided(database) == 100 * (count - 1) or run.error)
+    database.create_collection("source")
+    with following(database, every) as run:
+        arrived = 0
+        for part in parts:
             database.source.insert_many(part)
-        eventually(lambda: decided(database) == 300 or run.error)
-        run.end()
+            arrived += len(part)
+            eventually(lambda n=arrived: decided(database) == n or run.error)
+        assert run.end().status is Status.DONE
     assert without_runs(database) == without_runs(other)
 
 
@@ -155,27 +141,22 @@ def test_periods_are_runs_and_a_quiet_one_is_none(data):
     assert [number for number, is_quiet in run.told if not is_quiet] == [1, 2, 3]
 
 
-def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data):
+def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data, tmp_path):
     with following(data, SHORT) as run:
         for number in (1, 2):
             eventually(lambda n=number: (n, False) in run.told or run.error)
             data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
             eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
         run.end()
-    uri, target = uri_of(data), f"{data.name}.target"
-    named = ("--source", f"{data.name}.source", "--target", target, "--uri", uri)
-    invoke("check", "--all", *named)
-    invoke("undo", "3", "--target", target, "--uri", uri, "--yes")
+    assert good(data, tmp_path, "--all") == {}
+    command(data, "undo", "3", "--yes")
     assert decided(data) == 102
-    invoke("check", "--all", *named)
+    assert good(data, tmp_path, "--all").keys() == {"not decided yet"}
     run_here(data)
     assert_each_source_id_is_in_one_place(data)
 
 
 def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run(data):
-    def names():
-        return {row["_id"]: row["what"] for row in data["target.changed"].find()}
-
     run_here(data)
     with following(data) as run:
         data.source.insert_one(*documents(1))
@@ -190,7 +171,8 @@ def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run
         eventually(lambda: data.target.find_one({"_id": 3}) or run.error)
         report = run.end()
     assert report.changed == rows(data)[-1]["changed"] == {"changed": 1, "deleted": 3}
-    assert names() == {1003: "changed", 1: "deleted", 1001: "deleted", 1002: "deleted"}
+    named = {row["_id"]: row["what"] for row in data["target.changed"].find()}
+    assert named == {1003: "changed", 1: "deleted", 1001: "deleted", 1002: "deleted"}
 
 
 def test_a_deletion_alone_makes_a_run_and_a_change_of_another_field_does_not(data):
@@ -300,34 +282,31 @@ def test_it_survives_what_a_run_survives(data, command):
     assert_each_source_id_is_in_one_place(data)
 
 
-def test_a_lost_lease_ends_it_at_the_next_document(data):
+def lose_lease(database):
+    command(database, "status", "--break-lease", "--yes")
+    database.source.insert_many(documents(1))
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "said"),
+    [
+        (lose_lease, LeaseLost, "lease"),
+        (lambda d: d.source.drop(), UsageError, "is gone"),
+    ],
+)
+def test_a_lost_lease_and_a_dropped_source_end_it_with_a_sentence(data, act, error, said):
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
-        names = ("--target", f"{data.name}.target", "--uri", uri_of(data))
-        invoke("status", "--break-lease", *names, "--yes")
-        data.source.insert_many(documents(1))
+        act(data)
         eventually(lambda: run.error)
-    assert isinstance(run.error, LeaseLost)
+    assert isinstance(run.error, error)
+    assert said in str(run.error)
     assert decided(data) == 100
-
-
-def test_a_source_that_is_dropped_ends_it_with_a_sentence(data):
-    with following(data) as run:
-        eventually(lambda: decided(data) == 100 or run.error)
-        data.source.drop()
-        eventually(lambda: run.error)
-    assert isinstance(run.error, UsageError)
-    assert "is gone" in str(run.error)
-
-
-def names(database):
-    named = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
-    return (*named, "--uri", uri_of(database), "--yes")
 
 
 @pytest.mark.parametrize("more", [("--limit", "5"), ("--dry-run",), ("--query", '{"$expr": true}')])
 def test_what_cannot_be_followed_is_refused(data, more):
-    error = refusal("run", "--follow", *names(data), *more)
+    error = refused(data, "run", "--follow", "--source", "source", "--yes", *more)
     assert isinstance(error, UsageError)
     assert more[0] in str(error)
     assert "target.state" not in data.list_collection_names()
@@ -335,62 +314,52 @@ def test_what_cannot_be_followed_is_refused(data, more):
 
 def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
     standalone_database.source.insert_many(documents(1))
-    error = refusal("run", "--follow", *names(standalone_database))
+    error = refused(standalone_database, "run", "--follow", "--source", "source", "--yes")
     assert isinstance(error, UsageError)
     assert "replica set" in str(error)
     assert "cron" in str(error)
 
 
-def start(database, folder, *more):
-    words = ["run", "--follow", *names(database), *more]
-    return Forked(words, environment_for(None), folder / "said", _short_periods)
-
-
-def _short_periods():
+def short_periods():
     run_module._REPORT_SECONDS = 60 * SHORT
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_while_it_waits_is_a_good_end(data, tmp_path, signum):
-    report = tmp_path / "report.json"
-    process = start(data, tmp_path, "--report", str(report))
-    eventually(lambda: decided(data) == 100, process)
+def test_each_period_has_a_line_and_metrics_and_a_stop_while_it_waits_is_a_good_end(
+    data, tmp_path, signum
+):
+    report, metrics = tmp_path / "report.json", tmp_path / "m.prom"
+    files = ("--report", str(report), "--metrics-file", str(metrics))
+    process = start_run(data, "target", "--follow", *files, first=short_periods)
     eventually(lambda: "nothing arrived" in process.said, process)
+    assert decided(data) == 100
+    assert "dedup_run_in_progress{" in metrics.read_text()
+    assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
+    data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
+    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
+    assert '{decision="duplicate",target=' in metrics.read_text()
+    eventually(lambda: process.said.count("nothing arrived") > 1, process)
     process.send_signal(signum)
     assert process.wait(60) == 0, process.said
     assert json.loads(report.read_text())["status"] == "done"
-    assert "run 1 is done: 100 documents, 100 kept, 0 duplicates" in process.said
-    assert len(rows(data)) == 1
+    assert process.said.count("run 1 is done: 100 documents, 100 kept, 0 duplicates") == 1
+    assert len(rows(data)) == 2
     assert not data["target.state"].find_one()["lease"]
 
 
-def test_a_killed_process_loses_nothing(data, tmp_path):
-    process = start(data, tmp_path)
+def test_a_killed_process_loses_nothing(data):
+    process = start_run(data, "target", "--follow", first=short_periods)
     for number in range(300):
         data.source.insert_one(*documents(number))
         if number == 200:
             eventually(lambda: decided(data) > 150, process)
             process.kill()
     process.wait(60)
-    process = start(data, tmp_path)
+    process = start_run(data, "target", "--follow", first=short_periods)
     eventually(lambda: decided(data) == 400, process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0, process.said
     assert_each_source_id_is_in_one_place(data)
-
-
-def test_each_period_has_a_line_and_metrics(data, tmp_path):
-    metrics = tmp_path / "m.prom"
-    process = start(data, tmp_path, "--metrics-file", str(metrics))
-    eventually(lambda: "nothing arrived" in process.said, process)
-    assert "dedup_run_in_progress{" in metrics.read_text()
-    assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
-    data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
-    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
-    assert '{decision="duplicate",target=' in metrics.read_text()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0, process.said
-    assert process.said.count("run 1 is done: 100 documents") == 1
 
 
 def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):
