@@ -183,6 +183,12 @@ def outcome(
     )
 
 
+def drop_target(database: Database[dict[str, Any]], target: str = "target") -> None:
+    """Remove a target with all that belongs to it."""
+    for part in ("", ".ledger", ".runs", ".state"):
+        database.drop_collection(f"{target}{part}")
+
+
 def without_runs(database: Database[dict[str, Any]], target: str = "target") -> Any:
     """Return target and ledger as `outcome`, without the numbers of their runs."""
     kept, ledger = outcome(database, target)

@@ -37,14 +37,6 @@ def three() -> Iterator[ReplicaSet]:
         yield servers
 
 
-@pytest.fixture(scope="module")
-def settled(is_long: bool) -> Iterator[ReplicaSet]:
-    """Return a replica set that keeps its primary, of three servers, in the short form of one."""
-    with replica_set(3 if is_long else 1) as servers:
-        servers.settle()
-        yield servers
-
-
 @pytest.fixture
 def subject(any_server: str, tmp_path: Path) -> Iterator[Subject]:
     """Return a subject on a server of the session: a replica set, then a standalone."""

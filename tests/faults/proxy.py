@@ -1,4 +1,4 @@
-"""A TCP proxy before a server: it cuts, falls silent, delays, and loses answers when told to."""
+"""A TCP proxy before a server: it cuts, falls silent, and loses answers when told to."""
 
 from __future__ import annotations
 
@@ -44,7 +44,6 @@ class Proxy:
         self._port, self._to = port, to
         self._pairs: set[_Pair] = set()
         self._lose: list[bytes] = []  # commands whose answers are to be lost
-        self._delay = 0.0
         self._server: asyncio.Server | None = None
         self._loop = asyncio.new_event_loop()
         self._open = asyncio.Event()  # cleared while nothing is forwarded
@@ -78,12 +77,6 @@ class Proxy:
         time.sleep(seconds)
         self._do(self._reset_all())
         self._loop.call_soon_threadsafe(self._open.set)
-
-    def slow(self, delay: float, seconds: float) -> None:
-        """Hold back everything by a delay, for so long."""
-        self._delay = delay
-        time.sleep(seconds)
-        self._delay = 0.0
 
     def lose_answers(self, command: str, times: int, seconds: float) -> bool:
         """Forward the next n of these commands, then close instead of giving the answers.
@@ -132,7 +125,6 @@ class Proxy:
     ) -> None:
         while data := await source.read(_CHUNK):
             await self._open.wait()
-            await asyncio.sleep(self._delay)
             if asks and self._lose and data.startswith(self._lose[0], _NAME_AT):
                 self._lose.pop()
                 pair.unanswered = True

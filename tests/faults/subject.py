@@ -17,7 +17,15 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
 from tests.faults.points import Point, die_at
-from tests.running import Documents, Forked, environment_for, finished, outcome, scanned
+from tests.running import (
+    Documents,
+    Forked,
+    drop_target,
+    environment_for,
+    finished,
+    outcome,
+    scanned,
+)
 
 Db = Database[dict[str, Any]]
 Fault = Callable[[Forked], bool]
@@ -149,8 +157,7 @@ class Subject:
     def drop(self, *targets: str) -> None:
         """Remove targets, by default `target`, with all that belongs to them."""
         for target in targets or ("target",):
-            for part in _PARTS:
-                self.database.drop_collection(f"{target}{part}")
+            drop_target(self.database, target)
 
     def all_of(self, target: str = "target") -> dict[str, Documents]:
         """Return all that belongs to a target."""

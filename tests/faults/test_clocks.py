@@ -3,9 +3,7 @@
 A library loaded before all others (clock.c) answers for the time of day; gcc makes it.
 """
 
-import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -107,29 +105,6 @@ def test_a_run_bears_that_its_clock_is_set(here, library, tmp_path, times, secon
         assert abs(took - seconds) < _LONGEST, "the run did not see it"
         assert here.differences() == []
         here.drop()
-
-
-@pytest.mark.short
-def test_a_second_run_sees_the_first_at_work_after_the_machines_clock_was_set(here, times):
-    for _ in range(times(3)):
-        first = here.start()
-        assert here.wait_for_batches(first)
-        os.kill(first.pid, signal.SIGSTOP)  # else it may be over before the second asks
-        try:
-            second = here.end(here.start(first=later_boot))
-        finally:
-            os.kill(first.pid, signal.SIGCONT)
-        assert second == _HELD
-        assert f"process {first.pid}" in here.said()
-        here.must_end_well(first)
-
-
-def later_boot():
-    """Let the kernel say that it started an hour later, as it does when its clock is set."""
-    from psutil import _pslinux
-
-    original = _pslinux.boot_time
-    _pslinux.boot_time = lambda: original() + HOUR  # psutil's own asks this one
 
 
 @pytest.mark.parametrize("seconds", [-HOUR, HOUR], ids=["back", "forward"])

@@ -24,7 +24,7 @@ _AWAY_SECONDS = 20.0
 _HANG_SECONDS = 12.0
 _CUT_SECONDS = (0.1, 2.0)
 _SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
-_SLOW_SECONDS = 2.0
+_SLOW_SECONDS, _LOSE_SECONDS = 2.0, 5.0
 _ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
 _ROLLBACK_SECONDS = 30.0
 _HELD_SECONDS, _COME_SECONDS = 2.0, 10.0  # of a read that is held; for it to come
@@ -237,12 +237,23 @@ def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
     subject.meet(times(2), half_open, uri=between.uri)
 
 
-def test_a_run_bears_a_slow_network(subject, between, times):
-    def slow(process):
-        between.slow(0.05, _SLOW_SECONDS)
-        return process.is_alive()
+@pytest.mark.parametrize(
+    ("command", "in_a_row"),
+    [
+        pytest.param("commitTransaction", 1, marks=pytest.mark.short),
+        *(("commitTransaction", 2), ("commitTransaction", 5), ("insert", 2), ("update", 2)),
+    ],
+)
+def test_a_command_that_took_effect_and_whose_answer_is_lost_does_no_harm(
+    subject, between, times, command, in_a_row
+):
+    before = between.lost
 
-    subject.meet(times(3), slow, uri=between.uri)
+    def lose(_):
+        return between.lose_answers(command, in_a_row, _LOSE_SECONDS)
+
+    subject.meet(times(3), lose, gap=60, per_run=3, left=0, batch=5, uri=between.uri)
+    assert between.lost - before >= times(3) * in_a_row
 
 
 @pytest.mark.usefixtures("between")

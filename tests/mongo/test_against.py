@@ -21,6 +21,7 @@ from tests.mongo.test_refreshing import OTHER, REFRESH
 from tests.proving import command, good, wrong
 from tests.running import (
     assert_each_source_id_is_in_one_place,
+    drop_target,
     outcome,
     run_here,
     settings_of,
@@ -170,11 +171,6 @@ def test_on_a_replica_set_only_what_changed_is_read_again(database, tmp_path, re
         run_against(database, index__folder=str(tmp_path))
         database.other.insert_one({"text": f"寅文{len(read_whole)}"})
     assert read_whole.count("other") == 1
-
-
-def drop_target(database):
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        database[name].drop()
 
 
 def cut_files(folder):

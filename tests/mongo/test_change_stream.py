@@ -10,7 +10,7 @@ from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
 from dedup_job.mongo.embedded import embedded_server
 from tests.proving import command, stored
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
 
 
 def text(number):
@@ -49,11 +49,6 @@ def test_only_what_came_since_is_read_late_small_ids_as_well(followed):
     followed.source.insert_many(documents(1))
     assert decided_since(followed) == {1}
     assert_each_source_id_is_in_one_place(followed)
-
-
-def drop_target(database):
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        database[name].drop()
 
 
 def test_the_outcome_is_that_of_comparing_ids(followed):
