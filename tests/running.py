@@ -312,6 +312,30 @@ def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> N
     monkeypatch.setattr(Target, "write", watched)
 
 
+def interpose(
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    act: Callable[[], object],
+    *,
+    when: Callable[..., bool] = lambda *_: True,
+    after: bool = False,
+) -> None:
+    """Do something the first time that a method is called so, before its work or after it."""
+    original, left = getattr(owner, name), [act]
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        acts = [left.pop()] if left and when(*arguments) else []
+        if acts and not after:
+            act()
+        result = original(*arguments, **named)
+        if acts and after:
+            act()
+        return result
+
+    monkeypatch.setattr(owner, name, watched)
+
+
 def start_run(
     database: Database[dict[str, Any]],
     target: str,

@@ -55,3 +55,13 @@ def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_pat
     assert ended.stderr.startswith(said)
     assert "sudo apt install python3-venv python3-dev" in ended.stderr
     assert not (tmp_path / "venv").exists()
+
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_tables_are_made_and_used_with_the_same_variables():
+    first, second = re.findall(r"^ENV (.*?[^\\])$", DOCKERFILE, re.M | re.S)
+    made = set(first.replace("\\\n", " ").split())
+    assert made <= {*second.replace("\\\n", " ").split()}
+    assert any(value.startswith("XDG_CACHE_HOME=") for value in made)

@@ -5,13 +5,9 @@ Or stopped (SIGSTOP), as a machine that falls asleep.
 The run itself knows nothing of this: what it calls is replaced in the process that is to die.
 """
 
-from __future__ import annotations
-
 import os
 import signal
-from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Any
 
 from pymongo.client_session import ClientSession
 
@@ -35,11 +31,11 @@ class Point(StrEnum):
     MAPPED = "while a part that outgrew its memory is mapped"
 
 
-def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> None:
+def die_at(point, time, signum=signal.SIGKILL):
     """Send this process a signal the so-manieth time that it comes to a point, from 1."""
     passed = 0
 
-    def here() -> None:
+    def here():
         nonlocal passed
         passed += 1
         if passed == time:
@@ -65,17 +61,10 @@ def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> 
             _around(snapshot, "mapped", here)
 
 
-def _around(
-    owner: Any,
-    name: str,
-    here: Callable[[], None],
-    *,
-    before: bool = False,
-    only: Callable[..., bool] = lambda *_, **__: True,
-) -> None:
+def _around(owner, name, here, *, before=False, only=lambda *_, **__: True):
     original = getattr(owner, name)
 
-    def replaced(*arguments: Any, **named: Any) -> Any:
+    def replaced(*arguments, **named):
         if before and only(*arguments, **named):
             here()
         result = original(*arguments, **named)
@@ -86,17 +75,15 @@ def _around(
     setattr(owner, name, replaced)
 
 
-def _is_last_of_standalone(
-    _: State, __: Any, session: ClientSession | None = None, *, changed: bool = False, **___: Any
-) -> bool:
+def _is_last_of_standalone(_, __, session=None, *, changed=False, **___):
     """Tell whether a change of the state ends a batch without a transaction."""
     return changed and session is None
 
 
-def _before_each(owner: Any, name: str, here: Callable[[], None]) -> None:
+def _before_each(owner, name, here):
     original = getattr(owner, name)
 
-    def replaced(*arguments: Any, **named: Any) -> Iterator[Any]:
+    def replaced(*arguments, **named):
         for item in original(*arguments, **named):
             here()
             yield item

@@ -7,10 +7,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
 
 from tests.faults.servers import free_ports
 
@@ -26,7 +24,7 @@ class _Pair:
     ends: list[asyncio.StreamWriter]
     unanswered: bool = False  # its next answer is lost, and the connection with it
 
-    def reset(self) -> None:
+    def reset(self):
         for end in self.ends:
             with suppress(OSError):
                 raw = end.get_extra_info("socket")
@@ -37,38 +35,36 @@ class _Pair:
 class Proxy:
     """Forwards a port to another one; see `proxy`."""
 
-    def __init__(self, port: int, to: int) -> None:
+    def __init__(self, port, to):
         self.uri = f"mongodb://127.0.0.1:{port}/?directConnection=true"
         self.lost = 0  # answers lost so far
         self.reset = 0  # connections closed so far
         self._port, self._to = port, to
-        self._pairs: set[_Pair] = set()
-        self._lose: list[bytes] = []  # commands whose answers are to be lost
-        self._server: asyncio.Server | None = None
+        self._pairs = set()
+        self._lose = []  # commands whose answers are to be lost
+        self._server = None
         self._loop = asyncio.new_event_loop()
         self._open = asyncio.Event()  # cleared while nothing is forwarded
         self._open.set()
         self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
-    def start(self) -> None:
-        """Begin to forward."""
+    def start(self):
         self._thread.start()
         self._do(self._listen())
 
-    def end(self) -> None:
-        """Close everything."""
+    def end(self):
         self._do(self._refuse())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    def cut(self, seconds: float) -> None:
+    def cut(self, seconds):
         """Close all connections with RST and refuse new ones for so long."""
         self._do(self._refuse())
         time.sleep(seconds)
         self._do(self._listen())
 
-    def half_open(self, seconds: float) -> None:
+    def half_open(self, seconds):
         """Keep all connections, also new ones, but forward nothing for so long; then all are dead.
 
         What is on its way is lost.
@@ -78,7 +74,7 @@ class Proxy:
         self._do(self._reset_all())
         self._loop.call_soon_threadsafe(self._open.set)
 
-    def lose_answers(self, command: str, times: int, seconds: float) -> bool:
+    def lose_answers(self, command, times, seconds):
         """Forward the next n of these commands, then close instead of giving the answers.
 
         Waits until it came to that; False if it did not so often in so many seconds.
@@ -90,24 +86,24 @@ class Proxy:
         self._lose = []
         return self.lost >= goal
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
+    def _do(self, work):
         asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
-    async def _listen(self) -> None:
+    async def _listen(self):
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
 
-    async def _refuse(self) -> None:
+    async def _refuse(self):
         assert self._server is not None  # `start` came first
         self._server.close()
         await self._reset_all()
 
-    async def _reset_all(self) -> None:
+    async def _reset_all(self):
         self.reset += len(self._pairs)
         for pair in list(self._pairs):
             pair.reset()
         await asyncio.sleep(0.05)  # for those that waited to notice
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, reader, writer):
         pair = _Pair([writer])
         self._pairs.add(pair)
         with suppress(OSError):
@@ -120,9 +116,7 @@ class Proxy:
         self._pairs.discard(pair)
         pair.reset()
 
-    async def _pump(
-        self, pair: _Pair, source: asyncio.StreamReader, to: asyncio.StreamWriter, *, asks: bool
-    ) -> None:
+    async def _pump(self, pair, source, to, *, asks):
         while data := await source.read(_CHUNK):
             await self._open.wait()
             if asks and self._lose and data.startswith(self._lose[0], _NAME_AT):
@@ -137,7 +131,7 @@ class Proxy:
 
 
 @contextmanager
-def proxy(to: int) -> Iterator[Proxy]:
+def proxy(to):
     """Run a proxy to a port for the block."""
     running = Proxy(free_ports(1)[0], to)
     running.start()

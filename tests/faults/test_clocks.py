@@ -48,10 +48,8 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture
-def here(replica_set, tmp_path):
-    subject = Subject(replica_set, tmp_path, name="faults_clocks")
-    yield subject
-    subject.end_all()
+def here(new_subject):
+    return new_subject()
 
 
 @pytest.fixture(scope="module")

@@ -5,19 +5,14 @@ import resource
 
 import pytest
 
-from tests.faults.subject import Subject
-
 pytestmark = pytest.mark.faults
 _LIMIT = 2560  # bytes of a file
 _NOT_KEPT = "the index cannot be kept in"
 
 
 @pytest.fixture
-def subject(replica_set, tmp_path, is_long):
-    documents = 3000 if is_long else 500
-    subject = Subject(replica_set, tmp_path, documents=documents, name="faults_disks")
-    yield subject
-    subject.end_all()
+def subject(new_subject, is_long):
+    return new_subject(documents=3000 if is_long else 500)
 
 
 def limit_files():
@@ -34,11 +29,9 @@ class Disk:
         self.first = limit_files
 
     def make_room(self):
-        """Let everything fit from now on."""
         self.first = None
 
     def forbid(self):
-        """Let nothing be written from now on."""
         if os.geteuid() == 0:  # a folder's own rights do not bind root
             (self.path / "file").touch()
             self.path /= "file"

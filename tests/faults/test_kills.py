@@ -18,7 +18,7 @@ from dedup_job.index import kept
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point
-from tests.faults.subject import ENDED_WELL, Subject
+from tests.faults.subject import ENDED_WELL
 from tests.running import assert_each_source_id_is_in_one_place, environment_for, without_runs
 
 pytestmark = pytest.mark.faults
@@ -53,41 +53,32 @@ def settle(subject, **environment):
     subject.drop()
 
 
-@pytest.mark.short
-@pytest.mark.standalone
-def test_a_run_killed_at_random_moments_ends_as_one_left_alone(subject, times):
-    chance, seconds, killed = random.Random(1), subject.seconds(), 0
-    while killed < times(100, 2):
-        for _ in range(min(_PER_TARGET, times(100, 2) - killed)):
-            left = 1 - max(subject.scanned(), 0) / subject.documents
-            process = subject.start()
-            time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
-            process.kill()
-            code = subject.end(process)
-            assert code in (0, _KILLED)
-            killed += code == _KILLED
-            if subject.finished():
-                break
-        settle(subject)
+IN_SUITE = [pytest.mark.short, pytest.mark.standalone]
 
 
 @pytest.mark.parametrize(
     "point",
     [
-        Point.READ,
-        Point.BEFORE,
-        pytest.param(Point.INSIDE, marks=[pytest.mark.short, pytest.mark.standalone]),
-        Point.COMMITTED,
+        pytest.param(None, marks=IN_SUITE, id="at random moments"),
+        *(Point.READ, Point.BEFORE, pytest.param(Point.INSIDE, marks=IN_SUITE), Point.COMMITTED),
     ],
 )
-def test_a_run_killed_where_a_batch_is_half_done_ends_as_one_left_alone(subject, times, point):
-    chance, killed, count = random.Random(1), 0, times(20, 2)
+def test_a_run_killed_while_a_batch_may_be_half_done_ends_as_one_left_alone(subject, times, point):
+    chance, seconds = random.Random(1), subject.seconds()
+    killed, count = 0, times(20 if point else 100, 2)
     while killed < count:
         for _ in range(min(_PER_TARGET, count - killed)):
-            at = chance.randint(1, _BATCHES // _PER_TARGET)
-            code = subject.end(subject.start(at=(point, at)))
+            left = 1 - max(subject.scanned(), 0) / subject.documents
+            at = (point, chance.randint(1, _BATCHES // _PER_TARGET)) if point else None
+            process = subject.start(at=at)
+            if point is None:
+                time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
+                process.kill()
+            code = subject.end(process)
             assert code in (0, _KILLED), subject.said()
             killed += code == _KILLED
+            if subject.finished():
+                break
         settle(subject)
 
 
@@ -136,10 +127,8 @@ def test_a_run_killed_at_its_first_start_ever_builds_the_dictionary_all_the_same
 
 
 @pytest.fixture
-def nights(replica_set, tmp_path):
-    subject = Subject(replica_set, tmp_path, documents=_NIGHTS * _EACH, name="faults_nights")
-    yield subject
-    subject.end_all()
+def nights(new_subject):
+    return new_subject(documents=_NIGHTS * _EACH)
 
 
 def grow(subject):

@@ -20,7 +20,6 @@ from pymongo import MongoClient
 from dedup_job.mongo.target import Target
 from tests.faults.points import Point, die_at
 from tests.faults.servers import wait_for
-from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -30,10 +29,8 @@ RANDOM = None
 
 
 @pytest.fixture
-def racers(replica_set, tmp_path):
-    subject = Subject(replica_set, tmp_path, documents=900, name=f"races_{tmp_path.name}"[:60])
-    yield subject
-    subject.end_all()
+def racers(new_subject):
+    return new_subject(documents=900)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Moment
 from dedup_job.runs.run import Status
 from tests.deciding import PLAIN, decisions_of
-from tests.running import after_batches, outcome, run_here, run_until, run_watched
+from tests.running import after_batches, interpose, outcome, run_here, run_until, run_watched
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -106,18 +106,6 @@ def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch
     assert told == [(n, n, False) for n in (3, 6, 9, 12)]
 
 
-def test_a_stop_is_obeyed_after_the_batch_in_hand_and_leaves_no_thread_behind(data):
-    before = {*threading.enumerate()}
-    report = run_until(data, 2, run__threads=4, **FLAGS)
-    assert decided(data) == [1, 2, 3, 4, 5, 6]
-    assert (report.status, report.checkpoint.last_id) == (Status.STOPPED, 6)
-    assert not report.checkpoint.finished
-    deadline = time.monotonic() + 60
-    ours = ("prepare", "ahead", "behind")
-    while names := [t.name for t in {*threading.enumerate()} - before if t.name.startswith(ours)]:
-        assert time.monotonic() < deadline, names
-
-
 def test_a_stop_before_the_first_batch_decides_nothing(data):
     assert run_watched(data, lambda: True, **FLAGS).status is Status.STOPPED
     assert decided(data) == []
@@ -125,8 +113,18 @@ def test_a_stop_before_the_first_batch_decides_nothing(data):
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("batches", [1, 2, 3])
-def test_a_stopped_run_goes_on_where_it_was_and_ends_as_one_left_alone(data, threads, batches):
+def test_a_run_stops_after_the_batch_in_hand_leaves_no_thread_and_goes_on_where_it_was(
+    data, threads, batches
+):
+    before = {*threading.enumerate()}
     first = run_until(data, batches, run__threads=threads, **FLAGS)
+    assert decided(data) == [*TEXTS][: 3 * batches]
+    assert (first.status, first.checkpoint.last_id) == (Status.STOPPED, 3 * batches)
+    assert not first.checkpoint.finished
+    deadline = time.monotonic() + 60
+    ours = ("prepare", "ahead", "behind")
+    while names := [t.name for t in {*threading.enumerate()} - before if t.name.startswith(ours)]:
+        assert time.monotonic() < deadline, names
     second = run_here(data, run__threads=threads, **FLAGS)
     expect_all(data)
     assert second.checkpoint.seconds > first.checkpoint.seconds
@@ -222,16 +220,13 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
 
 
 def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(data, monkeypatch):
-    checks = iter([False, True])
+    def abort():
+        raise DedupError("a mistake, it seems")
 
-    def check(*_):
-        if next(checks):
-            raise DedupError("a mistake, it seems")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(AbortConditions, "check", check)
-        with pytest.raises(DedupError):
-            run_here(data, **FLAGS)
+    second = iter([False, True])
+    interpose(monkeypatch, AbortConditions, "check", abort, when=lambda *_: next(second))
+    with pytest.raises(DedupError):
+        run_here(data, **FLAGS)
     assert (decided(data), row_of(data)["status"]) == ([1, 2, 3], "failed")
     run_here(data, **FLAGS)
     expect_all(data)

@@ -1,6 +1,7 @@
 """Documents of other collections count as kept already: `dedup run --against`."""
 
 import random
+from functools import partial
 
 import pytest
 
@@ -22,6 +23,7 @@ from tests.proving import command, good, wrong
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     drop_target,
+    interpose,
     outcome,
     run_here,
     settings_of,
@@ -203,13 +205,8 @@ def test_where_nothing_proves_its_index_the_collection_is_read_again(
 
 def test_what_is_gone_when_its_text_is_wanted_is_named_as_missing(database, monkeypatch):
     insert(database, other=["甲文", LONG], source=["甲文", NEARLY])
-    load_index = pipeline.load_index
-
-    def loaded(*arguments):
-        database.other.delete_many({})
-        load_index(*arguments)
-
-    monkeypatch.setattr(pipeline, "load_index", loaded)
+    delete = partial(database.other.delete_many, {})
+    interpose(monkeypatch, pipeline, "load_index", delete)
     run = run_against(database)
     kept, _ = outcome(database)
     assert [row["dedup"]["void"] for row in kept] == [[1], [2]]

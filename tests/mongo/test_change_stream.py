@@ -163,17 +163,6 @@ def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
     assert len(changed_in(followed)) == 5
 
 
-def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database):
-    rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
-    database.source.insert_many(rows)
-    run_here(database, source__field="a.b")
-    database.source.update_one({"_id": 1}, {"$set": {"a": {"b": "别的"}}})
-    database.source.update_one({"_id": 2}, {"$set": {"a.b": "别的"}})
-    database.source.update_one({"_id": 3}, {"$unset": {"a.b": 1}})
-    database.source.update_one({"_id": 4}, {"$set": {"a.c": 2}})
-    assert run_here(database, source__field="a.b").changed["changed"] == 3
-
-
 def test_with_a_query_what_matches_since_an_update_is_new(database):
     database.source.insert_many([{**row, "ready": False} for row in documents(*range(20))])
     database.source.update_many({"_id": {"$lt": 10}}, {"$set": {"ready": True}})

@@ -53,8 +53,6 @@ class Following(threading.Thread):
         self.error = None
 
     def run(self):
-        """Follow until a stop; keep the report, or what ended it."""
-
         def told(report, is_quiet):
             self.told.append((report.number, is_quiet))
 

@@ -73,17 +73,6 @@ def test_the_smallest_and_the_largest_id_are_read_where_they_match(any_database,
     assert run_here(any_database, **flags).checkpoint.counts.scanned == 0
 
 
-def test_ids_that_decoding_changes_are_decided_in_later_runs_too(any_database):
-    plant(any_database, [*odd_ids(1), *(raw.fields({"_id": f"题{i}"}) for i in range(5))])
-    for size in (1, 1000):
-        run_here(any_database, run__batch_documents=size)
-        assert_each_is_in_one_place(any_database)
-    plant(any_database, [*odd_ids(2), *odd_ids(3), raw.fields({"_id": "中"})], start=50)
-    assert run_here(any_database).checkpoint.counts.scanned == 13
-    assert_each_is_in_one_place(any_database)
-    assert run_here(any_database).checkpoint.counts.scanned == 0
-
-
 def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     database = standalone_database
     keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]
@@ -95,25 +84,3 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     state.update_one({}, {"$set": {"checkpoint": before, **intent}})
     assert run_here(database).checkpoint.counts.scanned == len(keys)
     assert_each_is_in_one_place(database)
-
-
-@pytest.mark.parametrize(
-    ("fields", "path"),
-    [
-        ([{"text": 5}, {"text": "正文在此"}], "text"),
-        ([{"text": "正文在此"}, {"text": None}], "text"),
-        ([{"a": {"b": "正文在此"}}, {"a": 1}], "a.b"),
-    ],
-)
-def test_a_text_field_that_is_there_twice_is_quarantined(any_database, fields, path):
-    """Of repeated fields a server's projection shows others than the driver decodes."""
-    parts = [raw.fields(part) for part in fields]
-    document = raw.document(raw.fields({"_id": 1}), *parts)
-    any_database.source.insert_one(RawBSONDocument(document))
-    any_database.source.insert_one({"_id": 2, "a": {"b": "另一份正文"}, "text": "另一份正文"})
-    for _ in range(2):  # what a run wrote, the next one must be able to read
-        run_here(any_database, source__field=path)
-    row = any_database["target.ledger"].find_one({"_id": 1}) or {}
-    assert (row["decision"], row["reason"]) == ("quarantined", "undecodable")
-    assert "twice" in row["detail"]
-    assert any_database.target.distinct("_id") == [2]

@@ -15,19 +15,11 @@ def plant(database, own, number=0):
     database.source.update_one({"_id": number}, {"$set": {"dedup": own}})
 
 
-@pytest.mark.parametrize(
-    "own",
-    [
-        True,
-        None,
-        {},
-        ["x"],
-        {"group": 7},
-        {"fingerprint": "x", "run": 1},
-        {"fingerprint": Int64(1)},
-        {"run": 1, "fingerprint": Int64(1)},
-    ],
-)
+ONE = {"fingerprint": Int64(1)}
+OWN = [True, None, {}, ["x"], {"group": 7}, {**ONE, "fingerprint": "x"}, ONE, {"run": 1, **ONE}]
+
+
+@pytest.mark.parametrize("own", OWN)
 def test_it_is_named_and_nothing_of_its_batch_is_written(any_database, own):
     plant(any_database, own, 17)
     with pytest.raises(UsageError, match=r"_id 17 .*\$rename"):

@@ -1,6 +1,6 @@
 """Ranks have the order in which the server sorts values."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 
 import bson
 import numpy as np
@@ -13,7 +13,7 @@ from dedup_job.columns import Documents
 from dedup_job.documents import Document
 from dedup_job.mongo.bson.ranking import By, Ranking, Rule, parsed
 
-DATES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1))
+DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(
     st.integers(-(2**31), 2**31 - 1),
     st.integers(-(2**63), 2**63 - 1).map(Int64),
@@ -117,26 +117,13 @@ def test_a_field_and_its_values_are_told_apart():
 @pytest.mark.parametrize(
     "written",
     [
-        "",
-        "best",
-        "newest",
-        "newest:",
-        "first:a",
-        "order:a",
-        "order:a=",
-        "order:a=x,,y",
-        "newest:a=x",
+        *("", "best", "newest", "newest:", "first:a", "newest:a=x"),
+        *("order:a", "order:a=", "order:a=x,,y"),
     ],
 )
 def test_what_is_no_rule_is_refused(written):
     with pytest.raises(ValueError, match="expected first"):
         parsed(written)
-
-
-def test_a_date_of_now_is_newer_than_one_of_old():
-    old, new = datetime(1960, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
-    assert rank("newest:x.y", new) > rank("newest:x.y", old)
-    assert rank("oldest:x.y", new) < rank("oldest:x.y", old)
 
 
 def test_a_richer_text_wins_before_a_longer_one_and_the_rule_is_named():

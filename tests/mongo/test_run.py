@@ -95,14 +95,28 @@ def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database):
     assert again.checkpoint.counts.scanned == 0
 
 
-def test_a_second_run_finds_nothing_to_do(any_database):
-    any_database.source.insert_many(make_corpus(300))
-    run_here(any_database)
-    before = outcome(any_database)
-    again = run_here(any_database)
-    assert again.checkpoint.counts.scanned == 0
-    assert again.known == 300
-    assert outcome(any_database) == before
+@pytest.mark.parametrize("form", ["whole", "text", "classic"])
+def test_decisions_are_the_same_whether_the_original_or_the_cleaned_text_is_stored(
+    any_database, tmp_path, form
+):
+    flags = {"source__field": "a.b", "output__document": form, "index__folder": str(tmp_path)}
+    for seed in (3, 4):
+        any_database.source.insert_many(
+            {"_id": f"{seed} {d['_id']}", "a": {"b": f"<p> {d['text']}&nbsp;</p>"}}
+            for d in make_corpus(300, seed=seed)
+            if isinstance(d.get("text"), str)
+        )
+        for text in ("original", "cleaned"):
+            run_here(any_database, target=text, output__text=text, **flags)
+    (kept, ledger), (cleaned, dropped) = (outcome(any_database, t) for t in ("original", "cleaned"))
+    assert ledger == dropped
+    source = {d["_id"]: d["a"] for d in any_database.source.find()}
+    for one, other in zip(kept, cleaned, strict=True):
+        text = {"b": one.pop("ques")} if form == "classic" else one.pop("a")
+        assert text == source[one["_id"]]
+        del other["ques" if form == "classic" else "a"]
+    assert len(kept) > 100
+    assert kept == cleaned
 
 
 def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_database, monkeypatch):
@@ -130,13 +144,6 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_databas
     assert_each_source_id_is_in_one_place(any_database)
     monkeypatch.undo()
     assert run_here(any_database).checkpoint.counts.scanned == 0
-
-
-def test_a_dry_run_counts_and_writes_nothing(any_database):
-    any_database.source.insert_many(make_corpus(200))
-    report = run_here(any_database, dry_run=True)
-    assert report.checkpoint.counts.scanned == 200
-    assert any_database.list_collection_names() == ["source"]
 
 
 def test_the_run_row_and_the_state_tell_what_happened(any_database):

@@ -1,6 +1,7 @@
 """What leaves the target has a successor there, and what would leave is known before it does."""
 
 import random
+from functools import partial
 
 import pytest
 
@@ -8,7 +9,7 @@ from dedup_job.errors import StateMismatch
 from dedup_job.mongo.source import Source
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused
-from tests.running import run_here, run_until
+from tests.running import interpose, run_here, run_until
 
 pytestmark = pytest.mark.standalone
 
@@ -129,13 +130,9 @@ def test_what_is_deleted_while_a_run_reads_stays(any_database, monkeypatch, tmp_
     decided(any_database, questions(20, copies=2))
     for n in range(3):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
-    read = Source._read_units
-
-    def deleted_first(source, units):
-        any_database.source.delete_many({"_id": {"$in": [0, 2]}})
-        return read(source, units)
-
-    monkeypatch.setattr(Source, "_read_units", deleted_first)
+    deleted = {"_id": {"$in": [0, 2]}}
+    delete = partial(any_database.source.delete_many, deleted)
+    interpose(monkeypatch, Source, "_read_units", delete)
     report = run_here(any_database, source__on_change="refresh")
     assert report.refreshed == {"changed": 1, "deleted": 0}
     assert {question(0), question(2)} <= texts(any_database)

@@ -38,37 +38,24 @@ def reader(database, rows):
     return TargetReader(database.client, names[0], form, names[1])
 
 
-@pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
-def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form, field):
+@pytest.mark.parametrize("form", Form)
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form):
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
-    run_here(
-        database,
-        source__field=field,
-        output__document=form,
-        index__candidate_generators=list(CHANNELS),
-    )
-    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS)))
-    names = ["ques"] if form == "classic" else field.split(".")
-    stored = {}
-    for found in database.target.find():
-        value = found
-        for name in names:
-            value = value[name]
-        stored[key_of(found["_id"])] = Cleaner().clean(value)
+    flags = {"source__field": "a.b", "index__candidate_generators": list(CHANNELS)}
+    run_here(database, output__document=form, **flags)
+    kept = reader(database, KeptRows(form, "a.b", Sketcher(CHANNELS)))
+    ids = {*database.target.distinct("_id")}
+    stored = {key_of(d["_id"]): Cleaner().clean(d["text"]) for d in corpus if d["_id"] in ids}
     assert kept.texts(list(stored)) == stored
-    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
     (page,) = kept.kept()
-    expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
     assert sorted(page.keys) == sorted(stored)
-    assert np.array_equal(page.fingerprints.values, expected.values)
-    assert np.array_equal(page.fingerprints.digests, expected.digests)
-    assert np.array_equal(page.fingerprints.short, expected.short)
-    assert page.fingerprints.sketches is not None
-    assert expected.sketches is not None
-    assert np.array_equal(page.fingerprints.sketches.keys, expected.sketches.keys)
-    assert np.array_equal(page.fingerprints.sketches.bits, expected.sketches.bits)
-    assert page.fingerprints.sketches.channels == expected.sketches.channels
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    found, expected = page.fingerprints, fingerprinter.fingerprint([stored[k] for k in page.keys])
+    for name in ("values", "digests", "short"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("keys", "bits", "channels"):
+        assert np.array_equal(getattr(found.sketches, name), getattr(expected.sketches, name))
 
 
 def test_what_is_gone_or_has_no_text_is_left_out(database):

@@ -1,7 +1,7 @@
 """A sample of pairs: half at the boundary, the same ones for the same seed."""
 
 import random
-from typing import cast
+from types import SimpleNamespace
 
 import pytest
 from bson import Int64
@@ -9,62 +9,37 @@ from bson import Int64
 from dedup_job.mongo.bson import edit
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.retry import NO_RETRY
-from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.list_filter import ListFilter
 from dedup_job.runs.survey import review_sample
 
 
-class Fake:
-    """A target as far as a sample is drawn from it."""
-
-    retry = NO_RETRY
-
-    def __init__(self, database, *, has_runs=True):
-        self.documents, self.ledger = database.target, database["target.ledger"]
-        self.rows = type("Rows", (), {"has_runs": has_runs})
-
-
-def refused(i):
-    """Return what a kept document says of its nearest candidate; a guard counts for none."""
-    kind = ("unlikely", "number")[i % 2]
-    return {"of": i, "similarity": 0.5, "probability": i / 100, "class": kind}
-
-
 @pytest.fixture
 def filled(database):
+    """Return a ledger of 200 near duplicates, and 100 documents that were kept apart."""
     chance = random.Random(4)
 
     def bits():
         return Int64(chance.getrandbits(64) - (1 << 63))
 
-    database["target.ledger"].insert_many(
-        [
-            {
-                "_id": i,
-                "decision": "duplicate",
-                "reason": "near",
-                "of": -i - 1,
-                "similarity": 0.5,
-                "probability": i / 200,
-                "differences": [{"class": ("moved", "replaced")[i % 2]}],
-                "digest": bits(),
-            }
-            for i in range(200)
-        ]
-        + [{"_id": f"x{i}", "reason": "exact", "of": 1, "similarity": 0.0} for i in range(9)]
-    )
-    database.target.insert_many(
-        [
-            {"_id": f"k{i}", "dedup": {"refused": refused(i), "fingerprint": bits()}}
-            for i in range(100)
-        ]
-        + [{"_id": f"n{i}", "dedup": {}} for i in range(9)]
-    )
+    def near(i):
+        row = {"_id": i, "decision": "duplicate", "reason": "near", "of": -i - 1, "digest": bits()}
+        differences = [{"class": ("moved", "replaced")[i % 2]}]
+        return {**row, "similarity": 0.5, "probability": i / 200, "differences": differences}
+
+    def kept(i):  # a guard counts for none
+        refused = {"of": i, "class": ("unlikely", "number")[i % 2], "probability": i / 100}
+        dedup = {"refused": {"similarity": 0.5, **refused}, "fingerprint": bits()}
+        return {"_id": f"k{i}", "dedup": dedup}
+
+    exact = {"reason": "exact", "of": 1, "similarity": 0.0}
+    database["target.ledger"].insert_many([*map(near, range(200)), *({**exact} for _ in range(9))])
+    database.target.insert_many([*map(kept, range(100)), *({"dedup": {}} for _ in range(9))])
     return database
 
 
 def drawn(database, number, seed=0, *, has_runs=True):
-    target = cast("TargetReader", Fake(database, has_runs=has_runs))
+    target = SimpleNamespace(retry=NO_RETRY, rows=SimpleNamespace(has_runs=has_runs))
+    target.documents, target.ledger = database.target, database["target.ledger"]
     near, refused = (
         Sampler(target, list, ListFilter(what)).draw(seed, number, number)
         for what in ("near", "refused")
