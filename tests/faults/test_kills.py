@@ -5,8 +5,6 @@ At random moments, where a batch may be half done, and where files of the index 
 
 import random
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -19,7 +17,7 @@ from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point
 from tests.faults.subject import ENDED_WELL
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, without_runs
+from tests.running import assert_each_source_id_is_in_one_place, without_runs
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -34,11 +32,11 @@ def file_of(subject, target="target"):
     return Path(subject.environment["DEDUP_INDEX__FOLDER"], f"{subject.state(target)['id']}.index")
 
 
-def settle(subject, **environment):
+def settle(subject):
     """Let the run end at once, and compare; then all is removed."""
     most = 1 + subject.finished()
     began = time.monotonic()
-    code = subject.run(**environment)
+    code = subject.run()
     assert code == 0, subject.said()
     assert time.monotonic() - began < _AT_ONCE
     assert subject.differences() == []
@@ -103,27 +101,6 @@ def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(
             assert snapshot.read(file_of(subject)).facts == former.facts
         settle(subject)
         assert former is None or "its snapshot: it is of batch" in subject.said()
-
-
-def test_a_run_killed_at_its_first_start_ever_builds_the_dictionary_all_the_same(
-    subject, times, tmp_path
-):
-    chance, cache = random.Random(1), tmp_path / "cache"
-    names = ["--db", subject.database.name, "--source", "source", "--target", "target"]
-    command = [sys.executable, "-m", "dedup_job", "run", *names, "--yes"]
-    cold = {**subject.environment, "XDG_CACHE_HOME": str(cache)}
-    for _ in range(times(5)):
-        process = subprocess.Popen(
-            command,
-            env=environment_for(None, **cold),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(0.5 + 3 * chance.random())  # the tables take 3 seconds and more
-        process.kill()
-        process.wait()
-    settle(subject, XDG_CACHE_HOME=str(cache))
-    assert len(list(cache.glob("dedup/lexicon*"))) == 1
 
 
 @pytest.fixture

@@ -21,8 +21,6 @@ from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
 _AWAY_SECONDS = 20.0
-_HANG_SECONDS = 12.0
-_CUT_SECONDS = (0.1, 2.0)
 _SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
 _SLOW_SECONDS, _LOSE_SECONDS = 2.0, 5.0
 _ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
@@ -67,30 +65,27 @@ def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
     subject.meet(times(20), gone)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_run_waits_for_two_of_three_servers_that_are_away(subject, three, signum):
-    def away(process):
+@pytest.mark.parametrize(
+    ("away", "signum"),
+    [
+        *(("two of three", signal.SIGKILL), ("two of three", signal.SIGSTOP)),
+        ("the primary", signal.SIGSTOP),
+    ],
+)
+def test_a_run_waits_for_servers_that_are_away_and_follows_to_another_primary(
+    subject, three, away, signum
+):
+    def gone(process):
         first = three.primary
-        for node in three.secondaries:
+        for node in three.secondaries if away == "two of three" else [first]:
             node.send(signum)
         time.sleep(_AWAY_SECONDS)
         met = process.is_alive() and not first.is_primary()
+        met = met and (away == "two of three" or three.primary is not first)
         three.heal()
         return met
 
-    subject.meet(1, away)
-
-
-def test_a_run_follows_to_another_primary_when_the_first_hangs(subject, three):
-    def hang(process):
-        first = three.primary
-        first.send(signal.SIGSTOP)
-        time.sleep(_HANG_SECONDS)
-        met = process.is_alive() and three.primary is not first
-        three.heal()
-        return met
-
-    subject.meet(1, hang)
+    subject.meet(1, gone)
 
 
 def rolled_back(servers, meanwhile):
@@ -216,25 +211,24 @@ def between(three):
         yield running
 
 
-@pytest.mark.short
-def test_a_run_goes_on_after_a_cut_of_the_network(subject, between, times):
+@pytest.mark.parametrize(
+    ("fault", "least", "most", "full"),
+    [
+        pytest.param("cut", 0.1, 2.0, 20, marks=pytest.mark.short),
+        ("half_open", _SILENT_SECONDS, _SILENT_SECONDS, 2),
+    ],
+)
+def test_a_run_goes_on_after_connections_are_cut_or_fall_silent(
+    subject, between, times, fault, least, most, full
+):
     chance = random.Random(2)
 
-    def cut(process):
+    def struck(process):
         before = between.reset
-        between.cut(chance.uniform(*_CUT_SECONDS))
+        getattr(between, fault)(chance.uniform(least, most))
         return between.reset > before and process.is_alive()
 
-    subject.meet(times(20), cut, uri=between.uri)
-
-
-def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
-    def half_open(process):
-        before = between.reset
-        between.half_open(_SILENT_SECONDS)
-        return between.reset > before and process.is_alive()
-
-    subject.meet(times(2), half_open, uri=between.uri)
+    subject.meet(times(full), struck, uri=between.uri)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """Documents of other collections count as kept already: `dedup run --against`."""
 
-import random
 from functools import partial
 
 import pytest
@@ -415,32 +414,3 @@ def test_several_fields_are_the_same_ones_elsewhere(database, tmp_path, text):
     assert decided(database) == {3: None, **elsewhere}
     assert (run.counts.exact, run.counts.near) == (2, 2)
     assert good(database, tmp_path, "--all") == {}
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_target_that_lives_beside_another_collection_stays_good(any_database, tmp_path, seed):
-    rng = random.Random(seed)
-    documents = versions(40, seed=seed)
-    others, mine = documents[:40], documents[40:]
-    source, other = any_database.source, any_database.other
-    other.insert_many(others)
-    flags = {**KEEP, **REFRESH, "index__folder": str(tmp_path / "index")}
-    for start in range(0, len(mine), 30):
-        source.insert_many(mine[start : start + 30])
-        for _ in range(3):
-            drawn = rng.choice(mine[: start + 30])["_id"]
-            text = rng.choice(documents)["text"]
-            source.update_one({"_id": drawn}, {"$set": {"text": text, "updated": 20_000 + start}})
-        source.delete_one({"_id": rng.choice(mine[: start + 30])["_id"]})
-        run_against(any_database, run__batch_documents=13, **flags)
-        if start == 30:  # a copy that is still there stands in for it, or nothing does
-            other.delete_many({"_id": {"$in": [d["_id"] for d in others[:4]]}})
-        checked = good(any_database, tmp_path, "--all")
-        assert {*checked} <= {str(Check.ELSEWHERE)}
-        held = decided(any_database)
-        assert held.keys() == {d["_id"] for d in source.find({}, {"_id": 1})}
-    there = {d["text"] for d in other.find()}
-    kept = [d["text"] for d in any_database.target.find()]
-    assert len({*kept}) == len(kept)
-    assert not there & {*kept}

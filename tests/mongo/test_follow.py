@@ -23,6 +23,7 @@ from tests.mongo.test_change_stream import documents, text
 from tests.proving import command, good, refused
 from tests.running import (
     assert_each_source_id_is_in_one_place,
+    interpose,
     run_here,
     settings_of,
     start_run,
@@ -125,33 +126,22 @@ def test_what_is_decided_is_what_runs_after_each_arrival_decide(database, other,
     assert without_runs(database) == without_runs(other)
 
 
-def test_periods_are_runs_and_a_quiet_one_is_none(data):
+def test_periods_are_runs_a_quiet_one_is_none_and_the_last_can_be_taken_back(data, tmp_path):
     with following(data, SHORT) as run:
         for number in (1, 2):
             eventually(lambda n=number: (n, True) in run.told or run.error)
-            data.source.insert_one(*documents(number))
-            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
+            data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
+            eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
         eventually(lambda: (3, True) in run.told or run.error)
         report = run.end()
     assert [(row["_id"], row["status"]) for row in rows(data)] == [(n, "done") for n in (1, 2, 3)]
-    assert [row["counts"]["scanned"] for row in rows(data)] == [100, 1, 1]
-    assert (report.number, report.counts.scanned, report.known) == (3, 1, 101)
+    assert [row["counts"]["scanned"] for row in rows(data)] == [100, 2, 2]
+    assert (report.number, report.counts.scanned, report.known) == (3, 2, 102)
     assert [number for number, is_quiet in run.told if not is_quiet] == [1, 2, 3]
-
-
-def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data, tmp_path):
-    with following(data, SHORT) as run:
-        for number in (1, 2):
-            eventually(lambda n=number: (n, False) in run.told or run.error)
-            data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
-            eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
-        run.end()
     assert good(data, tmp_path, "--all") == {}
     command(data, "undo", "3", "--yes")
     assert decided(data) == 102
     assert good(data, tmp_path, "--all").keys() == {"not decided yet"}
-    run_here(data)
-    assert_each_source_id_is_in_one_place(data)
 
 
 def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run(data):
@@ -201,83 +191,48 @@ def test_an_update_may_let_a_document_match_the_query(data):
     assert decided(data) == 2
 
 
-def test_ids_of_several_types_are_followed_without_comparing_all(data, caplog):
-    with following(data) as run:
-        eventually(lambda: decided(data) == 100 or run.error)
-        ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
-        data.source.insert_many([{"_id": one, "text": text(n)} for n, one in enumerate(ids)])
-        eventually(lambda: decided(data) == 106 or run.error)
-        run.end()
-    assert_each_source_id_is_in_one_place(data)
-    assert "all ids are compared" not in caplog.text
-
-
-def test_the_first_documents_of_an_empty_source_are_decided(database):
-    database.create_collection("source")
-    with following(database) as run:
-        eventually(lambda: rows(database) or run.error)
-        database.source.insert_many(documents(2, 3))
-        eventually(lambda: decided(database) == 2 or run.error)
-        database.source.insert_many(documents(1))
-        eventually(lambda: decided(database) == 3 or run.error)
-        assert run.end().counts.scanned == 3
-
-
 def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(data, monkeypatch):
-    write = Target.write
     with following(data, run__batch_documents=10) as run:
         eventually(lambda: decided(data) == 100 or run.error)
-
-        def stopping(target, *arguments):
-            write(target, *arguments)
-            run.stop.set()
-
-        monkeypatch.setattr(Target, "write", stopping)
+        interpose(monkeypatch, Target, "write", run.stop.set, after=True)
         data.source.insert_many(documents(*range(100)))
         report = run.end()
     assert report.status is Status.STOPPED
     assert 100 < decided(data) < 200
-    monkeypatch.undo()
     report = run_here(data)
     assert (report.number, report.counts.scanned, report.status) == (1, 200, Status.DONE)
     assert_each_source_id_is_in_one_place(data)
 
 
 def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, tmp_path):
-    arrivals, lost = pending_ids.arrivals, threading.Event()
-
-    def lose(*arguments):
-        if not lost.is_set():
-            lost.set()
-            raise NotFollowed("the server's oplog does not go back that far")
-        return arrivals(*arguments)
+    def lose():
+        raise NotFollowed("the server's oplog does not go back that far")
 
     with following(data) as run, caplog.at_level(logging.WARNING):
         eventually(lambda: decided(data) == 100 or run.error)
-        monkeypatch.setattr(pending_ids, "arrivals", lose)
-        data.source.insert_many(documents(*range(10)))
-        eventually(lambda: decided(data) == 110 or run.error)
-        data.source.insert_many(documents(*range(10, 20)))
-        eventually(lambda: decided(data) == 120 or run.error)
+        interpose(monkeypatch, pending_ids, "arrivals", lose)
+        for start in (0, 10):
+            data.source.insert_many(documents(*range(start, start + 10)))
+            eventually(lambda n=start: decided(data) == 110 + n or run.error)
         run.end()
-    assert lost.is_set()
-    warnings = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
-    assert len(warnings) == 1
-    assert "oplog does not go back that far" in warnings[0]
+    (said,) = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
+    assert "oplog does not go back that far" in said
     assert good(data, tmp_path, "--all") == {}
 
 
 @pytest.mark.parametrize("command", ["aggregate", "getMore", "find", "commitTransaction"])
-def test_it_survives_what_a_run_survives(data, command):
+def test_it_survives_what_a_run_survives_and_follows_ids_of_several_types(data, command, caplog):
+    ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
         with failing(data, command, times=3, errorCode=189):
-            data.source.insert_many(documents(*range(10)))
-            eventually(lambda: decided(data) == 110 or run.error)
+            data.source.insert_many({"_id": i, "text": text(n)} for n, i in enumerate(ids))
+            eventually(lambda: decided(data) == 106 or run.error)
         data.source.insert_many(documents(*range(10, 20)))
-        eventually(lambda: decided(data) == 120 or run.error)
+        eventually(lambda: decided(data) == 116 or run.error)
         run.end()
     assert_each_source_id_is_in_one_place(data)
+    assert "all ids are compared" not in caplog.text
 
 
 def lose_lease(database):

@@ -281,7 +281,7 @@ class Living:
                 groups.setdefault(group, []).append(id_)
         assert all(len(ids) == 1 for ids in groups.values()), (self.steps, groups)
         there = self._texts()
-        for row in self.db["target.ledger"].find({"decision": "duplicate"}):
+        for row in self.db["target.ledger"].find({"decision": "duplicate", "against": None}):
             (head,) = groups.get(row["group"]) or [row["of"]]
             assert head in kept or row["_id"] not in there, (self.steps, row)
             if "output__keep" in self.flags and head in kept and row["_id"] in there:
@@ -289,9 +289,16 @@ class Living:
 
 
 @pytest.mark.standalone
-@pytest.mark.parametrize("keep", [[], ["newest:updated"]])
-def test_every_step_leaves_a_sound_target(any_database, keep, monkeypatch, pytestconfig, tmp_path):
-    """In the end the target holds the texts that one run over the source would keep."""
+@pytest.mark.parametrize(
+    ("keep", "others"), [([], 0), (["newest:updated"], 0), (["newest:updated"], 6)]
+)
+def test_every_step_leaves_a_sound_target(
+    any_database, keep, others, monkeypatch, pytestconfig, tmp_path
+):
+    """In the end the target holds the texts that one run over the source would keep.
+
+    others: so many of the texts are in another collection as well.
+    """
     steps = 500 if pytestconfig.getoption("--thorough") else STEPS
     steps = int(steps * pytestconfig.getoption("--scale"))
     for seed in range(0, steps, LIFE):
@@ -300,6 +307,9 @@ def test_every_step_leaves_a_sound_target(any_database, keep, monkeypatch, pytes
             flags["ledger__document"] = "whole"
         for name in any_database.list_collection_names():
             any_database.drop_collection(name)
+        if others:
+            any_database.other.insert_many({"text": text} for text in corpus()[:others])
+            flags["source__against"] = any_database.other.full_name
         living = Living(any_database, flags, tmp_path / "living", seed, monkeypatch)
         living.step(0, "insert")
         for number in range(1, min(LIFE, steps - seed)):

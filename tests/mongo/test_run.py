@@ -146,6 +146,14 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_databas
     assert run_here(any_database).checkpoint.counts.scanned == 0
 
 
+def test_an_index_that_cannot_be_kept_costs_a_warning(any_database, tmp_path, caplog):
+    any_database.source.insert_many(make_corpus(50))
+    (tmp_path / "file").touch()
+    run_here(any_database, index__folder=str(tmp_path / "file"))
+    assert "the index cannot be kept in" in caplog.text
+    assert_each_source_id_is_in_one_place(any_database)
+
+
 def test_the_run_row_and_the_state_tell_what_happened(any_database):
     any_database.source.insert_many(make_corpus(200))
     report = run_here(any_database)

@@ -1,7 +1,7 @@
 """Raw BSON is taken apart and put together again without a byte being lost."""
 
 import struct
-from datetime import UTC, datetime
+from datetime import UTC
 
 import bson
 import pytest
@@ -193,32 +193,10 @@ def test_a_document_without_id_is_an_error(values):
         raw.id_element(bson.encode(values))
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        7,
-        Int64(7),
-        7.0,
-        "题",
-        ObjectId(),
-        {"a": 1, "b": "x"},
-        Binary(b"1234", 5),
-        Decimal128("1.50"),
-        Timestamp(1, 2),
-        MinKey(),
-        Regex("^a", "i"),
-        datetime(2026, 1, 2),  # naive, as the driver gives it
-        DatetimeMS(2**60),  # beyond the years of Python
-        None,
-        True,
-    ],
-    ids=lambda value: type(value).__name__,
-)
+@given(VALUES)
 def test_an_id_can_be_read_from_its_element_and_written_back_to_the_byte(value):
     key = raw.id_element(bson.encode({"x": 1, "_id": value}))
-    read = raw.id_value(key)
-    assert (read, type(read)) == (value, type(value))
-    assert raw.fields({"_id": read}) == key
+    assert raw.fields({"_id": raw.id_value(key)}) == key
 
 
 @pytest.mark.parametrize("length", [-1, -9, -(2**31)])
