@@ -37,6 +37,7 @@ from dedup_job.report.progress import Log
 from dedup_job.runs.progress import Moment, Progress
 from dedup_job.runs.run import Run
 from dedup_job.settings import Settings, load
+from tests.tampering import hold_lease
 
 Documents = list[dict[str, Any]]
 
@@ -74,34 +75,26 @@ def run_here(
     target: str = "target",
     limit: int | None = None,
     dry_run: bool = False,
-    **flags: Any,
-) -> Run:
-    """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
-    names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    request = Request(*names, limit=limit, dry_run=dry_run)
-    return run_job(settings_of(database, **flags), request, Watch(Progress(Log())))
-
-
-def run_watched(
-    database: Database[dict[str, Any]],
-    stop: Callable[[], bool],
-    limit: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
     show: Callable[[Moment], None] = lambda _: None,
     **flags: Any,
 ) -> Run:
-    """Run the job in this process until a stop is asked for; show: takes what it tells."""
-    request = Request(f"{database.name}.source", f"{database.name}.target", limit=limit)
-    watch = Watch(Progress(Log(), show), stop=stop)
-    return run_job(settings_of(database, **flags), request, watch)
+    """Run the job in this process; flags are settings by dotted name, `__` for the dot.
+
+    stop: tells whether it is to end; show: takes what it tells.
+    """
+    names = (f"{database.name}.{source}", f"{database.name}.{target}")
+    request = Request(*names, limit=limit, dry_run=dry_run)
+    return run_job(settings_of(database, **flags), request, Watch(Progress(Log(), show), stop=stop))
 
 
 def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:
-    """Run until so many batches are written; flags as of `run_watched`."""
+    """Run until so many batches are written; flags as of `run_here`."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
         after_batches(patch, batches, stop.set)
-        return run_watched(database, stop.is_set, **flags)
+        return run_here(database, stop=stop.is_set, **flags)
 
 
 def settings_of(database: Database[dict[str, Any]], **flags: Any) -> Settings:
@@ -390,10 +383,8 @@ def finished(database: Database[dict[str, Any]], target: str = "target") -> bool
 
 def held_elsewhere(database: Database[dict[str, Any]], session: Any = b"x") -> None:
     """Let a run of another machine hold the lease of the target for a minute."""
-    lease = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
-    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
-    held = {**lease, "session": {"id": session}, **times}
-    database["target.state"].update_one({}, [{"$set": {"lease": held}}])
+    owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
+    hold_lease(database, 60, session={"id": session}, **owner)
 
 
 def _dedup(

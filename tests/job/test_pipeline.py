@@ -15,7 +15,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Moment
 from dedup_job.runs.run import Status
 from tests.deciding import PLAIN, decisions_of
-from tests.running import after_batches, interpose, outcome, run_here, run_until, run_watched
+from tests.running import after_batches, interpose, outcome, run_here, run_until
 
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
@@ -107,7 +107,7 @@ def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch
 
 
 def test_a_stop_before_the_first_batch_decides_nothing(data):
-    assert run_watched(data, lambda: True, **FLAGS).status is Status.STOPPED
+    assert run_here(data, stop=lambda: True, **FLAGS).status is Status.STOPPED
     assert decided(data) == []
 
 
@@ -143,7 +143,7 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
 
     flags = {**FLAGS, "index__folder": str(tmp_path)}  # which holds no snapshot
     with pytest.raises(KeyboardInterrupt):
-        run_watched(data, lambda: bool(loads), show=show, **flags)
+        run_here(data, stop=lambda: bool(loads), show=show, **flags)
     assert loads == [2]  # of two pages the first
     assert row_of(data)["status"] == "stopped"
     run_here(data, **FLAGS)
@@ -213,7 +213,7 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
     if former:
         run_until(data, former, **FLAGS)
     moments = list[Moment]()
-    run_watched(data, lambda: False, limit, moments.append, **FLAGS)
+    run_here(data, limit=limit, show=moments.append, **FLAGS)
     counted = [now for now in moments if now.counted]
     assert [*dict.fromkeys((now.done, now.total) for now in counted)] == told
     assert {now.doing for now in counted} == {"deduplicating"}

@@ -9,7 +9,7 @@ from pymongo.read_concern import ReadConcern
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_keep import stored, versions
 from tests.proving import good
-from tests.running import run_here, run_watched
+from tests.running import run_here
 
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 CHANGES = {
@@ -55,7 +55,7 @@ def disturbed_runs(database, monkeypatch, **flags):
     """Run with a limit, with a stop, with a kill before each write, and at last to the end."""
     run_here(database, limit=5, **flags)
     batches = iter([False] * 3)
-    run_watched(database, lambda: next(batches, True), **flags)
+    run_here(database, stop=lambda: next(batches, True), **flags)
     for moment in range(10):
         cut_off(monkeypatch, moment // 2, commits=moment % 2)
         with suppress(Cut):

@@ -17,7 +17,7 @@ from dedup_job.runs.run import Status
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored
-from tests.running import run_here, run_watched, settings_of
+from tests.running import run_here, settings_of
 
 NOTES = {Check.UNDECIDED, Check.CHANGED, Check.GONE, Check.HALF}  # of a kill
 STEPS, LIFE = 20, 100  # steps of the suite; steps of one source and target
@@ -219,7 +219,7 @@ class Living:
         before, last, deeds = stored(self.db), self._last(), len(self.deeds)
         ended = False
         with suppress(Cut, StateMismatch, KeyboardInterrupt):
-            ended = run_watched(self.db, stop, **self.flags, **more).status is Status.DONE
+            ended = run_here(self.db, stop=stop, **self.flags, **more).status is Status.DONE
         self.patch.undo()
         self._expect_nothing_lost(before, flags)
         if not ended and self.rng.random() < 0.5:
