@@ -1,13 +1,22 @@
-"""Sentences in the language of the user."""
+"""Sentences in the language of the user; errors stay what they are on the way elsewhere."""
 
 import ast
 import pickle
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from dedup_job.errors import (
+    ConfigurationError,
+    DedupError,
+    Interrupted,
+    LeaseHeld,
+    RunAborted,
+    UsageError,
+)
 from dedup_job.messages import Message, chosen_language, in_language, joined
 from scripts import make_catalogue
 from tests.running import dedup, environment_for
@@ -116,3 +125,30 @@ def test_where_the_output_cannot_hold_chinese_it_is_english():
     words = [sys.executable, "-m", "dedup_job", "run", "--source", "d.a"]
     said = subprocess.run(words, env=environment, capture_output=True, check=False).stderr
     assert b"--target is missing" in said
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DedupError("unexpected"),
+        UsageError("--source is missing"),
+        ConfigurationError(["one", "two"]),
+        RunAborted("found", "limit", "abort_if.without_text", "example"),
+        LeaseHeld("held"),
+        Interrupted("stopped", signal.SIGTERM),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
+    there = pickle.loads(pickle.dumps(error))
+    assert (type(there), str(there), there.code) == (type(error), str(error), error.code)
+    assert vars(there) == vars(error)
+
+
+def test_an_error_of_another_process_knows_what_its_words_were_made_from():
+    found = Message("{number:,} documents have no text", number=5000)
+    error = RunAborted(found, "1,000", "abort_if.without_text", "_id 5")
+    there = pickle.loads(pickle.dumps(error)).message
+    assert there == error.message
+    assert there.template == error.message.template
+    assert there.values["found"].values == {"number": 5000}
