@@ -129,13 +129,6 @@ def test_replacing_at_a_dotted_path_keeps_every_other_byte(a, b, old, new, c, d)
     assert raw.replace_texts(whole(old), ["text", "内", "text"], iter([new])) == whole(new)
 
 
-@given(DOCUMENTS, NAMES, UTF8, UTF8)
-def test_what_is_replaced_is_what_decoders_read(values, name, old, new):
-    whole = bson.encode({**values, name: old})
-    expected = bson.encode({**values, name: new})
-    assert raw.replace_texts(whole, [name], iter([new])) == expected
-
-
 def test_of_repeated_names_the_last_is_found_and_replaced_as_decoders_read_it():
     first, second = raw.fields({"text": "first"}), raw.fields({"text": "second"})
     whole = raw.document(first, raw.fields({"n": 1}), second)
