@@ -47,11 +47,6 @@ def library(tmp_path_factory):
     return file
 
 
-@pytest.fixture
-def here(new_subject):
-    return new_subject()
-
-
 @pytest.fixture(scope="module")
 def far(library, tmp_path_factory):
     """Return a subject on three servers, each with a clock of its own, and these by port."""
@@ -84,7 +79,8 @@ def clocks_set(clocks, seconds):
     "seconds",
     [pytest.param(-HOUR, marks=pytest.mark.short, id="back"), pytest.param(HOUR, id="forward")],
 )
-def test_a_run_bears_that_its_clock_is_set(here, library, tmp_path, times, seconds):
+def test_a_run_bears_that_its_clock_is_set(new_subject, library, tmp_path, times, seconds):
+    here = new_subject()
     clock = Clock(tmp_path / "clock", library)
     names = ["--db", here.database.name, "--target", "target", "--source", "source", "--yes"]
     own = {**here.environment, **clock.environment, "DEDUP_RUN__MAX_RATE": "2000"}

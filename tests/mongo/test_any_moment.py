@@ -1,12 +1,12 @@
 """At any moment each decided document is in the target or the ledger, however a run ends."""
 
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 import pytest
 from pymongo.read_concern import ReadConcern
 
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_keep import stored, versions
 from tests.proving import good
 from tests.running import run_here
@@ -51,16 +51,14 @@ def never_lost(database, wanted):
     assert not lost, f"{len(lost)} of {len(wanted)}: {[*lost][:5]}"
 
 
-def disturbed_runs(database, monkeypatch, **flags):
+def disturbed_runs(database, **flags):
     """Run with a limit, with a stop, with a kill before each write, and at last to the end."""
     run_here(database, limit=5, **flags)
     batches = iter([False] * 3)
     run_here(database, stop=lambda: next(batches, True), **flags)
     for moment in range(10):
-        cut_off(monkeypatch, moment // 2, commits=moment % 2)
-        with suppress(Cut):
+        with killed_at(moment // 2, commits=moment % 2, surely=False):
             run_here(database, **flags)
-        monkeypatch.undo()
     for _ in range(2):
         run_here(database, **flags)
 
@@ -72,7 +70,7 @@ def kept_texts(database, name):
 @pytest.mark.standalone
 @pytest.mark.parametrize("change", CHANGES)
 def test_runs_that_are_cut_off_lose_no_document_at_any_moment_and_end_as_one_left_alone(
-    any_database, monkeypatch, tmp_path, change
+    any_database, tmp_path, change
 ):
     documents, flags = versions(75)[:150], CHANGES[change]
     any_database.source.insert_many(documents)
@@ -87,7 +85,7 @@ def test_runs_that_are_cut_off_lose_no_document_at_any_moment_and_end_as_one_lef
         any_database.source.update_one({"_id": i}, {"$set": new})
     wanted = {d["_id"] for d in documents} - gone
     with never_lost(any_database, wanted):
-        disturbed_runs(any_database, monkeypatch, run__batch_documents=5, **flags)
+        disturbed_runs(any_database, run__batch_documents=5, **flags)
     run_here(any_database, target="alone", **flags)
     assert kept_texts(any_database, "target") == kept_texts(any_database, "alone")
     assert wanted <= {d["_id"] for part in stored(any_database).values() for d in part}

@@ -1,10 +1,8 @@
 """`check --all` finds nothing after any operation that the documentation names."""
 
-from contextlib import suppress
-
 import pytest
 
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_refused import TEXTS
 from tests.proving import command, good
@@ -51,8 +49,7 @@ def take(database, flags, step):
         case "run", more:
             run_here(database, **flags, **more)
         case "cut off", more:
-            with pytest.MonkeyPatch.context() as patch, suppress(Cut):
-                cut_off(patch, 0, commits=2)
+            with killed_at(0, commits=2):
                 run_here(database, **flags, **more)
         case _:
             command(database, *step)

@@ -11,7 +11,7 @@ from dedup_job.commands.restore import undo_run
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
 from tests.running import run_here, settings_of, without_runs
@@ -151,7 +151,7 @@ def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
 @pytest.mark.parametrize("moment", range(7))
 @pytest.mark.parametrize("killed", ["run", "undo"])
 def test_what_is_killed_while_copies_give_way_goes_on_and_ends_as_if_left_alone(
-    any_database, monkeypatch, killed, moment, tmp_path
+    any_database, killed, moment, tmp_path
 ):
     documents = versions(40, copies=4)
     run_over(any_database, documents[:80], documents[80:], batch=40)
@@ -160,10 +160,8 @@ def test_what_is_killed_while_copies_give_way_goes_on_and_ends_as_if_left_alone(
     run = partial(run_here, any_database, run__batch_documents=40, **KEEP)
     if killed == "run":
         undo()
-    cut_off(monkeypatch, moment, commits=moment % 2)
-    with pytest.raises(Cut):
+    with killed_at(moment, commits=moment % 2):
         undo() if killed == "undo" else run()
-    monkeypatch.undo()
     run()
     assert without_runs(any_database) == alone
     assert good(any_database, tmp_path, "--all") == {}

@@ -1,13 +1,11 @@
 """What the source changed or deleted is decided anew, or leaves; and that can be taken back."""
 
-from contextlib import suppress
-
 import pytest
 from bson import Int64
 
 from dedup_job.demo import make_corpus
 from dedup_job.runs.check import Check
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_keep import stored, versions
 from tests.proving import command, good, refused, wrong
 from tests.running import run_here
@@ -181,10 +179,8 @@ def test_what_changed_while_a_run_was_stopped_is_seen_later(database):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     run_here(database, limit=10)
-    with pytest.MonkeyPatch.context() as patch:
-        cut_off(patch, 2, commits=1)
-        with suppress(Cut):
-            run_here(database, run__batch_documents=5)
+    with killed_at(2, commits=1, surely=False):
+        run_here(database, run__batch_documents=5)
     changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
     database.source.update_one({"_id": changed}, {"$set": {"text": OTHER}})
     run_here(database, run__batch_documents=5)
