@@ -20,7 +20,7 @@ _LONGEST = (
     *("cli/test_restore", "commands/test_snapshot_store", "mongo/test_retry", "cli/test_undo"),
     *("cli/test_check", "fingerprint/test_parity", "decision/test_agreement", "mongo/test_run"),
     *("index/test_segment", "mongo/", "cli/", "decision/", "fingerprint/"),
-    *("test_building", "test_packages", "scripts/", "review/"),
+    *("test_packages", "scripts/", "review/"),
 )
 # To make an index or to drop a database waits for the journal: 20 ms, not the 100 of the default.
 _PROMPT = ("--journalCommitInterval", "20")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -38,6 +40,14 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, moment: int, commits: int = 0) -> N
         raise Cut
 
     monkeypatch.setattr(Commits, "commit", cut)
+
+
+@contextmanager
+def killed_at(moment: int, commits: int = 0, *, surely: bool = True) -> Iterator[None]:
+    """Let the process of the block be gone there, as `cut_off`; not surely: if it comes there."""
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Cut) if surely else suppress(Cut):
+        cut_off(patch, moment, commits)
+        yield
 
 
 def _stopping(left: list[int], write: Any) -> Any:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from dedup_job.report.progress import Log
 from dedup_job.runs.progress import Moment, Progress
 from dedup_job.runs.run import Run
 from dedup_job.settings import Settings, load
+from tests.tampering import hold_lease
 
 Documents = list[dict[str, Any]]
 
@@ -74,34 +75,26 @@ def run_here(
     target: str = "target",
     limit: int | None = None,
     dry_run: bool = False,
-    **flags: Any,
-) -> Run:
-    """Run the job in this process; flags are settings by dotted name, `__` for the dot."""
-    names = (f"{database.name}.{source}", f"{database.name}.{target}")
-    request = Request(*names, limit=limit, dry_run=dry_run)
-    return run_job(settings_of(database, **flags), request, Watch(Progress(Log())))
-
-
-def run_watched(
-    database: Database[dict[str, Any]],
-    stop: Callable[[], bool],
-    limit: int | None = None,
+    stop: Callable[[], bool] = lambda: False,
     show: Callable[[Moment], None] = lambda _: None,
     **flags: Any,
 ) -> Run:
-    """Run the job in this process until a stop is asked for; show: takes what it tells."""
-    request = Request(f"{database.name}.source", f"{database.name}.target", limit=limit)
-    watch = Watch(Progress(Log(), show), stop=stop)
-    return run_job(settings_of(database, **flags), request, watch)
+    """Run the job in this process; flags are settings by dotted name, `__` for the dot.
+
+    stop: tells whether it is to end; show: takes what it tells.
+    """
+    names = (f"{database.name}.{source}", f"{database.name}.{target}")
+    request = Request(*names, limit=limit, dry_run=dry_run)
+    return run_job(settings_of(database, **flags), request, Watch(Progress(Log(), show), stop=stop))
 
 
 def run_until(database: Database[dict[str, Any]], batches: int, **flags: Any) -> Run:
-    """Run until so many batches are written; flags as of `run_watched`."""
+    """Run until so many batches are written; flags as of `run_here`."""
     stop = threading.Event()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(BackgroundWriter, "put", lambda writer, item: writer._work(item))
         after_batches(patch, batches, stop.set)
-        return run_watched(database, stop.is_set, **flags)
+        return run_here(database, stop=stop.is_set, **flags)
 
 
 def settings_of(database: Database[dict[str, Any]], **flags: Any) -> Settings:
@@ -183,6 +176,20 @@ def outcome(
     )
 
 
+def drop_target(database: Database[dict[str, Any]], target: str = "target") -> None:
+    """Remove a target with all that belongs to it."""
+    for part in ("", ".ledger", ".runs", ".state"):
+        database.drop_collection(f"{target}{part}")
+
+
+def without_runs(database: Database[dict[str, Any]], target: str = "target") -> Any:
+    """Return target and ledger as `outcome`, without the numbers of their runs."""
+    kept, ledger = outcome(database, target)
+    for row in (*(one["dedup"] for one in kept), *ledger):
+        del row["run"]
+    return kept, ledger
+
+
 def assert_each_source_id_is_in_one_place(
     database: Database[dict[str, Any]], source: str = "source", target: str = "target"
 ) -> None:
@@ -197,14 +204,7 @@ def assert_each_source_id_is_in_one_place(
     assert not kept & ledger
 
 
-# Processes that are `dedup`, forked from one that has loaded its modules.
-
-
-def starter() -> ForkServerContext:
-    """Return what starts processes that have loaded all modules: in 0.1 s, not 1."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.warm"])
-    return context
+# Processes that are `dedup`, forked from one that has loaded its modules: in 0.1 s, not 1.
 
 
 class Forked(ForkServerProcess):
@@ -222,7 +222,7 @@ class Forked(ForkServerProcess):
 
         first: what it does before it becomes `dedup`.
         """
-        starter()
+        multiprocessing.get_context("forkserver").set_forkserver_preload(["tests.warm"])
         self._out = out
         given = ([*arguments], dict(environment), out, err or out, first)
         super().__init__(target=_dedup, args=given)
@@ -298,6 +298,30 @@ def after_batches(monkeypatch: Any, number: int, act: Callable[[], object]) -> N
     monkeypatch.setattr(Target, "write", watched)
 
 
+def interpose(
+    monkeypatch: pytest.MonkeyPatch,
+    owner: Any,
+    name: str,
+    act: Callable[[], object],
+    *,
+    when: Callable[..., bool] = lambda *_: True,
+    after: bool = False,
+) -> None:
+    """Do something the first time that a method is called so, before its work or after it."""
+    original, left = getattr(owner, name), [act]
+
+    def watched(*arguments: Any, **named: Any) -> Any:
+        acts = [left.pop()] if left and when(*arguments) else []
+        if acts and not after:
+            act()
+        result = original(*arguments, **named)
+        if acts and after:
+            act()
+        return result
+
+    monkeypatch.setattr(owner, name, watched)
+
+
 def start_run(
     database: Database[dict[str, Any]],
     target: str,
@@ -352,10 +376,8 @@ def finished(database: Database[dict[str, Any]], target: str = "target") -> bool
 
 def held_elsewhere(database: Database[dict[str, Any]], session: Any = b"x") -> None:
     """Let a run of another machine hold the lease of the target for a minute."""
-    lease = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
-    times = {"since": "$$NOW", "expires": {"$add": ["$$NOW", 60_000]}}
-    held = {**lease, "session": {"id": session}, **times}
-    database["target.state"].update_one({}, [{"$set": {"lease": held}}])
+    owner = {"host": "far", "machine": "other", "pid": 7, "process_started": 1.0}
+    hold_lease(database, 60, session={"id": session}, **owner)
 
 
 def _dedup(

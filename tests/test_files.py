@@ -1,10 +1,7 @@
 """Files are read with care, and written whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import resource
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,8 +19,7 @@ from tests.running import refusal
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Path:
-    """Return a folder within another, both of this user."""
+def own(tmp_path):
     folder = tmp_path / "outer" / "inner"
     folder.mkdir(parents=True)
     for one in (folder, folder.parent):
@@ -35,8 +31,7 @@ UMASKS = [0, 0o027, 0o077, 0o177, 0o777]
 
 
 @contextmanager
-def umask(mask: int) -> Iterator[None]:
-    """Have files made under a umask."""
+def umask(mask):
     former = os.umask(mask)
     try:
         yield
@@ -44,15 +39,12 @@ def umask(mask: int) -> Iterator[None]:
         os.umask(former)
 
 
-def mode(path: Path) -> int:
-    """Return who may do what."""
+def mode(path):
     return path.stat().st_mode & 0o7777
 
 
 @pytest.mark.parametrize("mask", UMASKS)
-def test_whatever_the_umask_private_folders_and_files_are_for_this_user_alone(
-    own: Path, mask: int
-) -> None:
+def test_whatever_the_umask_private_folders_and_files_are_for_this_user_alone(own, mask):
     file = own / "a" / "b" / "file"
     for _ in range(2):  # a new one, and one in place of the former
         with umask(mask):
@@ -66,13 +58,13 @@ def test_whatever_the_umask_private_folders_and_files_are_for_this_user_alone(
 
 
 @pytest.mark.parametrize("mask", UMASKS)
-def test_what_a_user_asks_for_is_written_as_the_umask_says(own: Path, mask: int) -> None:
+def test_what_a_user_asks_for_is_written_as_the_umask_says(own, mask):
     with umask(mask):
         write_whole(own / "page.html", "page")
     assert mode(own / "page.html") == 0o666 & ~mask
 
 
-def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
+def test_only_a_regular_file_is_opened(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for odd in (pipe, Path("/dev/zero")):
@@ -88,9 +80,7 @@ def test_only_a_regular_file_is_opened(tmp_path: Path) -> None:
         assert stream.read() == b"content"
 
 
-def test_a_file_that_does_not_fit_leaves_the_former_one_and_nothing_beside_it(
-    tmp_path: Path,
-) -> None:
+def test_a_file_that_does_not_fit_leaves_the_former_one_and_nothing_beside_it(tmp_path):
     """A limit on the size of files stands for a full disk."""
     file = tmp_path / "report.json"
     write_whole(file, "former")
@@ -105,7 +95,7 @@ def test_a_file_that_does_not_fit_leaves_the_former_one_and_nothing_beside_it(
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_a_name_too_long_for_any_file_is_refused_before_the_work(tmp_path: Path) -> None:
+def test_a_name_too_long_for_any_file_is_refused_before_the_work(tmp_path):
     with pytest.raises(UsageError, match=r"--report .* cannot be written: File name too long"):
         check_writable("--report", tmp_path / ("n" * 300))
     assert refusal("config", "validate", "n" * 300).code == 2
@@ -113,14 +103,14 @@ def test_a_name_too_long_for_any_file_is_refused_before_the_work(tmp_path: Path)
     assert str(ids).endswith("cannot be read: File name too long")
 
 
-def test_a_link_that_leads_in_a_circle_is_refused(tmp_path: Path) -> None:
+def test_a_link_that_leads_in_a_circle_is_refused(tmp_path):
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
     with pytest.raises(UsageError, match="cannot be written: Too many levels"):
         check_writable("--report", circle)
 
 
-def test_ids_without_end_are_refused() -> None:
+def test_ids_without_end_are_refused():
     error = refusal("restore", "--target", "d.t", "--ids", "/dev/zero")
     assert error.code == 2
     assert "64 MiB" in str(error)

@@ -1,7 +1,5 @@
 """The process from its first moment: Ctrl-C shows no traceback, whenever it comes."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -27,7 +25,7 @@ cli.app = interrupted
 @pytest.mark.parametrize(
     ("first", "code"), [(_WHILE_IMPORTING, -signal.SIGINT), (_BEFORE_TYPER, 130)]
 )
-def test_ctrl_c_in_the_first_moments_ends_without_a_traceback(first: str, code: int) -> None:
+def test_ctrl_c_in_the_first_moments_ends_without_a_traceback(first, code):
     program = f"{first}\nfrom dedup_job.__main__ import main\nmain()"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert ended.returncode == code

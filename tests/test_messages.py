@@ -1,16 +1,22 @@
-"""Sentences in the language of the user."""
-
-from __future__ import annotations
+"""Sentences in the language of the user; errors stay what they are on the way elsewhere."""
 
 import ast
 import pickle
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from dedup_job.errors import (
+    ConfigurationError,
+    DedupError,
+    Interrupted,
+    LeaseHeld,
+    RunAborted,
+    UsageError,
+)
 from dedup_job.messages import Message, chosen_language, in_language, joined
 from scripts import make_catalogue
 from tests.running import dedup, environment_for
@@ -45,18 +51,18 @@ def test_what_is_joined_comes_whole_from_another_process():
     assert (str(said), in_language(said, "zh")) == ("a, b", "a，b")
 
 
-def test_every_sentence_is_translated_and_keeps_its_fields() -> None:
+def test_every_sentence_is_translated_and_keeps_its_fields():
     assert [*make_catalogue.problems(make_catalogue.updated())] == []
 
 
-def test_the_catalogue_holds_the_sentences_of_today_and_is_compiled() -> None:
+def test_the_catalogue_holds_the_sentences_of_today_and_is_compiled():
     catalog = make_catalogue.updated()
     for file in (make_catalogue.CATALOGUE, make_catalogue.COMPILED):
         stale = file.read_bytes() != make_catalogue.as_bytes(catalog, file)
         assert not stale, "run scripts/make_catalogue.py"
 
 
-def plain_sentences(file: Path) -> Iterator[str]:
+def plain_sentences(file):
     """Yield what a file says to a person that is no Message: a text, or one with values in it."""
     for call in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if not isinstance(call, ast.Call) or not call.args:
@@ -70,7 +76,7 @@ def plain_sentences(file: Path) -> Iterator[str]:
             yield f"{file.relative_to(PACKAGE)}:{call.lineno}: {ast.unparse(said)}"
 
 
-def test_whatever_a_person_reads_is_a_message() -> None:
+def test_whatever_a_person_reads_is_a_message():
     files = (f for f in PACKAGE.rglob("*.py") if not str(f).endswith(IN_ENGLISH))
     assert [line for file in files for line in plain_sentences(file)] == []
 
@@ -101,7 +107,7 @@ def test_the_first_variable_that_is_set_decides(monkeypatch, variables, language
         chosen_language.cache_clear()
 
 
-def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path) -> None:
+def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path):
     assert "缺少 --target" in dedup("run", "--source", "d.a", DEDUP_LANG="zh").stderr
     assert "用法：" in dedup("run", "--help", DEDUP_LANG="zh").stdout
     rows = tmp_path / "rows.jsonl"
@@ -112,8 +118,35 @@ def test_errors_help_and_reports_are_chinese_and_json_is_english(tmp_path: Path)
     assert '"status": "done"' in report.read_text(encoding="utf-8")
 
 
-def test_where_the_output_cannot_hold_chinese_it_is_english() -> None:
+def test_where_the_output_cannot_hold_chinese_it_is_english():
     environment = environment_for(None, DEDUP_LANG="zh", PYTHONIOENCODING="ascii")
     words = [sys.executable, "-m", "dedup_job", "run", "--source", "d.a"]
     said = subprocess.run(words, env=environment, capture_output=True, check=False).stderr
     assert b"--target is missing" in said
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        DedupError("unexpected"),
+        UsageError("--source is missing"),
+        ConfigurationError(["one", "two"]),
+        RunAborted("found", "limit", "abort_if.without_text", "example"),
+        LeaseHeld("held"),
+        Interrupted("stopped", signal.SIGTERM),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_an_error_of_another_process_has_its_type_its_words_and_its_code(error):
+    there = pickle.loads(pickle.dumps(error))
+    assert (type(there), str(there), there.code) == (type(error), str(error), error.code)
+    assert vars(there) == vars(error)
+
+
+def test_an_error_of_another_process_knows_what_its_words_were_made_from():
+    found = Message("{number:,} documents have no text", number=5000)
+    error = RunAborted(found, "1,000", "abort_if.without_text", "_id 5")
+    there = pickle.loads(pickle.dumps(error)).message
+    assert there == error.message
+    assert there.template == error.message.template
+    assert there.values["found"].values == {"number": 5000}

@@ -1,19 +1,22 @@
-"""Wheel and source archive: what they hold, and that the wheel works where there is no checkout.
+"""Wheel and source archive: what they hold, where they run, and what a machine lacks for them.
 
 A wheel takes a compilation of the core, so what needs one is thorough.
 """
 
-from __future__ import annotations
-
+import importlib.util
 import os
+import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pydantic
 import pytest
+import yaml
 
 from dedup_job import __version__
 
@@ -30,8 +33,7 @@ PARTS = {
 }
 
 
-def build(source: Path, folder: Path, kind: str) -> Path:
-    """Build a package of a source tree; return its file."""
+def build(source, folder, kind):
     command = [sys.executable, "-P", "-m", "build", f"--{kind}", "--no-isolation"]
     subprocess.run([*command, "--outdir", str(folder)], cwd=source, check=True, capture_output=True)
     (built,) = folder.iterdir()
@@ -39,19 +41,17 @@ def build(source: Path, folder: Path, kind: str) -> Path:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel of the checkout."""
+def wheel(tmp_path_factory):
     return build(ROOT, tmp_path_factory.mktemp("wheel"), "wheel")
 
 
-def content(wheel: Path) -> dict[str, bytes]:
-    """Return the files of a wheel."""
+def content(wheel):
     with zipfile.ZipFile(wheel) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
 @pytest.mark.thorough
-def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: Path) -> None:
+def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel):
     names = set(content(wheel))
     assert names >= PARTS
     tops = {name.split("/")[0] for name in names}
@@ -60,8 +60,7 @@ def test_a_wheel_holds_word_lists_presets_types_and_license_but_no_tests(wheel: 
 
 
 @pytest.fixture(scope="module")
-def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder that a source archive holds."""
+def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sdist")
     with tarfile.open(build(ROOT, folder / "made", "sdist")) as archive:
         archive.extractall(folder, filter="data")
@@ -69,7 +68,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return source
 
 
-def test_the_source_archive_holds_all_that_is_tested_and_compiled(source: Path) -> None:
+def test_the_source_archive_holds_all_that_is_tested_and_compiled(source):
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
     if names.returncode:
         pytest.skip("no checkout of git")
@@ -78,20 +77,20 @@ def test_the_source_archive_holds_all_that_is_tested_and_compiled(source: Path) 
 
 
 @pytest.mark.thorough
-def test_the_source_archive_makes_the_same_wheel(wheel: Path, source: Path, tmp_path: Path) -> None:
+def test_the_source_archive_makes_the_same_wheel(wheel, source, tmp_path):
     names = content(build(source, tmp_path / "again", "wheel")).keys()
     assert names == content(wheel).keys()
 
 
 @pytest.mark.thorough
-def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
+def test_an_installed_wheel_runs_without_the_checkout(wheel, tmp_path):
     installed, elsewhere = tmp_path / "installed", tmp_path / "elsewhere"
     elsewhere.mkdir()
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
     pip += ["--no-deps", "--no-index", "--no-compile", "--target", str(installed), str(wheel)]
     subprocess.run(pip, check=True)
 
-    def said(*words: str) -> str:
+    def said(*words):
         return subprocess.run(  # -S: the checkout may be installed in this environment
             [sys.executable, "-S", "-P", *words],
             cwd=elsewhere,
@@ -106,3 +105,59 @@ def test_an_installed_wheel_runs_without_the_checkout(wheel: Path, tmp_path: Pat
     shown = said("-m", "dedup_job", "config", "show", "--config", "questions")
     assert "收录" in shown
     assert str(ROOT) not in shown
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PYTHON = """#!/bin/sh
+case "$*" in *version_info*) ;; *--version*) echo Python 3.99 ;; *) exit 1 ;; esac
+"""
+
+
+def test_each_python_that_is_named_has_a_wheel_and_a_run_of_the_checks():
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(PROJECT["project"]["classifiers"]))
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert workflow["jobs"]["checks"]["strategy"]["matrix"]["python"] == named
+    wheels = [f"cp{version.replace('.', '')}-*" for version in named]
+    assert PROJECT["tool"]["cibuildwheel"]["build"] == wheels
+
+
+def test_without_python_h_a_build_ends_before_it_asks_for_packages(monkeypatch, tmp_path):
+    spec = importlib.util.spec_from_file_location("backend", ROOT / "src" / "backend.py")
+    backend = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(backend)
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setattr(sysconfig, "get_path", lambda _: str(tmp_path))
+    with pytest.raises(SystemExit, match=r"lacks Python\.h .*sudo apt install python3-dev"):
+        backend.get_requires_for_build_wheel()
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [("en", "This machine lacks venv, Python.h"), ("zh", "这台机器缺少 venv, Python.h")],
+)
+def test_what_a_bare_machine_lacks_is_said_before_an_environment_is_made(tmp_path, language, said):
+    python = tmp_path / "python"
+    python.write_text(PYTHON)
+    python.chmod(0o700)
+    made = {"PATH": "/usr/bin:/bin", "PYTHON": str(python), "DEDUP_VENV": str(tmp_path / "venv")}
+    ended = subprocess.run(
+        ["bash", "-c", "source scripts/environment.sh embedded"],
+        env={**made, "DEDUP_LANG": language},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stderr.count("\n")) == (2, 1), ended.stderr
+    assert ended.stderr.startswith(said)
+    assert "sudo apt install python3-venv python3-dev" in ended.stderr
+    assert not (tmp_path / "venv").exists()
+
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+
+
+def test_tables_are_made_and_used_with_the_same_variables():
+    first, second = re.findall(r"^ENV (.*?[^\\])$", DOCKERFILE, re.M | re.S)
+    made = set(first.replace("\\\n", " ").split())
+    assert made <= {*second.replace("\\\n", " ").split()}
+    assert any(value.startswith("XDG_CACHE_HOME=") for value in made)

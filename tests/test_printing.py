@@ -1,11 +1,8 @@
 """What is printed or written as JSON commands no terminal."""
 
-from __future__ import annotations
-
 import io
 import json
 import unicodedata
-from typing import TextIO
 
 import click
 import pytest
@@ -26,13 +23,13 @@ ANY_TEXT = st.text(
 )
 
 
-def commands(text: str) -> list[str]:
+def commands(text):
     """Return the characters that no terminal prints, or each in its own way, line feeds apart."""
     return [c for c in text if unicodedata.category(c) in COMMANDS and c not in "\n\t"]
 
 
 @given(ANY_TEXT)
-def test_no_command_is_left_and_what_is_readable_stays(text: str) -> None:
+def test_no_command_is_left_and_what_is_readable_stays(text):
     assert commands(escaped(text)) == []
     if not commands(text):
         assert escaped(text) == text
@@ -51,28 +48,28 @@ def test_no_command_is_left_and_what_is_readable_stays(text: str) -> None:
         ("第一行\n第二行\t完", "第一行\n第二行\t完"),
     ],
 )
-def test_a_command_is_shown_by_its_number(text: str, shown: str) -> None:
+def test_a_command_is_shown_by_its_number(text, shown):
     assert escaped(text) == shown
 
 
-def test_on_one_line_a_line_feed_is_shown_too() -> None:
+def test_on_one_line_a_line_feed_is_shown_too():
     assert on_one_line("host\nerror: forged\x1b") == r"host\nerror: forged\x1b"
 
 
 @given(st.dictionaries(ANY_TEXT, ANY_TEXT))
-def test_json_stands_for_the_same_value(value: dict[str, str]) -> None:
+def test_json_stands_for_the_same_value(value):
     text = as_json(value)
     assert commands(text) == []
     assert json.loads(text) == value
 
 
-def test_json_keeps_chinese_readable() -> None:
+def test_json_keeps_chinese_readable():
     assert as_json({"text": "光合作用\x9b𠮷"}) == '{\n  "text": "光合作用\\u009b𠮷"\n}\n'
 
 
-def test_a_stream_escapes_whoever_writes_to_it() -> None:
+def test_a_stream_escapes_whoever_writes_to_it():
     below = io.StringIO()
-    stream: TextIO = escaping(below)
+    stream = escaping(below)
     print(HOSTILE, file=stream)
     click.echo(HOSTILE, file=stream)
     assert commands(below.getvalue()) == []
@@ -81,7 +78,7 @@ def test_a_stream_escapes_whoever_writes_to_it() -> None:
     assert below.getvalue().endswith("\x1b[1m")
 
 
-def test_an_ascii_stream_is_not_passed_by() -> None:
+def test_an_ascii_stream_is_not_passed_by():
     below = io.BytesIO()
     stream = escaping(io.TextIOWrapper(below, encoding="ascii", errors="replace"))
     click.echo("\x9b中", file=stream)
@@ -92,6 +89,6 @@ def test_an_ascii_stream_is_not_passed_by() -> None:
 @pytest.mark.parametrize(
     "id_", [7, "7", "a", "", ObjectId("0123456789abcdef01234567"), {"a": 1}, True, None, "\x1b[1m"]
 )
-def test_an_id_as_it_is_shown_is_its_value_in_json(id_: object):
+def test_an_id_as_it_is_shown_is_its_value_in_json(id_):
     wanted = json.loads(json_util.dumps(id_, json_options=json_util.RELAXED_JSON_OPTIONS))
     assert id_as_json(shown_value(id_)) == wanted

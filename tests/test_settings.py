@@ -1,7 +1,5 @@
 """Presets by name, and what of the settings is the stamp."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -16,15 +14,13 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.mark.parametrize("name", ["articles", "classic", "questions"])
-def test_a_preset_is_found_by_its_name_and_by_its_path(name: str) -> None:
+def test_a_preset_is_found_by_its_name_and_by_its_path(name):
     by_name = load(file=Path(name)).settings
     assert by_name == load(file=ROOT / "configs" / f"{name}.toml").settings
     assert name in preset_names()
 
 
-def test_a_preset_is_found_in_an_installed_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_preset_is_found_in_an_installed_package(tmp_path, monkeypatch):
     installed = tmp_path / "configs"
     installed.mkdir()
     (installed / "questions.toml").write_text("[index]\ndistance = 5\n", encoding="utf-8")
@@ -33,9 +29,7 @@ def test_a_preset_is_found_in_an_installed_package(
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
-def test_a_file_of_the_same_name_goes_first_and_that_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_of_the_same_name_goes_first_and_that_is_said(tmp_path, monkeypatch, caplog):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "questions").write_text("[index]\ndistance = 6\n", encoding="utf-8")
     (tmp_path / "classic").mkdir()
@@ -45,22 +39,22 @@ def test_a_file_of_the_same_name_goes_first_and_that_is_said(
     assert load(file=Path("classic")).settings.decision.judge == "none"
 
 
-def test_an_unknown_preset_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_preset_is_refused_with_those_that_there_are():
     with pytest.raises(ConfigurationError, match="articles, classic, questions"):
         load(file=Path("question"))
 
 
-def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not() -> None:
+def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not():
     judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_names()}
     assert judged == {"articles": True, "classic": False, "questions": True}
 
 
-def test_of_a_model_the_content_is_in_the_stamp(tmp_path: Path) -> None:
+def test_of_a_model_the_content_is_in_the_stamp(tmp_path):
     one, other = tmp_path / "a.json", tmp_path / "b.json"
     one.write_text("{}", encoding="utf-8")
     other.write_text("{}", encoding="utf-8")
 
-    def stamp(file: Path, **more: str) -> dict[str, object]:
+    def stamp(file, **more):
         flags = {"decision.model": file, **{f"decision.{k}": v for k, v in more.items()}}
         return load(flags).settings.stamp()["decision"]
 
@@ -71,8 +65,8 @@ def test_of_a_model_the_content_is_in_the_stamp(tmp_path: Path) -> None:
 
 
 def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    tmp_path, monkeypatch
+):
     file = tmp_path / "c.toml"
     file.write_text("connection = 5\n", encoding="utf-8")
     monkeypatch.setenv("DEDUP_CONNECTION__URI_FILE", "x")
@@ -80,7 +74,7 @@ def test_a_value_in_the_place_of_a_section_is_refused_whatever_is_given_besides(
         load({"connection.uri": "mongodb://host"}, file)
 
 
-def test_what_pydantic_finds_wrong_can_be_said_in_another_language() -> None:
+def test_what_pydantic_finds_wrong_can_be_said_in_another_language():
     with pytest.raises(ConfigurationError) as refused:
         load({"run.max_rate": 0.0})
     (problem,) = refused.value.problems
@@ -91,7 +85,7 @@ def test_what_pydantic_finds_wrong_can_be_said_in_another_language() -> None:
     assert why.values["why"].template == "input should be greater than {gt}"  # type: ignore[attr-defined]
 
 
-def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
+def test_a_file_without_end_is_refused_and_a_pipe_is_read():
     with pytest.raises(ConfigurationError, match="holds more than 1 MiB"):
         load(file=Path("/dev/zero"))
     reader, writer = os.pipe()
@@ -102,8 +96,8 @@ def test_a_file_without_end_is_refused_and_a_pipe_is_read() -> None:
 
 
 def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_named_as_such(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     file = tmp_path / "c.toml"
     file.write_bytes(b"\xef\xbb\xbf[run]\r\nthreads = 3\r\n")
     assert load(file=file).settings.run.threads == 3
@@ -117,17 +111,13 @@ def test_a_file_with_a_byte_order_mark_is_read_and_one_of_another_encoding_is_na
 
 
 @pytest.mark.parametrize("name", ["dedup_uri", "Dedup_Uri"])
-def test_the_variable_of_the_uri_in_other_letters_is_refused_and_not_passed_over(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_variable_of_the_uri_in_other_letters_is_refused_and_not_passed_over(name, monkeypatch):
     monkeypatch.setenv(name, "mongodb://host")
     with pytest.raises(ConfigurationError, match=rf"{name} \(perhaps you meant DEDUP_URI\)"):
         load()
 
 
-def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_machine(monkeypatch):
     monkeypatch.setenv("DEDUP_URI", "")
     with pytest.raises(UsageError, match="the connection string is empty"):
         load().settings.connection.connection_string()
@@ -136,6 +126,6 @@ def test_an_empty_variable_of_the_uri_does_not_stand_for_the_server_on_this_mach
 
 
 @pytest.mark.parametrize("name", ["decision.model", "index.folder", "connection.uri_file"])
-def test_a_path_that_holds_a_nul_is_refused_by_its_name(name: str) -> None:
+def test_a_path_that_holds_a_nul_is_refused_by_its_name(name):
     with pytest.raises(ConfigurationError, match=rf"{name}: a path holds no NUL"):
         load({name: "a\0b"})

@@ -1,14 +1,9 @@
 """`scripts/bounds` runs this on the oldest and the newest packages: each is at work here."""
 
-from __future__ import annotations
-
 import sys
-from pathlib import Path
 from subprocess import run
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job import __version__
 from dedup_job.demo import make_corpus
@@ -18,13 +13,13 @@ DECIDED = (0, 3)  # 3: some documents are quarantined
 NAMES = ("--source", "source", "--target", "target")
 
 
-def plain(*arguments: str) -> tuple[int, str]:
+def plain(*arguments):
     """Run `dedup` as a user does, from its first import; return exit code and what was said."""
     ended = run([sys.executable, "-m", "dedup_job", *arguments], capture_output=True, check=False)
     return ended.returncode, (ended.stdout + ended.stderr).decode()
 
 
-def test_the_version_and_the_options_are_printed_where_they_are_asked_for() -> None:
+def test_the_version_and_the_options_are_printed_where_they_are_asked_for():
     assert plain("--version") == (0, f"dedup {__version__}\n")
     code, told = plain("run", "--help")
     assert (code, "--dry-run" in told) == (0, True)
@@ -42,18 +37,16 @@ def test_the_version_and_the_options_are_printed_where_they_are_asked_for() -> N
         ("config validate none.toml", "cannot be read"),
     ],
 )
-def test_a_bad_argument_ends_with_2_and_never_with_0(arguments: str, said: str) -> None:
+def test_a_bad_argument_ends_with_2_and_never_with_0(arguments, said):
     code, told = plain(*arguments.split())
     assert (code, said in told) == (2, True), told
 
 
-def test_a_run_and_what_looks_at_its_target(
-    database: Database[dict[str, Any]], tmp_path: Path
-) -> None:
+def test_a_run_and_what_looks_at_its_target(database, tmp_path):
     database.source.insert_many(make_corpus(300, seed=1))
     uri, page, metrics = uri_of(database), tmp_path / "page.html", tmp_path / "metrics.prom"
 
-    def good(*arguments: str, code: tuple[int, ...] = (0,)) -> str:
+    def good(*arguments, code=(0,)):
         ended = dedup(*arguments, "--db", database.name, uri=uri)
         assert ended.returncode in code, ended.stderr
         return ended.stdout

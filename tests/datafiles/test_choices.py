@@ -1,26 +1,21 @@
 """Choices in other fields are compared, whatever they are written as, in files and databases."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from pymongo.database import Database
 
-from dedup_job import Files, UsageError, deduplicate_file, load_settings
-from tests.datafiles.test_file import read, write
+from dedup_job import UsageError
+from tests.datafiles.test_file import decide, read, write
 from tests.running import dedup, invoke, run_here, uri_of
 
-Db = Database[dict[str, Any]]
 Choices = Callable[[list[str]], Any]
-BOTH = load_settings(None, {"source.field": "title,options"})
+BOTH = {"source__field": "title,options"}
 TITLE = "下列说法正确的是"
 ONE = ["甲烷可以燃烧", "水可以燃烧", "氧气可以燃烧", "氮气可以燃烧"]
 OTHER = ["光是一种波", "声音在真空中传播", "光速会改变", "声音是一种光"]
-KINDS: dict[str, Choices] = {
+KINDS = {
     "texts": list,
     "key and value": lambda c: [{"key": k, "value": v} for k, v in zip("ABCD", c, strict=True)],
     "label and text": lambda c: [{"label": k, "text": v} for k, v in zip("ABCD", c, strict=True)],
@@ -36,7 +31,7 @@ KINDS: dict[str, Choices] = {
 }
 
 
-def questions(choices: Choices) -> list[dict[str, Any]]:
+def questions(choices):
     """Return two questions with one title, and a copy of the second with another answer."""
     return [
         {"id": n, "title": TITLE, "options": choices(some), "answer": answer}
@@ -45,56 +40,48 @@ def questions(choices: Choices) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_with_other_choices_are_other_questions(kind: str, tmp_path: Path):
-    given = questions(KINDS[kind])
-    source, out = write(tmp_path / "in.jsonl", given), tmp_path / "out.jsonl"
-    report = deduplicate_file(BOTH, Files(source, out))
+def test_rows_with_other_choices_are_other_questions(kind, tmp_path):
+    report, out, _ = decide(tmp_path, questions(KINDS[kind]), **BOTH)
     assert [row["id"] for row in read(out)] == [0, 1]
     assert (report.counts.exact, report.differing) == (1, {"answer": 1})
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_documents_with_other_choices_are_other_questions(kind: str, database: Db):
+def test_documents_with_other_choices_are_other_questions(kind, database):
     given = [{"_id": q.pop("id"), **q} for q in questions(KINDS[kind])]
     database.source.insert_many(given)
-    run_here(database, source__field="title,options")
+    run_here(database, **BOTH)
     kept = [{k: v for k, v in d.items() if k != "dedup"} for d in database.target.find()]
     assert [d["_id"] for d in kept] == [0, 1]
     assert [type(d["options"]) for d in kept] == [type(d["options"]) for d in given[:2]]
 
 
 @pytest.mark.parametrize("kind", ["texts", "key and value", "an object of arrays", "one text"])
-def test_columns_of_csv_are_several_fields(kind: str, tmp_path: Path):
+def test_columns_of_csv_are_several_fields(kind, tmp_path):
     given = [{**q, "options": json.dumps(q["options"])} for q in questions(KINDS[kind])]
-    source, out = write(tmp_path / "in.csv", given), tmp_path / "out.csv"
-    deduplicate_file(BOTH, Files(source, out))
+    _, out, _ = decide(tmp_path, given, ".csv", **BOTH)
     assert [int(row["id"]) for row in read(out)] == [0, 1]
 
 
-def test_texts_are_cleaned_but_in_arrays_and_objects_where_they_stay(tmp_path: Path):
+def test_texts_are_cleaned_but_in_arrays_and_objects_where_they_stay(tmp_path):
     line = '{"o" : [{"k":"A", "n": 1.50,"v":"<i>甲</i>"} ,true], "title":"<b>题</b>", "z":0}\n'
-    (tmp_path / "in.jsonl").write_text(line * 2, "utf-8")
-    settings = load_settings(None, {"source.field": "o,title", "output.text": "cleaned"})
-    deduplicate_file(settings, Files(tmp_path / "in.jsonl", tmp_path / "out.jsonl"))
-    assert (tmp_path / "out.jsonl").read_text("utf-8") == line.replace("<b>题</b>", "题")
+    flags = {"source__field": "o,title", "output__text": "cleaned"}
+    _, out, _ = decide(tmp_path, line.encode() * 2, **flags)
+    assert out.read_text("utf-8") == line.replace("<b>题</b>", "题")
 
 
-def test_a_record_without_its_last_columns_keeps_the_order_of_the_others(tmp_path: Path):
-    (tmp_path / "in.csv").write_text("b,a\n<b>甲</b>\n<b>乙</b>,丙\n", "utf-8")
-    settings = load_settings(None, {"source.field": "a,b", "output.text": "cleaned"})
-    deduplicate_file(settings, Files(tmp_path / "in.csv", tmp_path / "out.csv"))
-    assert (tmp_path / "out.csv").read_text("utf-8").split() == ["b,a", "甲", "乙,丙"]
+def test_a_record_without_its_last_columns_keeps_the_order_of_the_others(tmp_path):
+    given = "b,a\n<b>甲</b>\n<b>乙</b>,丙\n".encode()
+    _, out, _ = decide(tmp_path, given, ".csv", source__field="a,b", output__text="cleaned")
+    assert out.read_text("utf-8").split() == ["b,a", "甲", "乙,丙"]
 
 
-def test_a_name_with_a_comma_is_that_of_one_column(tmp_path: Path):
-    (tmp_path / "in.csv").write_text('"a,b"\n甲\n', "utf-8")
-    settings = load_settings(None, {"source.field": "a,b"})
-    assert (
-        deduplicate_file(settings, Files(tmp_path / "in.csv", tmp_path / "o.csv")).counts.kept == 1
-    )
+def test_a_name_with_a_comma_is_that_of_one_column(tmp_path):
+    report, *_ = decide(tmp_path, '"a,b"\n甲\n'.encode(), ".csv", source__field="a,b")
+    assert report.counts.kept == 1
 
 
-def test_a_report_says_that_dropped_rows_differ_in_other_fields(tmp_path: Path):
+def test_a_report_says_that_dropped_rows_differ_in_other_fields(tmp_path):
     source = write(tmp_path / "in.jsonl", questions(KINDS["key and value"]))
     words = ("file", str(source), str(tmp_path / "out.jsonl"), "--field", "title")
     done = invoke(*words, "--report", str(tmp_path / "r.json"))
@@ -106,17 +93,14 @@ def test_a_report_says_that_dropped_rows_differ_in_other_fields(tmp_path: Path):
     assert len(report["warnings"]) == 1
 
 
-def test_ids_and_what_is_empty_are_no_difference(tmp_path: Path):
+def test_ids_and_what_is_empty_are_no_difference(tmp_path):
     given = [{"id": n, "_id": n, "text": "甲烷", "note": note} for n, note in enumerate(["", None])]
-    source = write(tmp_path / "in.jsonl", [*given, {"text": "甲烷"}])
-    report = deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
+    report, *_ = decide(tmp_path, [*given, {"text": "甲烷"}])
     assert (report.counts.exact, report.differing) == (2, {})
 
 
 @pytest.mark.parametrize("number", [9, 1200])
-def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(
-    number: int, database: Db, tmp_path: Path
-):
+def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(number, database, tmp_path):
     texts = [f"第{n}道不同的题目" if n % 5 else n for n in range(number)]
     database.source.insert_many({"_id": n, "text": text} for n, text in enumerate(texts))
     of = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
@@ -129,25 +113,19 @@ def test_a_source_that_is_partly_no_text_is_told_whatever_its_size(
 
 
 @pytest.mark.parametrize("value", [5, [1, 2], {"n": 3}, True, [[0.5, 1.5]], {"a": {"b": 1}}])
-def test_a_source_of_which_nothing_is_text_is_refused(value: Any, database: Db, tmp_path: Path):
+def test_a_source_of_which_nothing_is_text_is_refused(value, database, tmp_path):
     database.source.insert_many({"_id": n, "text": value, "name": "x"} for n in range(3))
     with pytest.raises(UsageError, match=r"has a text in 'text'\. .*name"):
         run_here(database)
     assert database.list_collection_names() == ["source"]
-    source = write(tmp_path / "in.jsonl", [{"text": value, "name": "x"}] * 3)
     with pytest.raises(UsageError, match="could be kept"):
-        deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
+        decide(tmp_path, [{"text": value, "name": "x"}] * 3)
 
 
 @pytest.mark.parametrize("rows", [3, 999, 1001])
 @pytest.mark.parametrize("field", ["titel", "title,optoins"])
-def test_a_field_that_no_row_has_is_refused_with_those_that_there_are(
-    rows: int, field: str, tmp_path: Path
-):
+def test_a_field_that_no_row_has_is_refused_with_those_that_there_are(rows, field, tmp_path):
     given = [{"id": n, "title": f"第{n}题", "options": ["甲"]} for n in range(rows)]
-    source = write(tmp_path / "in.jsonl", given)
     with pytest.raises(UsageError, match="options"):
-        deduplicate_file(
-            load_settings(None, {"source.field": field}), Files(source, tmp_path / "o.jsonl")
-        )
-    assert not (tmp_path / "o.jsonl").exists()
+        decide(tmp_path, given, source__field=field)
+    assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

@@ -1,19 +1,14 @@
 """`dedup file` decides the rows of a file as `dedup run` decides documents, and loses none."""
 
-from __future__ import annotations
-
 import csv
 import errno
 import gzip
 import io
 import json
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
@@ -24,8 +19,9 @@ from dedup_job.errors import DedupError
 from tests.running import dedup, invoke, refusal, run_here
 
 SUFFIXES = [".jsonl", ".jsonl.gz", ".ndjson", ".csv", ".tsv", ".csv.gz"]
-NAMES = ("decision", "of", "reason", "distance", "similarity", "probability", "found_by", "detail")
-ROWS: list[dict[str, Any]] = [
+NAMES = {"decision", "of", "reason", "distance", "similarity", "probability", "found_by", "detail"}
+NAMES |= {"differences", "richer"}
+ROWS = [
     {"id": "a", "text": "<p>水是生命之源，地球上的生命离不开水。</p>", "n": 1.50},
     {"id": "b", "text": "水是生命之源，地球上的生命离不开水。", "n": 2},
     {"id": "c", "text": "", "n": 3},
@@ -34,18 +30,12 @@ ROWS: list[dict[str, Any]] = [
 
 
 @pytest.fixture(scope="module")
-def rows() -> list[dict[str, Any]]:
-    """Return rows with duplicates of many kinds, with and without markup."""
-    made = make_corpus(1200, 7)
-    texts_ = (row.get("text") for row in made)
-    return [
-        {"id": n, "text": text if isinstance(text, str) else None, "subject": "生物"}
-        for n, text in enumerate(texts_)
-    ]
+def rows():
+    texts = [row["text"] for row in make_corpus(1200, 7) if isinstance(row.get("text"), str)]
+    return [{"id": n, "text": text, "subject": "生物"} for n, text in enumerate(texts)]
 
 
-def write(file: Path, rows: Sequence[dict[str, Any]]) -> Path:
-    """Write rows in the format that the name says."""
+def write(file, rows):
     lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
     if {".csv", ".tsv"} & {*file.suffixes}:
         out = io.StringIO(newline="")
@@ -59,12 +49,11 @@ def write(file: Path, rows: Sequence[dict[str, Any]]) -> Path:
     return file
 
 
-def _write_bytes(file: Path, data: bytes) -> None:
+def _write_bytes(file, data):
     file.write_bytes(gzip.compress(data) if file.suffix == ".gz" else data)
 
 
-def read(file: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file."""
+def read(file):
     data = file.read_bytes()
     if file.suffix == ".gz":
         data = gzip.decompress(data)
@@ -74,116 +63,89 @@ def read(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in data.decode().splitlines()]
 
 
-def texts(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the texts of rows."""
-    return [row["text"] for row in rows]
+def lines(file):
+    return [*map(json.loads, file.read_text(encoding="utf-8").splitlines())]
 
 
-def lines(file: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a ledger."""
-    return map(json.loads, file.read_text(encoding="utf-8").splitlines())
+def decide(folder, given, suffix=".jsonl", **flags):
+    """Decide rows, or bytes of a file; return the report, the new file and the ledger's lines."""
+    source, out = folder / f"in{suffix}", folder / f"out{suffix}"
+    source.write_bytes(given) if isinstance(given, bytes) else write(source, given)
+    settings = load_settings(None, {name.replace("__", "."): v for name, v in flags.items()})
+    report = deduplicate_file(settings, Files(source, out, folder / "ledger.jsonl"))
+    return report, out, lines(folder / "ledger.jsonl")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-def test_rows_are_decided_as_a_run_decides_documents(
-    rows: list[dict[str, Any]], suffix: str, tmp_path: Path, database: Database[dict[str, Any]]
-):
-    given = [row for row in rows if isinstance(row["text"], str)]
-    database.source.insert_many({"_id": n + 1, "text": row["text"]} for n, row in enumerate(given))
-    report = run_here(database)
-    source, out, ledger = (
-        write(tmp_path / f"in{suffix}", given),
-        tmp_path / f"out{suffix}",
-        (tmp_path / "ledger.jsonl"),
-    )
-    found = deduplicate_file(load_settings(), Files(source, out, ledger))
-    assert found.counts == report.counts
-    dropped = {row.pop("row"): row for row in lines(ledger)}
+def test_rows_are_decided_as_a_run_decides_documents(rows, suffix, tmp_path, database):
+    database.source.insert_many({"_id": n, "text": row["text"]} for n, row in enumerate(rows, 1))
+    counts = run_here(database).counts
+    report, out, ledger = decide(tmp_path, rows, suffix)
+    assert report.counts == counts
+    dropped = {row.pop("row"): row for row in ledger}
     wanted = {
-        row["_id"]: {name: row[name] for name in row if name in (*NAMES, "differences", "richer")}
+        row["_id"]: {name: row[name] for name in row if name in NAMES}
         for row in database["target.ledger"].find()
     }
-    more = ("left_out", "id", "of_id")
-    assert {
-        n: {k: v for k, v in row.items() if k not in more} for n, row in dropped.items()
-    } == wanted
-    assert {n: int(row["id"]) for n, row in dropped.items()} == {
-        n: given[n - 1]["id"] for n in dropped
-    }
-    kept = read(out)
-    assert texts(kept) == [row["text"] for row in database.target.find().sort("_id", 1)]
-    assert [int(row["id"]) for row in kept] == [
-        row["id"] for n, row in enumerate(given) if n + 1 not in dropped
+    assert {n: {k: row[k] for k in row if k in NAMES} for n, row in dropped.items()} == wanted
+    assert {n: int(row["id"]) for n, row in dropped.items()} == {n: n - 1 for n in dropped}
+    kept, documents = read(out), database.target.find().sort("_id", 1)
+    assert [(int(row["id"]) + 1, row["text"]) for row in kept] == [
+        (d["_id"], d["text"]) for d in documents
     ]
 
 
 @pytest.mark.parametrize(
     ("stored", "text"), [("original", "<b>甲烷的</b>分子式是"), ("cleaned", "甲烷的分子式是")]
 )
-def test_a_kept_line_stays_as_it_is_but_for_a_text_that_is_to_be_cleaned(
-    tmp_path: Path, stored: str, text: str
-):
-    source = tmp_path / "in.jsonl"
-    before = [
-        '{"n": 1.50, "q": {"text" : "<b>甲烷的</b>分子式是"}}\r\n',
-        '{"q":{"text":"乙烯的结构简式"}}',
-    ]
-    source.write_bytes("".join(before).encode())
-    settings = load_settings(None, {"source.field": "q.text", "output.text": stored})
-    deduplicate_file(settings, Files(source, tmp_path / "out.jsonl"))
-    after = (tmp_path / "out.jsonl").read_bytes().decode()
-    assert after == before[0].replace("<b>甲烷的</b>分子式是", text) + before[1] + "\n"
+def test_a_kept_line_stays_as_it_is_but_for_a_text_that_is_to_be_cleaned(tmp_path, stored, text):
+    before = (
+        '{"n": 1.50, "q": {"text" : "<b>甲烷的</b>分子式是"}}\r\n{"q":{"text":"乙烯的结构简式"}}'
+    )
+    _, out, _ = decide(tmp_path, before.encode(), source__field="q.text", output__text=stored)
+    after = before.replace("<b>甲烷的</b>分子式是", text) + "\n"
+    assert out.read_bytes().decode() == after
 
 
-def test_each_row_without_a_text_is_told_of(tmp_path: Path):
-    source = tmp_path / "in.jsonl"
+def test_each_row_without_a_text_is_told_of(tmp_path):
     given = [
         '{"text": "甲烷的分子式"}'.encode(), b"",
         b'{"other": 1}', b'{"text": null}', b'{"text": 5}', b'{"text": "<p></p>"}', b"{broken",
         b"[1]", b'{"text": "\xff"}', b'{"text": "\\ud800"}', b"[" * 100_000,
     ]  # fmt: skip
-    source.write_bytes(b"\n".join(given))
-    ledger = tmp_path / "ledger.jsonl"
-    files = Files(source, tmp_path / "out.jsonl", ledger)
-    report = deduplicate_file(load_settings(), files)
-    reasons = {row["row"]: (row["decision"], row["reason"]) for row in lines(ledger)}
+    report, out, ledger = decide(tmp_path, b"\n".join(given))
+    reasons = {row["row"]: (row["decision"], row["reason"]) for row in ledger}
     skipped, quarantined = "skipped", ("quarantined", "undecodable")
     assert reasons == {
         3: (skipped, "missing"), 4: (skipped, "missing"), 5: (skipped, "not_text"),
         6: (skipped, "empty"), **dict.fromkeys(range(7, 12), quarantined),
     }  # fmt: skip
     assert report.counts.scanned == len(given) - 1
-    assert len(read(tmp_path / "out.jsonl")) == 1
+    assert len(read(out)) == 1
 
 
-def test_a_csv_keeps_bytes_that_are_no_text(tmp_path: Path):
-    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
-    source.write_bytes(
-        b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n2,\xff,\r\n\r\n3\r\n"
-    )
-    report = deduplicate_file(load_settings(), Files(source, out))
-    assert out.read_bytes() == b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n"
+def test_a_csv_keeps_bytes_that_are_no_text(tmp_path):
+    head = b"\xef\xbb\xbfid,text,x\r\n1,\xe7\x94\xb2\xe7\x83\xb7,\xff\r\n"
+    report, out, _ = decide(tmp_path, head + b"2,\xff,\r\n\r\n3\r\n", ".csv")
+    assert out.read_bytes() == head
     assert (report.counts.quarantined, report.counts.reasons["missing"]) == (1, 1)
 
 
 @pytest.mark.parametrize(
-    ("source", "out", "ledger", "said"),
+    ("names", "said"),
     [
-        ("in.jsonl", "in.jsonl", None, "are one file"),
-        ("in.jsonl", "out.jsonl", "out.jsonl", "are one file"),
-        ("in.jsonl", "out.csv", None, r"End the second name in \.jsonl"),
-        ("in.jsonl", "out.jsonl", "l.csv", "JSON lines"),
-        ("in.txt", "out.txt", None, "names no format"),
-        ("in.parquet", "out.parquet", None, "names no format"),
+        (("in.jsonl", "in.jsonl"), "are one file"),
+        (("in.jsonl", "out.jsonl", "out.jsonl"), "are one file"),
+        (("in.jsonl", "out.csv"), r"End the second name in \.jsonl"),
+        (("in.jsonl", "out.jsonl", "l.csv"), "JSON lines"),
+        (("in.txt", "out.txt"), "names no format"),
+        (("in.parquet", "out.parquet"), "names no format"),
     ],
 )
-def test_names_that_do_not_fit_together_are_refused(
-    source: str, out: str, ledger: str | None, said: str, tmp_path: Path
-):
-    (tmp_path / "in.jsonl").write_text('{"text": "甲"}\n', encoding="utf-8")
-    files = Files(tmp_path / source, tmp_path / out, tmp_path / ledger if ledger else None)
+def test_names_that_do_not_fit_together_are_refused(names, said, tmp_path):
+    write(tmp_path / "in.jsonl", ROWS)
     with pytest.raises(UsageError, match=said):
-        deduplicate_file(load_settings(), files)
+        deduplicate_file(load_settings(), Files(*(tmp_path / name for name in names)))
 
 
 @pytest.mark.parametrize(
@@ -198,9 +160,7 @@ def test_names_that_do_not_fit_together_are_refused(
         ("in.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 9999)[:-20], "damaged"),
     ],
 )
-def test_a_file_that_is_not_as_it_should_be_is_refused(
-    name: str, content: bytes, said: str, tmp_path: Path
-):
+def test_a_file_that_is_not_as_it_should_be_is_refused(name, content, said, tmp_path):
     (tmp_path / name).write_bytes(content)
     out = tmp_path / f"out{''.join(Path(name).suffixes)}"
     with pytest.raises(UsageError, match=said):
@@ -208,7 +168,7 @@ def test_a_file_that_is_not_as_it_should_be_is_refused(
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_a_stop_leaves_no_file_and_the_former_one(rows: list[dict[str, Any]], tmp_path: Path):
+def test_a_stop_leaves_no_file_and_the_former_one(rows, tmp_path):
     source, out = write(tmp_path / "in.csv", rows), tmp_path / "out.csv"
     out.write_text("former", encoding="utf-8")
     watch = Watch(stop=lambda: True)
@@ -217,7 +177,7 @@ def test_a_stop_leaves_no_file_and_the_former_one(rows: list[dict[str, Any]], tm
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv"]
 
 
-def test_the_same_file_makes_the_same_bytes(rows: list[dict[str, Any]], tmp_path: Path):
+def test_the_same_file_makes_the_same_bytes(rows, tmp_path):
     for suffix in (".jsonl.gz", ".csv"):
         source = write(tmp_path / f"in{suffix}", rows)
         outs = [tmp_path / f"{n}{suffix}" for n in range(2)]
@@ -227,38 +187,27 @@ def test_the_same_file_makes_the_same_bytes(rows: list[dict[str, Any]], tmp_path
         assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
-def test_the_command_tells_what_it_did(tmp_path: Path):
+def test_the_command_tells_what_it_did_and_quarantined_rows_have_an_exit_code(tmp_path):
     source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
-    result = invoke("file", str(source), str(out), "--report", str(tmp_path / "r.json"))
-    assert result.exit_code == 0
+    invoke("file", str(source), str(out), "--report", str(tmp_path / "r.json"))
     assert [row["id"] for row in read(out)] == ["a", "d"]
     assert json.loads((tmp_path / "r.json").read_bytes())["counts"]["duplicate"]["exact"] == 1
-
-
-def test_quarantined_rows_end_it_with_their_exit_code(tmp_path: Path):
-    (tmp_path / "in.jsonl").write_text('{"text": "甲烷"}\nnone\n', encoding="utf-8")
-    names = str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl")
-    result = dedup("file", *names)
+    source.write_text('{"text": "甲烷"}\nnone\n', encoding="utf-8")
+    result = dedup("file", str(source), str(out), "--overwrite")
     assert result.returncode == 3
     assert "1 row could not be processed; add --ledger" in result.stdout
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path):
-    refused = refusal("file", str(tmp_path / "in.jsonl"), str(tmp_path / "o.jsonl"))
-    assert "No such file" in str(refused)
-
-
-def test_any_text_in_a_csv_is_the_same_behind_it(tmp_path: Path):
+def test_any_text_in_a_csv_is_the_same_behind_it(tmp_path):
     fields = ["a\rb", "a\nb", "a\r\nb", "\r", '"', "a,b", "\t", " a ", ""]
     given = [{"text": f"题目{n}" * n, "x": x} for n, x in enumerate(fields, 1)]
     for suffix in (".csv", ".tsv"):
-        source = write(tmp_path / f"in{suffix}", given)
-        deduplicate_file(load_settings(), Files(source, tmp_path / f"out{suffix}"))
-        assert read(tmp_path / f"out{suffix}") == given
+        assert read(decide(tmp_path, given, suffix)[1]) == given
+        (tmp_path / "ledger.jsonl").unlink()
 
 
 @pytest.mark.parametrize("same", ["in.jsonl", "out.jsonl", "l.jsonl"])
-def test_a_report_takes_the_place_of_no_other_file(same: str, tmp_path: Path):
+def test_a_report_takes_the_place_of_no_other_file(same, tmp_path):
     write(tmp_path / "in.jsonl", ROWS)
     before = (tmp_path / "in.jsonl").read_bytes()
     names = [str(tmp_path / name) for name in ("in.jsonl", "out.jsonl", "l.jsonl", same)]
@@ -269,52 +218,47 @@ def test_a_report_takes_the_place_of_no_other_file(same: str, tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path: Path):
+def test_a_text_that_a_run_would_not_clean_is_not_cleaned(tmp_path):
     given = [{"text": "<p></p>" * 200 + "甲烷"}, {"text": "甲烷"}]
-    source, ledger = write(tmp_path / "in.jsonl", given), tmp_path / "l.jsonl"
-    settings = load_settings(None, {"source.max_chars": 100})
-    deduplicate_file(settings, Files(source, tmp_path / "out.jsonl", ledger))
-    assert [(row["row"], row["reason"]) for row in lines(ledger)] == [(1, "too_large")]
-    assert read(tmp_path / "out.jsonl") == given[1:]
+    _, out, ledger = decide(tmp_path, given, source__max_chars=100)
+    assert [(row["row"], row["reason"]) for row in ledger] == [(1, "too_large")]
+    assert read(out) == given[1:]
 
 
-def test_a_former_file_keeps_its_rights(tmp_path: Path):
+def test_a_former_file_keeps_its_rights(tmp_path):
     source, out = write(tmp_path / "in.jsonl", ROWS), tmp_path / "out.jsonl"
     out.touch(0o600)
     deduplicate_file(load_settings(), Files(source, out))
     assert out.stat().st_mode & 0o777 == 0o600
 
 
-def test_a_pipe_is_not_replaced(tmp_path: Path):
+def test_a_pipe_is_not_replaced(tmp_path):
     source = write(tmp_path / "in.jsonl", ROWS)
     os.mkfifo(tmp_path / "out.jsonl")
     with pytest.raises(UsageError, match="no regular file"):
         deduplicate_file(load_settings(), Files(source, tmp_path / "out.jsonl"))
 
 
-def test_where_the_ledger_cannot_be_ended_neither_file_is_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_where_the_ledger_cannot_be_ended_neither_file_is_there(tmp_path, monkeypatch):
     source = write(tmp_path / "in.jsonl", ROWS)
     synced = os.fsync
 
-    def full(handle: int) -> None:
+    def full(handle):
         if ".dedup-" in str(Path(f"/proc/self/fd/{handle}").readlink()) and len(calls) == 1:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         calls.append(handle)
         synced(handle)
 
-    calls: list[int] = []
+    calls = []
     monkeypatch.setattr(os, "fsync", full)
     files = Files(source, tmp_path / "out.jsonl", tmp_path / "l.jsonl")
-    with pytest.raises(
-        DedupError, match=r"l\.jsonl: No space left on device\. Nothing was written"
-    ):
+    said = r"l\.jsonl: No space left on device\. Nothing was written"
+    with pytest.raises(DedupError, match=said):
         deduplicate_file(load_settings(), files)
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 
-def test_large_rows_come_in_small_pages(tmp_path: Path):
+def test_large_rows_come_in_small_pages(tmp_path):
     given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", given)

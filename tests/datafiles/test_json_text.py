@@ -1,7 +1,5 @@
 """A line of JSON with another text is the same line otherwise, to the last character."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -18,7 +16,7 @@ VALUES = st.recursive(
 )
 
 
-def replaced(value: object, path: list[str], text: str) -> object:
+def replaced(value, path, text):
     """Return an object with another text at a path, by way of Python values."""
     if not path:
         return text
@@ -29,7 +27,7 @@ def replaced(value: object, path: list[str], text: str) -> object:
 @given(st.dictionaries(TEXTS, VALUES, max_size=4), st.lists(TEXTS, min_size=1, max_size=3), TEXTS,
        TEXTS, st.booleans(), st.sampled_from([None, 1]))  # fmt: skip
 def test_the_value_is_what_python_would_make_of_it(rest, path, old, new, ascii_only, indent):
-    inner: object = old
+    inner = old
     for name in reversed(path):
         inner = {"before": 1.50, name: inner, **({} if name == "z" else {"z": [1e400, "}"]})}
     assert isinstance(inner, dict)

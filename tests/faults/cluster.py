@@ -1,14 +1,8 @@
 """A Ray cluster of simulated nodes, and the processes of a run on a cluster."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 import psutil
-
-from tests.running import Forked
 
 _STORE = 100_000_000  # bytes of an object store
 
@@ -16,8 +10,7 @@ _STORE = 100_000_000  # bytes of an object store
 WORKER = "ray::prepare", "ray::IDLE"
 
 
-def processes_of(process: Forked, *names: str) -> list[psutil.Process]:
-    """Return the processes of a run whose command lines hold one of the names."""
+def processes_of(process, *names):
     found = []
     with suppress(psutil.NoSuchProcess):
         for one in psutil.Process(process.pid).children(recursive=True):
@@ -28,9 +21,7 @@ def processes_of(process: Forked, *names: str) -> list[psutil.Process]:
 
 
 @contextmanager
-def simulated_nodes(
-    others: int = 1, store: int = _STORE, **of_other: Any
-) -> Iterator[tuple[Any, Any]]:
+def simulated_nodes(others=1, store=_STORE, **of_other):
     """Simulate a cluster of a head and other nodes with a core each; yield it and the last node.
 
     store: bytes of the object store of each; of_other: what the other nodes have besides.

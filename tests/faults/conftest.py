@@ -4,50 +4,48 @@ In the suite a fault that is marked `short` is met once or a few times; `-m faul
 all, as often as the tests say, or --scale times as often.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
-from tests.faults.servers import ReplicaSet, replica_set
+from tests.faults.servers import replica_set
 from tests.faults.subject import Subject
 
 Times = Callable[..., int]
 
 
 @pytest.fixture(scope="session")
-def is_long(pytestconfig: pytest.Config) -> bool:
-    """Tell whether all faults are asked for."""
+def is_long(pytestconfig):
     return "faults" in pytestconfig.getoption("-m")
 
 
 @pytest.fixture(scope="session")
-def times(pytestconfig: pytest.Config, is_long: bool) -> Times:
+def times(pytestconfig, is_long):
     """Return how often a fault is met that the long form meets so often; short: else."""
     scale = pytestconfig.getoption("--scale")
     return lambda full, short=1: max(round(full * scale), short) if is_long else short
 
 
 @pytest.fixture(scope="module")
-def three() -> Iterator[ReplicaSet]:
-    """Return a replica set of three servers that may be killed."""
+def three():
     with replica_set(3) as servers:
         yield servers
 
 
-@pytest.fixture(scope="module")
-def settled(is_long: bool) -> Iterator[ReplicaSet]:
-    """Return a replica set that keeps its primary, of three servers, in the short form of one."""
-    with replica_set(3 if is_long else 1) as servers:
-        servers.settle()
-        yield servers
+@pytest.fixture
+def new_subject(replica_set, tmp_path):
+    """Return what makes a subject, by default on the replica set of the session."""
+    made = []
+
+    def new(uri=replica_set, **more):
+        made.append(Subject(uri, tmp_path, name=f"faults_{tmp_path.name}"[:60], **more))
+        return made[-1]
+
+    yield new
+    for subject in made:
+        subject.end_all()
 
 
 @pytest.fixture
-def subject(any_server: str, tmp_path: Path) -> Iterator[Subject]:
-    """Return a subject on a server of the session: a replica set, then a standalone."""
-    subject = Subject(any_server, tmp_path, documents=900, name=f"faults_{tmp_path.name}"[:60])
-    yield subject
-    subject.end_all()
+def subject(any_server, new_subject):
+    return new_subject(any_server, documents=900)

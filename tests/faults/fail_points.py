@@ -1,24 +1,12 @@
 """Faults that a real server makes on purpose: its fail points, for the job's own client alone."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
-
-from pymongo.database import Database
 
 TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
 
 
 @contextmanager
-def failing(
-    database: Database[dict[str, Any]],
-    *commands: str,
-    times: int | None = None,
-    share: float | None = None,
-    **how: Any,
-) -> Iterator[list[int]]:
+def failing(database, *commands, times=None, share=None, **how):
     """Let the next n of these commands fail, or a share of them, else all, in the block.
 
     After it the list that is yielded holds how many did.
@@ -26,7 +14,7 @@ def failing(
     how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
     work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
     """
-    fired: list[int] = []
+    fired = []
     before = fail(database, *commands, times=times, share=share, **how)
     try:
         yield fired
@@ -35,15 +23,9 @@ def failing(
         fired.append(int(off["count"]) - before)
 
 
-def fail(
-    database: Database[dict[str, Any]],
-    *commands: str,
-    times: int | None = None,
-    share: float | None = None,
-    **how: Any,
-) -> int:
+def fail(database, *commands, times=None, share=None, **how):
     """Let commands fail from now on, as above; return how many did so far."""
-    mode: Any = "alwaysOn" if times is None else {"times": times}
+    mode = "alwaysOn" if times is None else {"times": times}
     if share is not None:
         mode = {"activationProbability": share}
     data = {"failCommands": list(commands), "appName": "dedup", **how}

@@ -5,13 +5,10 @@ Or stopped (SIGSTOP), as a machine that falls asleep.
 The run itself knows nothing of this: what it calls is replaced in the process that is to die.
 """
 
-from __future__ import annotations
-
+import itertools
 import os
 import signal
-from collections.abc import Callable, Iterator
 from enum import StrEnum
-from typing import Any
 
 from pymongo.client_session import ClientSession
 
@@ -35,70 +32,57 @@ class Point(StrEnum):
     MAPPED = "while a part that outgrew its memory is mapped"
 
 
-def die_at(point: Point, time: int, signum: signal.Signals = signal.SIGKILL) -> None:
-    """Send this process a signal the so-manieth time that it comes to a point, from 1."""
-    passed = 0
+_CALLS = {  # each is called there; True: the process ends before its work
+    Point.BEFORE: [(Commits, "commit", True)],
+    Point.INSIDE: [(replacing, "insert_once", False)],  # a standalone has a part of a batch then
+    Point.WRITTEN: [(ClientSession, "commit_transaction", True)],
+    Point.COMMITTED: [(ClientSession, "commit_transaction", False), (State, "update", False)],
+    Point.SNAPSHOT: [(snapshot, "_bytes", False)],
+    Point.SAVED: [(snapshot, "write", False)],
+    Point.MAPPED: [(snapshot, "mapped", False)],
+}
 
-    def here() -> None:
-        nonlocal passed
-        passed += 1
-        if passed == time:
+
+def die_at(point, time, signum=signal.SIGKILL):
+    """Send this process a signal the so-manieth time that it comes to a point, from 1."""
+    passed = itertools.count(1)
+
+    def here():
+        if next(passed) == time:
             os.kill(os.getpid(), signum)
 
-    match point:
-        case Point.READ:
-            _before_each(Source, "pages", here)
-        case Point.BEFORE:
-            _around(Commits, "commit", here, before=True)
-        case Point.INSIDE:  # what a standalone server has by then is a part of the batch
-            _around(replacing, "insert_once", here)
-        case Point.WRITTEN:
-            _around(ClientSession, "commit_transaction", here, before=True)
-        case Point.COMMITTED:
-            _around(ClientSession, "commit_transaction", here)
-            _around(State, "update", here, only=_is_last_of_standalone)
-        case Point.SNAPSHOT:
-            _around(snapshot, "_bytes", here)
-        case Point.SAVED:
-            _around(snapshot, "write", here)
-        case Point.MAPPED:
-            _around(snapshot, "mapped", here)
+    if point is Point.READ:
+        _after_each_page(here)
+    for owner, name, before in _CALLS.get(point, ()):
+        _around(owner, name, here, before)
 
 
-def _around(
-    owner: Any,
-    name: str,
-    here: Callable[[], None],
-    *,
-    before: bool = False,
-    only: Callable[..., bool] = lambda *_, **__: True,
-) -> None:
+def _around(owner, name, here, before):
     original = getattr(owner, name)
 
-    def replaced(*arguments: Any, **named: Any) -> Any:
-        if before and only(*arguments, **named):
+    def replaced(*arguments, **named):
+        counts = owner is not State or _ends_batch(*arguments, **named)
+        if counts and before:
             here()
         result = original(*arguments, **named)
-        if not before and only(*arguments, **named):
+        if counts and not before:
             here()
         return result
 
     setattr(owner, name, replaced)
 
 
-def _is_last_of_standalone(
-    _: State, __: Any, session: ClientSession | None = None, *, changed: bool = False, **___: Any
-) -> bool:
+def _ends_batch(_, __, session=None, *, changed=False, **___):
     """Tell whether a change of the state ends a batch without a transaction."""
     return changed and session is None
 
 
-def _before_each(owner: Any, name: str, here: Callable[[], None]) -> None:
-    original = getattr(owner, name)
+def _after_each_page(here):
+    pages = Source.pages
 
-    def replaced(*arguments: Any, **named: Any) -> Iterator[Any]:
-        for item in original(*arguments, **named):
+    def replaced(*arguments, **named):
+        for page in pages(*arguments, **named):
             here()
-            yield item
+            yield page
 
-    setattr(owner, name, replaced)
+    Source.pages = replaced

@@ -1,16 +1,10 @@
-"""A TCP proxy before a server: it cuts, falls silent, delays, and loses answers when told to."""
+"""A TCP proxy before a server: it cuts, falls silent, and loses answers when told to."""
 
-from __future__ import annotations
-
-import asyncio
 import socket
 import struct
 import threading
 import time
-from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any
 
 from tests.faults.servers import free_ports
 
@@ -19,73 +13,62 @@ _NAME_AT = 26  # of the command in an OP_MSG: after header, flags, kind, length 
 _RESET = struct.pack("ii", 1, 0)  # a closed socket then sends RST, not FIN
 
 
-@dataclass(eq=False, slots=True)
 class _Pair:
-    """Both ends of a connection."""
+    """Both ends of a connection: of who asks, and of the server."""
 
-    ends: list[asyncio.StreamWriter]
-    unanswered: bool = False  # its next answer is lost, and the connection with it
+    def __init__(self, here, there):
+        self.ends = here, there
+        self.unanswered = False  # its next answer is lost, and the connection with it
+        for end in self.ends:
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
 
-    def reset(self) -> None:
+    def reset(self):
         for end in self.ends:
             with suppress(OSError):
-                raw = end.get_extra_info("socket")
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET)
-            end.transport.abort()
+                end.shutdown(socket.SHUT_RD)  # wakes who reads
+            end.close()
 
 
 class Proxy:
     """Forwards a port to another one; see `proxy`."""
 
-    def __init__(self, port: int, to: int) -> None:
+    def __init__(self, port, to):
         self.uri = f"mongodb://127.0.0.1:{port}/?directConnection=true"
         self.lost = 0  # answers lost so far
         self.reset = 0  # connections closed so far
         self._port, self._to = port, to
-        self._pairs: set[_Pair] = set()
-        self._lose: list[bytes] = []  # commands whose answers are to be lost
-        self._delay = 0.0
-        self._server: asyncio.Server | None = None
-        self._loop = asyncio.new_event_loop()
-        self._open = asyncio.Event()  # cleared while nothing is forwarded
+        self._pairs, self._lose = set(), []  # commands whose answers are to be lost
+        self._open = threading.Event()  # cleared while nothing is forwarded
         self._open.set()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="proxy", daemon=True)
 
-    def start(self) -> None:
-        """Begin to forward."""
-        self._thread.start()
-        self._do(self._listen())
+    def listen(self):
+        self._server = socket.create_server(("127.0.0.1", self._port))
+        threading.Thread(target=self._accept, args=(self._server,), daemon=True).start()
 
-    def end(self) -> None:
+    def refuse(self):
         """Close everything."""
-        self._do(self._refuse())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._server.shutdown(socket.SHUT_RDWR)  # wakes who accepts
+        self._server.close()
+        self._reset_all()
 
-    def cut(self, seconds: float) -> None:
+    def cut(self, seconds):
         """Close all connections with RST and refuse new ones for so long."""
-        self._do(self._refuse())
+        self.refuse()
         time.sleep(seconds)
-        self._do(self._listen())
+        self.listen()
 
-    def half_open(self, seconds: float) -> None:
+    def half_open(self, seconds):
         """Keep all connections, also new ones, but forward nothing for so long; then all are dead.
 
         What is on its way is lost.
         """
-        self._loop.call_soon_threadsafe(self._open.clear)
+        self._open.clear()
         time.sleep(seconds)
-        self._do(self._reset_all())
-        self._loop.call_soon_threadsafe(self._open.set)
+        self._reset_all()
+        self._open.set()
 
-    def slow(self, delay: float, seconds: float) -> None:
-        """Hold back everything by a delay, for so long."""
-        self._delay = delay
-        time.sleep(seconds)
-        self._delay = 0.0
-
-    def lose_answers(self, command: str, times: int, seconds: float) -> bool:
+    def lose_answers(self, command, times, seconds):
         """Forward the next n of these commands, then close instead of giving the answers.
 
         Waits until it came to that; False if it did not so often in so many seconds.
@@ -97,59 +80,43 @@ class Proxy:
         self._lose = []
         return self.lost >= goal
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    async def _listen(self) -> None:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", self._port)
-
-    async def _refuse(self) -> None:
-        assert self._server is not None  # `start` came first
-        self._server.close()
-        await self._reset_all()
-
-    async def _reset_all(self) -> None:
-        self.reset += len(self._pairs)
-        for pair in list(self._pairs):
+    def _reset_all(self):
+        pairs = [*self._pairs]
+        self.reset += len(pairs)
+        for pair in pairs:
             pair.reset()
-        await asyncio.sleep(0.05)  # for those that waited to notice
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        pair = _Pair([writer])
-        self._pairs.add(pair)
+    def _accept(self, server):
+        with suppress(OSError):  # it was closed
+            while True:
+                here, _ = server.accept()
+                there = socket.create_connection(("127.0.0.1", self._to))
+                self._pairs.add(pair := _Pair(here, there))
+                for ends in (pair.ends, pair.ends[::-1]):
+                    threading.Thread(target=self._pump, args=(pair, *ends), daemon=True).start()
+
+    def _pump(self, pair, source, to):
+        asks = source is pair.ends[0]
         with suppress(OSError):
-            above, below = await asyncio.open_connection("127.0.0.1", self._to)
-            pair.ends.append(below)
-            await asyncio.gather(
-                self._pump(pair, reader, below, asks=True),
-                self._pump(pair, above, writer, asks=False),
-            )
+            while data := source.recv(_CHUNK):
+                self._open.wait()
+                if asks and self._lose and data.startswith(self._lose[0], _NAME_AT):
+                    self._lose.pop()
+                    pair.unanswered = True
+                elif not asks and pair.unanswered:
+                    self.lost += 1
+                    break
+                to.sendall(data)
+        pair.reset()
         self._pairs.discard(pair)
-        pair.reset()
-
-    async def _pump(
-        self, pair: _Pair, source: asyncio.StreamReader, to: asyncio.StreamWriter, *, asks: bool
-    ) -> None:
-        while data := await source.read(_CHUNK):
-            await self._open.wait()
-            await asyncio.sleep(self._delay)
-            if asks and self._lose and data.startswith(self._lose[0], _NAME_AT):
-                self._lose.pop()
-                pair.unanswered = True
-            elif not asks and pair.unanswered:
-                self.lost += 1
-                break
-            to.write(data)
-            await to.drain()
-        pair.reset()
 
 
 @contextmanager
-def proxy(to: int) -> Iterator[Proxy]:
+def proxy(to):
     """Run a proxy to a port for the block."""
     running = Proxy(free_ports(1)[0], to)
-    running.start()
+    running.listen()
     try:
         yield running
     finally:
-        running.end()
+        running.refuse()

@@ -1,17 +1,13 @@
 """Replica sets of real servers that can be killed, stopped and set apart from each other."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
@@ -19,14 +15,12 @@ from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure
 from dedup_job.mongo.embedded import find_mongod
 from tests.faults.fail_points import TEST_COMMANDS
 
-Client = MongoClient[dict[str, Any]]
 _NAME = "faults"
 _ELECTION_MILLISECONDS = 1000
 _WAIT_SECONDS = 60.0
 
 
-def free_ports(count: int) -> list[int]:
-    """Return so many ports that nobody listens on."""
+def free_ports(count):
     with ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:
@@ -37,23 +31,22 @@ def free_ports(count: int) -> list[int]:
 class Node:
     """One server: its process, its port, and a client of its own."""
 
-    def __init__(self, folder: Path, port: int, options: Sequence[str]) -> None:
+    def __init__(self, folder, port, options):
         self.port, self.address = port, f"127.0.0.1:{port}"
         self._folder = folder
         self._options = options
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process = None
         self._stopped = False
         folder.mkdir(parents=True, exist_ok=True)
-        self.client: Client = MongoClient(
+        self.client = MongoClient(
             "127.0.0.1", port, directConnection=True, serverSelectionTimeoutMS=5000, connect=False
         )
 
     @property
-    def log(self) -> str:
-        """What the server wrote to its log, over all its starts."""
+    def log(self):
         return (self._folder / "log").read_text(errors="replace")
 
-    def start(self, environment: Mapping[str, str] | None = None) -> None:
+    def start(self, environment=None):
         """Start the server on its data, if it does not run."""
         if self._process is not None and self._process.poll() is None:
             return
@@ -71,19 +64,18 @@ class Node:
             start_new_session=True,
         )
 
-    def kill(self) -> None:
-        """End the server as a power cut does."""
+    def kill(self):
         self.send(signal.SIGKILL)
         if self._process is not None:
             self._process.wait()
 
-    def send(self, signum: signal.Signals) -> None:
+    def send(self, signum):
         """Send a signal to the process, SIGSTOP and SIGCONT for a server that hangs."""
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signum)
             self._stopped = signum is signal.SIGSTOP
 
-    def hello(self) -> dict[str, Any]:
+    def hello(self):
         """Return what the server says of itself; nothing where it does not run or answer."""
         # a client would wait long for one that does not run
         if self._process is not None and self._process.poll() is None and not self._stopped:
@@ -91,21 +83,20 @@ class Node:
                 return dict(self.client.admin.command("hello"))
         return {}
 
-    def is_primary(self) -> bool:
-        """Tell whether the server takes writes."""
+    def is_primary(self):
         return bool(self.hello().get("isWritablePrimary"))
 
-    def is_member(self) -> bool:
+    def is_member(self):
         """Tell whether the server is primary or a secondary that keeps up."""
         hello = self.hello()
         return bool(hello.get("isWritablePrimary") or hello.get("secondary"))
 
-    def fail(self, name: str, mode: Any, **data: Any) -> int:
+    def fail(self, name, mode, **data):
         """Set a fail point of the server; return how often it was entered until now."""
         reply = self.client.admin.command("configureFailPoint", name, mode=mode, data=data)
         return int(reply["count"])
 
-    def entered(self, name: str, times: int, seconds: float) -> bool:
+    def entered(self, name, times, seconds):
         """Wait until a fail point was entered so often in all; False if it was not in time."""
         with suppress(ExecutionTimeout):
             self.client.admin.command(
@@ -114,7 +105,7 @@ class Node:
             return True
         return False
 
-    def hold(self, command: str, seconds: float, times: int = 1) -> bool:
+    def hold(self, command, seconds, times=1):
         """Let the job's next such commands begin and wait; tell whether the last came."""
         blocked = {"blockConnection": True, "blockTimeMS": int(seconds * 1000)}
         of = {"failCommands": [command], "appName": "dedup"}
@@ -125,22 +116,20 @@ class Node:
 class ReplicaSet:
     """Some servers."""
 
-    def __init__(self, folder: Path, count: int, options: Sequence[str] = ()) -> None:
+    def __init__(self, folder, count, options=()):
         self.nodes = [Node(folder / str(port), port, options) for port in free_ports(count)]
         self.uri = f"mongodb://{','.join(n.address for n in self.nodes)}/?replicaSet={_NAME}"
 
     @property
-    def primary(self) -> Node:
-        """The primary; waits until there is one."""
+    def primary(self):
         return wait_for(lambda: next((n for n in self.nodes if n.is_primary()), None))
 
     @property
-    def secondaries(self) -> list[Node]:
-        """All but the primary."""
+    def secondaries(self):
         primary = self.primary
         return [node for node in self.nodes if node is not primary]
 
-    def start(self) -> None:
+    def start(self):
         """Start all servers and make them a replica set."""
         for node in self.nodes:
             node.start()
@@ -151,7 +140,7 @@ class ReplicaSet:
         self.nodes[0].client.admin.command("replSetInitiate", config)
         self.heal()
 
-    def heal(self) -> None:
+    def heal(self):
         """Bring every server back, and wait until all are members and one is primary."""
         for node in self.nodes:
             node.send(signal.SIGCONT)
@@ -160,7 +149,7 @@ class ReplicaSet:
             wait_for(node.is_member)
         _ = self.primary
 
-    def settle(self) -> None:
+    def settle(self):
         """Let none but the present primary become one from now on, whatever a busy machine does."""
         primary = self.primary
         config = primary.client.admin.command("replSetGetConfig")["config"]
@@ -169,20 +158,19 @@ class ReplicaSet:
         config["version"] += 1
         primary.client.admin.command("replSetReconfig", config)
 
-    def step_down(self) -> None:
+    def step_down(self):
         """Let the primary become a secondary, whether it wants to or not."""
         with suppress(ConnectionFailure, OperationFailure):
             self.primary.client.admin.command("replSetStepDown", 1, force=True)
 
-    def end(self) -> None:
-        """Kill all servers."""
+    def end(self):
         for node in self.nodes:
             node.send(signal.SIGCONT)
             node.kill()
             node.client.close()
 
 
-def wait_for(what: Callable[[], Any], seconds: float = _WAIT_SECONDS, pause: float = 0.02) -> Any:
+def wait_for(what, seconds=_WAIT_SECONDS, pause=0.02):
     """Return the first true value; TimeoutError after so many seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
@@ -193,8 +181,7 @@ def wait_for(what: Callable[[], Any], seconds: float = _WAIT_SECONDS, pause: flo
 
 
 @contextmanager
-def replica_set(count: int, options: Sequence[str] = ()) -> Iterator[ReplicaSet]:
-    """Run so many servers for the block."""
+def replica_set(count, options=()):
     with tempfile.TemporaryDirectory(prefix="dedup-faults-") as folder:
         servers = ReplicaSet(Path(folder), count, options)
         try:

@@ -1,26 +1,26 @@
 """The run that meets a fault: a process of its own, and what it should leave behind."""
 
-from __future__ import annotations
-
 import random
 import time
 import weakref
-from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from pymongo import MongoClient
-from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
-from tests.faults.points import Point, die_at
-from tests.running import Documents, Forked, environment_for, finished, outcome, scanned
+from tests.faults.points import die_at
+from tests.running import (
+    Forked,
+    drop_target,
+    environment_for,
+    finished,
+    outcome,
+    scanned,
+)
 
-Db = Database[dict[str, Any]]
-Fault = Callable[[Forked], bool]
 ENDED_WELL = (0, 3)  # 3: some documents are quarantined
 _PARTS = ("", ".ledger", ".runs", ".state")
 _LONGEST = 300.0  # seconds of a command
@@ -29,16 +29,7 @@ _LONGEST = 300.0  # seconds of a command
 class Subject:
     """A source, what a run left alone makes of it, and runs of other targets."""
 
-    def __init__(
-        self,
-        uri: str,
-        folder: Path,
-        *,
-        documents: int = 3000,
-        name: str = "faults",
-        environment: dict[str, str] | None = None,
-        **more: Any,
-    ) -> None:
+    def __init__(self, uri, folder, *, documents=3000, name="faults", environment=None, **more):
         """Make the source and the run left alone; more: options of this suite's own client."""
         self._folder, self._count, self.uri = folder, 0, uri
         self.environment = {
@@ -51,32 +42,22 @@ class Subject:
         self.documents = documents
         self._client = MongoClient[dict[str, Any]](uri, **more)
         weakref.finalize(self, self._client.close)  # else it warns when it is collected
-        self.database: Db = self._client[name]
+        self.database = self._client[name]
         self._client.drop_database(name)
         self.database.source.insert_many(make_corpus(documents))
         self.leave_alone()
 
-    def leave_alone(self) -> None:
-        """Make the run left alone."""
+    def leave_alone(self):
         self.drop("alone")
         code = self.run("alone")
         assert code in ENDED_WELL, self.said()
 
-    def end_all(self) -> None:
-        """Remove everything."""
+    def end_all(self):
         self._client.admin.command("killAllSessions", [])  # a killed run's transaction bars it
         self._client.drop_database(self.database.name)
         self._client.close()
 
-    def start(
-        self,
-        target: str = "target",
-        *more: str,
-        at: tuple[Point, int] | None = None,
-        first: Callable[[], None] | None = None,
-        uri: str | None = None,
-        **environment: str,
-    ) -> Forked:
+    def start(self, target="target", *more, at=None, first=None, uri=None, **environment):
         """Start `dedup run` into a target; at: where it dies, and the how many-th time there.
 
         first: what its process does before it becomes `dedup`.
@@ -85,59 +66,48 @@ class Subject:
         given = {"DEDUP_URI": uri or self.uri, **environment}
         return self._start(words, first if at is None else partial(_prepare, at, first), given)
 
-    def _start(
-        self,
-        words: tuple[str, ...],
-        first: Callable[[], None] | None,
-        environment: dict[str, str],
-    ) -> Forked:
+    def _start(self, words, first, environment):
         self._count += 1
         arguments = [*words, "--db", self.database.name]
         whole = {**environment_for(None), **self.environment, **environment}
         return Forked(arguments, whole, self._log(self._count), first)
 
-    def end(self, process: Forked, seconds: float = _LONGEST) -> int:
+    def end(self, process, seconds=_LONGEST):
         """Wait for the end of a command; return its exit code, negative if it died."""
         return process.wait(seconds)
 
-    def command(self, *words: str) -> int:
-        """Run a command to its end."""
+    def command(self, *words):
         return self.end(self._start(words, None, {}))
 
-    def said(self, back: int = 0) -> str:
-        """Return what the last command printed, or one so many before it."""
+    def said(self, back=0):
         return self._log(self._count - back).read_text(encoding="utf-8", errors="replace")
 
-    def _log(self, number: int) -> Path:
+    def _log(self, number):
         return self._folder / f"{self.database.name}{number}.log"
 
-    def run(self, target: str = "target", *more: str, **environment: str) -> int:
-        """Run to the end; return the exit code."""
+    def run(self, target="target", *more, **environment):
         return self.end(self.start(target, *more, **environment))
 
-    def seconds(self) -> float:
-        """Return how long a run takes from its start to its end."""
+    def seconds(self):
         began = time.monotonic()
         self.run("timed")
         took = time.monotonic() - began
         self.drop("timed")
         return took
 
-    def state(self, target: str = "target") -> dict[str, Any]:
-        """Return the state of a target."""
+    def state(self, target="target"):
         return self.database[f"{target}.state"].find_one() or {}
 
-    def scanned(self, target: str = "target") -> int:
+    def scanned(self, target="target"):
         """Return how many documents the checkpoint counts, -1 while nobody answers."""
         with suppress(PyMongoError):
             return scanned(self.database, target)
         return -1
 
-    def finished(self, target: str = "target") -> bool:
-        """Tell whether the checkpoint says so."""
+    def finished(self, target="target"):
         return finished(self.database, target)
 
-    def wait_for_batches(self, process: Forked, target: str = "target", more: int = 1) -> bool:
+    def wait_for_batches(self, process, target="target", more=1):
         """Wait until a run decided so many documents more; False if it ended before."""
         goal = max(self.scanned(target), 0) + more
         while process.is_alive():
@@ -146,17 +116,15 @@ class Subject:
             time.sleep(0.002)
         return False
 
-    def drop(self, *targets: str) -> None:
+    def drop(self, *targets):
         """Remove targets, by default `target`, with all that belongs to them."""
         for target in targets or ("target",):
-            for part in _PARTS:
-                self.database.drop_collection(f"{target}{part}")
+            drop_target(self.database, target)
 
-    def all_of(self, target: str = "target") -> dict[str, Documents]:
-        """Return all that belongs to a target."""
+    def all_of(self, target="target"):
         return {p: list(self.database[target + p].find().sort("_id", 1)) for p in _PARTS}
 
-    def differences(self, target: str = "target") -> list[str]:
+    def differences(self, target="target"):
         """Return in what a target differs from that of the run left alone; empty if it does not."""
         alone, there = outcome(self.database, "alone"), outcome(self.database, target)
         found = [
@@ -170,24 +138,14 @@ class Subject:
         ]
         return found if counts[0] == counts[1] else [*found, f"counts: {counts[1]}"]
 
-    def must_end_well(self, process: Forked, target: str = "target", *codes: int) -> None:
+    def must_end_well(self, process, target="target", *codes):
         """Wait for the end of a run, which must be that of the one left alone; then drop it."""
         code = self.end(process)
         assert code in (codes or ENDED_WELL), f"ended with {code}: {self.said()}"
         assert self.differences(target) == []
         self.drop(target)
 
-    def meet(
-        self,
-        times: int,
-        fault: Fault,
-        *,
-        gap: int = 400,
-        per_run: int = 5,
-        left: int = 100,
-        batch: int = 10,
-        uri: str | None = None,
-    ) -> None:
+    def meet(self, times, fault, *, gap=400, per_run=5, left=100, batch=10, uri=None):
         """Bring a fault about so often in runs at work; each must end as the one left alone.
 
         fault: tells whether the process, which is given, met it. It counts where the run still had
@@ -209,7 +167,7 @@ class Subject:
             assert vain < 3, "the fault did not come about"
 
 
-def _prepare(at: tuple[Point, int], first: Callable[[], None] | None) -> None:
+def _prepare(at, first):
     die_at(*at)
     if first is not None:
         first()

@@ -3,11 +3,7 @@
 A library loaded before all others (clock.c) answers for the time of day; gcc makes it.
 """
 
-from __future__ import annotations
-
-import os
 import shutil
-import signal
 import struct
 import subprocess
 import sys
@@ -30,34 +26,25 @@ _HELD, _LOST = 11, 6
 class Clock:
     """A clock that can be set, by a file."""
 
-    def __init__(self, file: Path, library: Path) -> None:
+    def __init__(self, file, library):
         self._file = file
         self.environment = {"LD_PRELOAD": str(library), "CLOCK_OFFSET": str(file)}
         file.write_bytes(bytes(8))
 
-    def set(self, seconds: int) -> None:
+    def set(self, seconds):
         """Let it be so far from the true time."""
         with self._file.open("r+b") as stream:  # a process has mapped it
             stream.write(struct.pack("q", seconds))
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory) -> Path:
-    """Return the library of clocks."""
+def library(tmp_path_factory):
     if sys.platform != "linux" or (gcc := shutil.which("gcc")) is None:
         pytest.skip("there is no gcc")
     file = tmp_path_factory.mktemp("clock") / "clock.so"
     source = Path(__file__).with_name("clock.c")
     subprocess.run([gcc, "-shared", "-fPIC", "-O2", source, "-o", file], check=True)
     return file
-
-
-@pytest.fixture
-def here(replica_set, tmp_path):
-    """Return a subject on the session's server, which has the true time."""
-    subject = Subject(replica_set, tmp_path, name="faults_clocks")
-    yield subject
-    subject.end_all()
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +66,6 @@ def far(library, tmp_path_factory):
 
 @contextmanager
 def clocks_set(clocks, seconds):
-    """Set clocks for the block."""
     for clock in clocks:
         clock.set(seconds)
     try:
@@ -93,7 +79,8 @@ def clocks_set(clocks, seconds):
     "seconds",
     [pytest.param(-HOUR, marks=pytest.mark.short, id="back"), pytest.param(HOUR, id="forward")],
 )
-def test_a_run_bears_that_its_clock_is_set(here, library, tmp_path, times, seconds):
+def test_a_run_bears_that_its_clock_is_set(new_subject, library, tmp_path, times, seconds):
+    here = new_subject()
     clock = Clock(tmp_path / "clock", library)
     names = ["--db", here.database.name, "--target", "target", "--source", "source", "--yes"]
     own = {**here.environment, **clock.environment, "DEDUP_RUN__MAX_RATE": "2000"}
@@ -112,29 +99,6 @@ def test_a_run_bears_that_its_clock_is_set(here, library, tmp_path, times, secon
         assert abs(took - seconds) < _LONGEST, "the run did not see it"
         assert here.differences() == []
         here.drop()
-
-
-@pytest.mark.short
-def test_a_second_run_sees_the_first_at_work_after_the_machines_clock_was_set(here, times):
-    for _ in range(times(3)):
-        first = here.start()
-        assert here.wait_for_batches(first)
-        os.kill(first.pid, signal.SIGSTOP)  # else it may be over before the second asks
-        try:
-            second = here.end(here.start(first=later_boot))
-        finally:
-            os.kill(first.pid, signal.SIGCONT)
-        assert second == _HELD
-        assert f"process {first.pid}" in here.said()
-        here.must_end_well(first)
-
-
-def later_boot() -> None:
-    """Let the kernel say that it started an hour later, as it does when its clock is set."""
-    from psutil import _pslinux
-
-    original = _pslinux.boot_time
-    _pslinux.boot_time = lambda: original() + HOUR  # psutil's own asks this one
 
 
 @pytest.mark.parametrize("seconds", [-HOUR, HOUR], ids=["back", "forward"])

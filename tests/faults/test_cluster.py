@@ -4,8 +4,6 @@ It ends as one left alone, or with exit code 5 or as killed, and then the same c
 the same end, on the cluster or without it. A short form: tests/cluster/test_cluster.py.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import random
@@ -43,7 +41,7 @@ def subject(replica_set, tmp_path_factory):
 _turns = itertools.count()
 
 
-def assert_it_ends_as_one_left_alone(subject, code) -> None:
+def assert_it_ends_as_one_left_alone(subject, code):
     """Where a run did not get through, let another one go on, by turns on a cluster and here."""
     assert code in (*ENDED_WELL, _UNREACHABLE, -signal.SIGKILL), subject.said()
     if code not in ENDED_WELL:
@@ -54,7 +52,6 @@ def assert_it_ends_as_one_left_alone(subject, code) -> None:
 
 
 def started(subject, chance, address):
-    """Return a run on a cluster that decided something."""
     process = subject.start("target", "--cluster", address, **RETRY, **_SLOW)
     subject.wait_for_batches(process, more=1 + chance.randrange(subject.documents // 2))
     return process
@@ -84,7 +81,7 @@ def test_a_process_of_a_cluster_is_struck(subject, times, victim, signum, full):
         assert_it_ends_as_one_left_alone(subject, code)
 
 
-def strike(process, victim, signum, chance) -> bool:
+def strike(process, victim, signum, chance):
     """Send a signal to a process; tell whether there was one."""
     if victim == "the command":
         with suppress(ProcessLookupError):

@@ -3,14 +3,9 @@
 At random moments, where a batch may be half done, and where files of the index change.
 """
 
-from __future__ import annotations
-
 import random
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,8 +16,8 @@ from dedup_job.index import kept
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
 from tests.faults.points import Point
-from tests.faults.subject import ENDED_WELL, Subject
-from tests.running import assert_each_source_id_is_in_one_place, environment_for, outcome
+from tests.faults.subject import ENDED_WELL
+from tests.running import assert_each_source_id_is_in_one_place, without_runs
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -33,16 +28,15 @@ _COLUMNS = BANDS + 1  # of keys, with that of the form
 _NIGHTS, _EACH = 16, 120  # documents a night
 
 
-def file_of(subject: Subject, target: str = "target") -> Path:
-    """Return where the snapshot of a target lies."""
+def file_of(subject, target="target"):
     return Path(subject.environment["DEDUP_INDEX__FOLDER"], f"{subject.state(target)['id']}.index")
 
 
-def settle(subject: Subject, **environment: str) -> None:
+def settle(subject):
     """Let the run end at once, and compare; then all is removed."""
     most = 1 + subject.finished()
     began = time.monotonic()
-    code = subject.run(**environment)
+    code = subject.run()
     assert code == 0, subject.said()
     assert time.monotonic() - began < _AT_ONCE
     assert subject.differences() == []
@@ -57,41 +51,32 @@ def settle(subject: Subject, **environment: str) -> None:
     subject.drop()
 
 
-@pytest.mark.short
-@pytest.mark.standalone
-def test_a_run_killed_at_random_moments_ends_as_one_left_alone(subject, times):
-    chance, seconds, killed = random.Random(1), subject.seconds(), 0
-    while killed < times(100, 2):
-        for _ in range(min(_PER_TARGET, times(100, 2) - killed)):
-            left = 1 - max(subject.scanned(), 0) / subject.documents
-            process = subject.start()
-            time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
-            process.kill()
-            code = subject.end(process)
-            assert code in (0, _KILLED)
-            killed += code == _KILLED
-            if subject.finished():
-                break
-        settle(subject)
+IN_SUITE = [pytest.mark.short, pytest.mark.standalone]
 
 
 @pytest.mark.parametrize(
     "point",
     [
-        Point.READ,
-        Point.BEFORE,
-        pytest.param(Point.INSIDE, marks=[pytest.mark.short, pytest.mark.standalone]),
-        Point.COMMITTED,
+        pytest.param(None, marks=IN_SUITE, id="at random moments"),
+        *(Point.READ, Point.BEFORE, pytest.param(Point.INSIDE, marks=IN_SUITE), Point.COMMITTED),
     ],
 )
-def test_a_run_killed_where_a_batch_is_half_done_ends_as_one_left_alone(subject, times, point):
-    chance, killed, count = random.Random(1), 0, times(20, 2)
+def test_a_run_killed_while_a_batch_may_be_half_done_ends_as_one_left_alone(subject, times, point):
+    chance, seconds = random.Random(1), subject.seconds()
+    killed, count = 0, times(20 if point else 100, 2)
     while killed < count:
         for _ in range(min(_PER_TARGET, count - killed)):
-            at = chance.randint(1, _BATCHES // _PER_TARGET)
-            code = subject.end(subject.start(at=(point, at)))
+            left = 1 - max(subject.scanned(), 0) / subject.documents
+            at = (point, chance.randint(1, _BATCHES // _PER_TARGET)) if point else None
+            process = subject.start(at=at)
+            if point is None:
+                time.sleep(chance.random() * seconds * (0.3 + 0.7 * left))
+                process.kill()
+            code = subject.end(process)
             assert code in (0, _KILLED), subject.said()
             killed += code == _KILLED
+            if subject.finished():
+                break
         settle(subject)
 
 
@@ -118,36 +103,12 @@ def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(
         assert former is None or "its snapshot: it is of batch" in subject.said()
 
 
-def test_a_run_killed_at_its_first_start_ever_builds_the_dictionary_all_the_same(
-    subject, times, tmp_path
-):
-    chance, cache = random.Random(1), tmp_path / "cache"
-    names = ["--db", subject.database.name, "--source", "source", "--target", "target"]
-    command = [sys.executable, "-m", "dedup_job", "run", *names, "--yes"]
-    cold = {**subject.environment, "XDG_CACHE_HOME": str(cache)}
-    for _ in range(times(5)):
-        process = subprocess.Popen(
-            command,
-            env=environment_for(None, **cold),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        time.sleep(0.5 + 3 * chance.random())  # the tables take 3 seconds and more
-        process.kill()
-        process.wait()
-    settle(subject, XDG_CACHE_HOME=str(cache))
-    assert len(list(cache.glob("dedup/lexicon*"))) == 1
-
-
 @pytest.fixture
-def nights(replica_set, tmp_path):
-    """Return a subject with documents for many nights."""
-    subject = Subject(replica_set, tmp_path, documents=_NIGHTS * _EACH, name="faults_nights")
-    yield subject
-    subject.end_all()
+def nights(new_subject):
+    return new_subject(documents=_NIGHTS * _EACH)
 
 
-def grow(subject: Subject):
+def grow(subject):
     """Let the source be empty, then grow; yield the number of each night."""
     documents = list(subject.database.source.find().sort("_id", 1))
     subject.database.source.delete_many({})
@@ -156,13 +117,7 @@ def grow(subject: Subject):
         yield night
 
 
-def at_night(
-    subject: Subject,
-    night: int,
-    target: str = "target",
-    at: tuple[Point, int] | None = None,
-    first: Callable[[], None] | None = None,
-) -> bool:
+def at_night(subject, night, target="target", at=None, first=None):
     """Run, and tell whether it was killed: its files are whole, the target is not read again."""
     code = subject.end(subject.start(target, at=at, first=first))
     assert code in (*ENDED_WELL, _KILLED), subject.said()
@@ -172,23 +127,15 @@ def at_night(
     return code == _KILLED
 
 
-def files_of(subject: Subject, target: str) -> list[Path]:
-    """Return the files of a target's index."""
+def files_of(subject, target):
     folder = Path(subject.environment["DEDUP_INDEX__FOLDER"])
     return list(folder.glob(f"{subject.state(target).get('id')}*.index"))
 
 
-def small_segments() -> None:
+def small_segments():
     """Let few documents make a segment, and outgrow the memory of a run."""
     kept._LEAST, kept._TIMES = 1, 1.5  # type: ignore[assignment]
     commands_run.index_memory = lambda *_: 10_000.0
-
-
-def without_runs(subject: Subject, target: str):
-    """Return a target and its ledger without the numbers of runs."""
-    documents, ledger = outcome(subject.database, target)
-    own = [{**row, "dedup": {**row["dedup"], "run": 0}} for row in documents]
-    return own, [{**row, "run": 0} for row in ledger]
 
 
 def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_second_reading(
@@ -203,4 +150,4 @@ def test_runs_of_many_nights_killed_where_files_of_the_index_change_need_no_seco
             killed[point] += at_night(nights, night, at=(point, at), first=small_segments)
         at_night(nights, night, first=small_segments)
     assert all(killed.values()) or count < len(points)
-    assert without_runs(nights, "alone") == without_runs(nights, "target")
+    assert without_runs(nights.database, "alone") == without_runs(nights.database)

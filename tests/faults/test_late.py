@@ -5,8 +5,6 @@ follow the change stream, across elections as well, or compare ids where the opl
 miss none.
 """
 
-from __future__ import annotations
-
 import heapq
 import multiprocessing
 import random
@@ -34,7 +32,6 @@ _EACH = 3000  # documents of each writer; runs begin one after the other meanwhi
 
 @pytest.fixture
 def short_oplog():
-    """Return one server whose oplog soon forgets."""
     with servers_of(1, ("--oplogSize", "1")) as servers:
         yield servers
 
@@ -54,7 +51,7 @@ def test_no_late_document_of_few_is_missed(replica_set, tmp_path):
     assert_none_is_missed(replica_set, tmp_path, 50)
 
 
-def assert_none_is_missed(uri: str, folder, each: int, disturb=lambda: None) -> None:
+def assert_none_is_missed(uri, folder, each, disturb=lambda: None):
     """Let writers write while one run after the other goes on, with a disturbance in each."""
     subject = Subject(uri, folder, documents=200, name="faults_late")
     database = subject.database
@@ -83,7 +80,7 @@ def assert_none_is_missed(uri: str, folder, each: int, disturb=lambda: None) -> 
 
 
 @contextmanager
-def writers(uri: str, database: str, each: int):
+def writers(uri, database, each):
     """Let four processes write; yield what tells whether they still do. Waits for their end."""
     context = multiprocessing.get_context("forkserver")
     processes = [
@@ -98,11 +95,11 @@ def writers(uri: str, database: str, each: int):
     assert not any(process.exitcode for process in processes), "a writer failed"
 
 
-def write(uri: str, database: str, seed: int, count: int) -> None:
+def write(uri, database, seed, count):
     """Make ObjectIds, insert each after a while of its own, and change some that are there."""
     rng = random.Random(seed)
     texts = [d["text"] for d in make_corpus(3000) if isinstance(d.get("text"), str)]
-    waiting: list[tuple[float, ObjectId, dict[str, Any]]] = []
+    waiting = []
     there = list[ObjectId]()
     with MongoClient[dict[str, Any]](uri) as client:
         source = client[database].get_collection("source", write_concern=WriteConcern("majority"))
@@ -118,7 +115,7 @@ def write(uri: str, database: str, seed: int, count: int) -> None:
             while waiting and waiting[0][0] <= now:
                 ready.append(heapq.heappop(waiting)[2])
             if ready:
-                writes: list[Any] = [ReplaceOne({"_id": d["_id"]}, d, upsert=True) for d in ready]
+                writes = [ReplaceOne({"_id": d["_id"]}, d, upsert=True) for d in ready]
                 for _ in range(len(there) and rng.randrange(3)):
                     one = {"_id": rng.choice(there)}
                     text = {"$set": {"text": f"{rng.choice(texts)} {rng.randrange(10**6)}"}}
@@ -128,8 +125,7 @@ def write(uri: str, database: str, seed: int, count: int) -> None:
             time.sleep(0.03)
 
 
-def until_done(write) -> None:
-    """Write, again where the primary is gone."""
+def until_done(write):
     while True:
         try:
             write()

@@ -4,8 +4,6 @@ A primary that dies with writes that no other server has rolls them back when it
 run reported is not lost then, and what is rolled back in the source is not kept.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import signal
@@ -18,15 +16,13 @@ from pymongo import WriteConcern
 from pymongo.read_concern import ReadConcern
 
 from tests.faults.proxy import proxy
-from tests.faults.servers import Node, wait_for
+from tests.faults.servers import wait_for
 from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
 _AWAY_SECONDS = 20.0
-_HANG_SECONDS = 12.0
-_CUT_SECONDS = (0.1, 2.0)
 _SILENT_SECONDS = 15.0  # more than the 10 s after which the job gives a silent server up
-_SLOW_SECONDS = 2.0
+_SLOW_SECONDS, _LOSE_SECONDS = 2.0, 5.0
 _ALONE_SECONDS = 1.5  # a primary writes what nobody else gets
 _ROLLBACK_SECONDS = 30.0
 _HELD_SECONDS, _COME_SECONDS = 2.0, 10.0  # of a read that is held; for it to come
@@ -42,8 +38,7 @@ def subject(three, is_long, tmp_path_factory):
     subject.end_all()
 
 
-def term(node: Node) -> int:
-    """Return the number of the election that a server knows of."""
+def term(node):
     return int(node.client.admin.command("replSetGetStatus")["term"])
 
 
@@ -54,7 +49,7 @@ def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
 ):
     commands = iter([None, "insert", "commitTransaction"] * 100)  # what the server is at
 
-    def gone(process) -> bool:
+    def gone(process):
         node, command = three.primary, next(commands)
         time.sleep(random.random() * 0.05)
         held, before = node.hold(command, 1.0) if command else True, term(node)
@@ -70,30 +65,27 @@ def test_a_run_goes_on_after_a_primary_goes_at_any_moment_and_at_a_write(
     subject.meet(times(20), gone)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_run_waits_for_two_of_three_servers_that_are_away(subject, three, signum):
-    def away(process) -> bool:
+@pytest.mark.parametrize(
+    ("away", "signum"),
+    [
+        *(("two of three", signal.SIGKILL), ("two of three", signal.SIGSTOP)),
+        ("the primary", signal.SIGSTOP),
+    ],
+)
+def test_a_run_waits_for_servers_that_are_away_and_follows_to_another_primary(
+    subject, three, away, signum
+):
+    def gone(process):
         first = three.primary
-        for node in three.secondaries:
+        for node in three.secondaries if away == "two of three" else [first]:
             node.send(signum)
         time.sleep(_AWAY_SECONDS)
         met = process.is_alive() and not first.is_primary()
+        met = met and (away == "two of three" or three.primary is not first)
         three.heal()
         return met
 
-    subject.meet(1, away)
-
-
-def test_a_run_follows_to_another_primary_when_the_first_hangs(subject, three):
-    def hang(process) -> bool:
-        first = three.primary
-        first.send(signal.SIGSTOP)
-        time.sleep(_HANG_SECONDS)
-        met = process.is_alive() and three.primary is not first
-        three.heal()
-        return met
-
-    subject.meet(1, hang)
+    subject.meet(1, gone)
 
 
 def rolled_back(servers, meanwhile):
@@ -120,7 +112,7 @@ def rolled_back(servers, meanwhile):
     return seen, len(_ROLLED_BACK.findall(old.log)) > before
 
 
-def decided(client) -> frozenset[bytes]:
+def decided(client):
     """Return the ids in target and ledger that a majority of the servers has."""
     concern = ReadConcern("majority")
     return frozenset(
@@ -150,7 +142,7 @@ def reported(old, process):
 
 @pytest.mark.short
 def test_a_run_that_goes_on_after_a_rollback_lost_nothing_that_it_reported(subject, three, times):
-    def fault(process) -> bool:
+    def fault(process):
         (ids, undone), happened = rolled_back(three, lambda old: reported(old, process))
         assert ids <= decided(subject.database.client)
         return happened and undone > 0
@@ -194,7 +186,7 @@ def test_documents_of_the_source_that_are_rolled_back_are_not_kept(subject, thre
     assert before.entered("failCommand", entered + 1, _COME_SECONDS)
     double = {"_id": {"$type": "double"}}
 
-    def meanwhile(old) -> int:
+    def meanwhile(old):
         time.sleep(0.3)  # for the secondaries to stop
         plain = old.client.faults.get_collection("source", write_concern=WriteConcern(1, j=False))
         texts = (f"不存在的文档，第{i}篇" for i in range(1, subject.documents))
@@ -219,33 +211,43 @@ def between(three):
         yield running
 
 
-@pytest.mark.short
-def test_a_run_goes_on_after_a_cut_of_the_network(subject, between, times):
+@pytest.mark.parametrize(
+    ("fault", "least", "most", "full"),
+    [
+        pytest.param("cut", 0.1, 2.0, 20, marks=pytest.mark.short),
+        ("half_open", _SILENT_SECONDS, _SILENT_SECONDS, 2),
+    ],
+)
+def test_a_run_goes_on_after_connections_are_cut_or_fall_silent(
+    subject, between, times, fault, least, most, full
+):
     chance = random.Random(2)
 
-    def cut(process) -> bool:
+    def struck(process):
         before = between.reset
-        between.cut(chance.uniform(*_CUT_SECONDS))
+        getattr(between, fault)(chance.uniform(least, most))
         return between.reset > before and process.is_alive()
 
-    subject.meet(times(20), cut, uri=between.uri)
+    subject.meet(times(full), struck, uri=between.uri)
 
 
-def test_a_run_gives_up_connections_that_are_half_open(subject, between, times):
-    def half_open(process) -> bool:
-        before = between.reset
-        between.half_open(_SILENT_SECONDS)
-        return between.reset > before and process.is_alive()
+@pytest.mark.parametrize(
+    ("command", "in_a_row"),
+    [
+        pytest.param("commitTransaction", 1, marks=pytest.mark.short),
+        *(("commitTransaction", 2), ("commitTransaction", 5), ("insert", 2), ("update", 2)),
+    ],
+)
+def test_a_command_that_took_effect_and_whose_answer_is_lost_does_no_harm(
+    subject, between, times, command, in_a_row
+):
+    before = between.lost
 
-    subject.meet(times(2), half_open, uri=between.uri)
+    def lose(_):
+        return between.lose_answers(command, in_a_row, _LOSE_SECONDS)
 
-
-def test_a_run_bears_a_slow_network(subject, between, times):
-    def slow(process) -> bool:
-        between.slow(0.05, _SLOW_SECONDS)
-        return process.is_alive()
-
-    subject.meet(times(3), slow, uri=between.uri)
+    subject.meet(times(3), lose, gap=60, per_run=3, left=0, batch=5, uri=between.uri)
+    assert between.lost - before >= times(3) * in_a_row
 
 
 @pytest.mark.usefixtures("between")

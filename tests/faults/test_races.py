@@ -5,8 +5,6 @@ A run is stopped (SIGSTOP), its lease runs out, another takes over and finishes;
 server ends open transactions after seconds.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal
@@ -22,7 +20,6 @@ from pymongo import MongoClient
 from dedup_job.mongo.target import Target
 from tests.faults.points import Point, die_at
 from tests.faults.servers import wait_for
-from tests.faults.subject import Subject
 
 pytestmark = pytest.mark.faults
 _BATCHES = 900 // 50
@@ -32,11 +29,8 @@ RANDOM = None
 
 
 @pytest.fixture
-def racers(replica_set, tmp_path):
-    """Return a subject on a replica set."""
-    subject = Subject(replica_set, tmp_path, documents=900, name=f"races_{tmp_path.name}"[:60])
-    yield subject
-    subject.end_all()
+def racers(new_subject):
+    return new_subject(documents=900)
 
 
 @pytest.fixture
@@ -67,7 +61,7 @@ def test_of_runs_started_together_one_runs_and_the_others_end_with_11(
     assert racers.differences() == []
 
 
-def wait_at(folder) -> None:
+def wait_at(folder):
     """Let this process wait for the others before it looks at the target."""
     original = Target.hold
 
@@ -114,16 +108,14 @@ def asleep(subject, where, chance, seconds, target="target"):
         subject.drop(target)
 
 
-def is_stopped_or_over(process) -> bool:
-    """Tell whether a process goes on no more."""
+def is_stopped_or_over(process):
     try:
         return psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
     except psutil.NoSuchProcess:
         return True
 
 
-def assert_another_takes_over_and_it_writes_nothing(subject, target, process) -> None:
-    """Let another run finish, then wake the first one."""
+def assert_another_takes_over_and_it_writes_nothing(subject, target, process):
     assert subject.run(target) == 0, subject.said()
     assert subject.differences(target) == []
     before = subject.all_of(target)

@@ -1,6 +1,7 @@
-"""Work in threads: in order, bounded, and its errors come out where its results do."""
+"""Work in threads: in order, and its errors come out where its results do.
 
-from __future__ import annotations
+That it is bounded, ends at once and leaves no thread: test_pipeline.
+"""
 
 import threading
 import time
@@ -12,16 +13,7 @@ from hypothesis import strategies as st
 from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
 
 
-def numbers(count, taken=None):
-    """Yield numbers, and note each that is taken."""
-    for number in range(count):
-        if taken is not None:
-            taken.append(number)
-        yield number
-
-
 def breaking(count):
-    """Yield so many numbers, then break."""
     yield from range(count)
     raise ZeroDivisionError("at the end")
 
@@ -39,16 +31,6 @@ def test_threads_of_any_number_give_results_in_order(delays, threads):
         return delay
 
     assert list(in_order(slow, delays, threads)) == delays
-
-
-def test_no_more_is_got_ahead_than_the_depth_and_one_in_hand():
-    taken = []
-    with prefetch(numbers(100, taken), 3) as items:
-        time.sleep(0.1)
-        assert len(taken) == 4
-        assert next(items) == 0
-        time.sleep(0.1)
-        assert len(taken) == 5
 
 
 def test_an_error_ahead_is_raised_after_what_came_before_it():
@@ -73,72 +55,12 @@ def test_an_error_in_a_thread_is_raised_in_its_turn():
         next(results)
 
 
-def test_who_does_not_want_the_rest_leaves_no_thread_behind():
-    before = threading.active_count()
-    taken = []
-    with prefetch(numbers(1000, taken), 2) as ahead:
-        items = in_order(str, ahead, 2)
-        next(items)
-        items.close()
-    deadline = time.monotonic() + 60
-    while threading.active_count() > before:
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    assert len(taken) < 20
-
-
 def hand_over(behind, *items, then=None):
-    """Hand items over, and raise what is given then."""
     with behind:
         for item in items:
             behind.put(item)
         if then is not None:
             raise then
-
-
-def test_what_is_handed_over_is_worked_off_in_order_before_the_end():
-    done = []
-
-    def work(number):
-        time.sleep(0.001)
-        done.append(number)
-
-    with BackgroundWriter(work, 2) as behind:
-        for number in range(20):
-            behind.put(number)
-    assert done == list(range(20))
-
-
-def test_who_hands_over_waits_for_room():
-    release, done = threading.Event(), []
-
-    def work(number):
-        release.wait(60)
-        done.append(number)
-
-    with BackgroundWriter(work, 1) as behind:
-        behind.put(1)
-        behind.put(2)
-        third = threading.Thread(target=behind.put, args=(3,))
-        third.start()
-        third.join(0.1)
-        assert third.is_alive()
-        release.set()
-        third.join(60)
-    assert done == [1, 2, 3]
-
-
-def test_after_an_error_nothing_more_is_worked_off_and_it_is_raised():
-    done = []
-
-    def work(number):
-        if number == 2:
-            raise ZeroDivisionError
-        done.append(number)
-
-    with pytest.raises(ZeroDivisionError):
-        hand_over(BackgroundWriter(work, 2), *range(100))
-    assert done == [0, 1]
 
 
 def test_what_was_handed_over_is_done_though_the_block_breaks():

@@ -1,13 +1,10 @@
 """The story of a run: in order, a batch at a time; how it stops, breaks off and goes on."""
 
-from __future__ import annotations
-
 import threading
 import time
 from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.errors import DedupError
@@ -18,9 +15,8 @@ from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Moment
 from dedup_job.runs.run import Status
 from tests.deciding import PLAIN, decisions_of
-from tests.running import after_batches, outcome, run_here, run_until, run_watched
+from tests.running import after_batches, interpose, outcome, run_here, run_until
 
-Db = Database[dict[str, Any]]
 # Twelve documents: eight are kept (of them two short), two are copies, two hold no text.
 TEXTS = {
     1: "one two three four five six",
@@ -38,22 +34,20 @@ TEXTS = {
 }
 KEPT = [1, 2, 5, 6, 9, 10, 11, 12]
 LEDGER = {3: "exact", 4: "missing", 7: "empty", 8: "exact"}
-FLAGS: dict[str, Any] = {**PLAIN, "run__batch_documents": 3}
+FLAGS = {**PLAIN, "run__batch_documents": 3}
 
 
 @pytest.fixture
-def data(database: Db) -> Db:
-    """Return a database with the documents."""
+def data(database):
     database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
     return database
 
 
-def decided(database: Db) -> list[Any]:
-    """Return the ids that are decided."""
+def decided(database):
     return sorted(row["_id"] for part in outcome(database) for row in part)
 
 
-def expect_all(database: Db) -> None:
+def expect_all(database):
     """Expect what one run that is left alone decides."""
     kept, ledger = outcome(database)
     assert [row["_id"] for row in kept] == KEPT
@@ -62,8 +56,7 @@ def expect_all(database: Db) -> None:
     assert (row["_id"], row["status"], row["counts"]["scanned"]) == (1, "done", 12)
 
 
-def row_of(database: Db) -> dict[str, Any]:
-    """Return the row of the only run."""
+def row_of(database):
     (row,) = database["target.runs"].find()
     return row
 
@@ -84,12 +77,12 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatc
     read, ahead = list[int](), list[int]()
     pages, write = Source.pages, Target.write
 
-    def watched_pages(*arguments: Any) -> Any:
+    def watched_pages(*arguments):
         for page in pages(*arguments):
             read.append(1)
             yield page
 
-    def watched_write(*arguments: Any) -> None:
+    def watched_write(*arguments):
         time.sleep(0.005)
         ahead.append(len(read) - len(ahead))
         write(*arguments)
@@ -103,7 +96,7 @@ def test_only_a_few_pages_are_read_ahead_of_what_is_written(database, monkeypatc
 def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch):
     checkpoints, write = list[Any](), Target.write
 
-    def watched(target: Target, *arguments: Any) -> None:
+    def watched(target, *arguments):
         write(target, *arguments)
         checkpoints.append((target.state.read() or {})["checkpoint"])
 
@@ -113,27 +106,25 @@ def test_a_batch_is_written_with_the_checkpoint_that_counts_it(data, monkeypatch
     assert told == [(n, n, False) for n in (3, 6, 9, 12)]
 
 
-def test_a_stop_is_obeyed_after_the_batch_in_hand_and_leaves_no_thread_behind(data):
-    before = {*threading.enumerate()}
-    report = run_until(data, 2, run__threads=4, **FLAGS)
-    assert decided(data) == [1, 2, 3, 4, 5, 6]
-    assert (report.status, report.checkpoint.last_id) == (Status.STOPPED, 6)
-    assert not report.checkpoint.finished
-    deadline = time.monotonic() + 60
-    ours = ("prepare", "ahead", "behind")
-    while names := [t.name for t in {*threading.enumerate()} - before if t.name.startswith(ours)]:
-        assert time.monotonic() < deadline, names
-
-
 def test_a_stop_before_the_first_batch_decides_nothing(data):
-    assert run_watched(data, lambda: True, **FLAGS).status is Status.STOPPED
+    assert run_here(data, stop=lambda: True, **FLAGS).status is Status.STOPPED
     assert decided(data) == []
 
 
 @pytest.mark.parametrize("threads", [1, 4])
 @pytest.mark.parametrize("batches", [1, 2, 3])
-def test_a_stopped_run_goes_on_where_it_was_and_ends_as_one_left_alone(data, threads, batches):
+def test_a_run_stops_after_the_batch_in_hand_leaves_no_thread_and_goes_on_where_it_was(
+    data, threads, batches
+):
+    before = {*threading.enumerate()}
     first = run_until(data, batches, run__threads=threads, **FLAGS)
+    assert decided(data) == [*TEXTS][: 3 * batches]
+    assert (first.status, first.checkpoint.last_id) == (Status.STOPPED, 3 * batches)
+    assert not first.checkpoint.finished
+    deadline = time.monotonic() + 60
+    ours = ("prepare", "ahead", "behind")
+    while names := [t.name for t in {*threading.enumerate()} - before if t.name.startswith(ours)]:
+        assert time.monotonic() < deadline, names
     second = run_here(data, run__threads=threads, **FLAGS)
     expect_all(data)
     assert second.checkpoint.seconds > first.checkpoint.seconds
@@ -147,12 +138,12 @@ def test_a_stop_while_the_index_is_loaded_ends_at_once_and_the_run_goes_on(
     monkeypatch.setattr(target_reader, "_PAGE", PageSize(documents=2))
     loads = list[int]()
 
-    def show(now: Moment) -> None:
+    def show(now):
         loads.extend([now.done] if now.doing == "loading the index" and now.done else [])
 
     flags = {**FLAGS, "index__folder": str(tmp_path)}  # which holds no snapshot
     with pytest.raises(KeyboardInterrupt):
-        run_watched(data, lambda: bool(loads), show=show, **flags)
+        run_here(data, stop=lambda: bool(loads), show=show, **flags)
     assert loads == [2]  # of two pages the first
     assert row_of(data)["status"] == "stopped"
     run_here(data, **FLAGS)
@@ -179,7 +170,7 @@ def test_a_limit_counts_what_the_first_part_of_the_run_decided(data, limit):
 def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
     data, error, status, batches
 ):
-    def fail() -> None:
+    def fail():
         raise error
 
     with pytest.MonkeyPatch.context() as patched:
@@ -198,7 +189,7 @@ def test_a_run_that_breaks_off_says_so_and_goes_on_from_its_last_batch(
 def test_decisions_that_do_not_fit_the_documents_stop_the_run_unwritten(data, monkeypatch, wrong):
     decide = GreedyDeduplicator.decide
 
-    def miscounting(decider: GreedyDeduplicator, batch: Any) -> Any:
+    def miscounting(decider, batch):
         return decisions_of(wrong([*decide(decider, batch)]))
 
     monkeypatch.setattr(GreedyDeduplicator, "decide", miscounting)
@@ -222,23 +213,20 @@ def test_progress_tells_of_each_checkpoint_up_to_the_number_that_is_expected(
     if former:
         run_until(data, former, **FLAGS)
     moments = list[Moment]()
-    run_watched(data, lambda: False, limit, moments.append, **FLAGS)
+    run_here(data, limit=limit, show=moments.append, **FLAGS)
     counted = [now for now in moments if now.counted]
     assert [*dict.fromkeys((now.done, now.total) for now in counted)] == told
     assert {now.doing for now in counted} == {"deduplicating"}
 
 
 def test_a_run_is_aborted_before_the_batch_is_written_and_the_run_can_go_on(data, monkeypatch):
-    checks = iter([False, True])
+    def abort():
+        raise DedupError("a mistake, it seems")
 
-    def check(*_: Any) -> None:
-        if next(checks):
-            raise DedupError("a mistake, it seems")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(AbortConditions, "check", check)
-        with pytest.raises(DedupError):
-            run_here(data, **FLAGS)
+    second = iter([False, True])
+    interpose(monkeypatch, AbortConditions, "check", abort, when=lambda *_: next(second))
+    with pytest.raises(DedupError):
+        run_here(data, **FLAGS)
     assert (decided(data), row_of(data)["status"]) == ([1, 2, 3], "failed")
     run_here(data, **FLAGS)
     expect_all(data)

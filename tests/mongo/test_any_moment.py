@@ -1,121 +1,93 @@
-"""At any moment each decided document is in the target or the ledger, whatever a run changes."""
-
-from __future__ import annotations
+"""At any moment each decided document is in the target or the ledger, however a run ends."""
 
 import threading
-from collections.abc import Iterator, Set
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import contextmanager
 
 import pytest
-from pymongo.database import Database
 from pymongo.read_concern import ReadConcern
 
-from tests.cut_off import Cut, cut_off
-from tests.mongo.test_keep import versions
-from tests.running import run_here, run_watched
+from tests.cut_off import killed_at
+from tests.mongo.test_keep import stored, versions
+from tests.proving import good
+from tests.running import run_here
 
-
-class Watcher(threading.Thread):
-    """Finds the documents that are in neither target nor ledger at some moment.
-
-    wanted: the `_id`s that should be there; lost: those that were not, once at least.
-    """
-
-    def __init__(self, database: Database[dict[str, Any]], wanted: Set[Any]) -> None:
-        super().__init__(daemon=True)
-        majority = ReadConcern("majority")
-        target, ledger = (
-            database[name].with_options(read_concern=majority)
-            for name in ("target", "target.ledger")
-        )
-        # one that moves meanwhile, either way, is seen in one of them
-        self._places, self._wanted = (target, ledger, target), wanted
-        self._over = threading.Event()
-        self.lost, self.looks = set[Any](), 0
-
-    def run(self) -> None:
-        """Look until the end."""
-        while not self._over.is_set():
-            self.look()
-
-    def look(self) -> None:
-        """Look once."""
-        found = set[Any]()
-        for collection in self._places:
-            found.update(collection.distinct("_id"))
-        self.lost |= self._wanted - found
-        self.looks += 1
-
-    def end(self) -> None:
-        """Stop, and look for the last time."""
-        self._over.set()
-        self.join(60)
-        self.look()
-
-
-@contextmanager
-def never_lost(database: Database[dict[str, Any]], wanted: Set[Any]) -> Iterator[None]:
-    """Expect documents to be in target or ledger at any moment of the block."""
-    watcher = Watcher(database, wanted)
-    watcher.start()
-    try:
-        yield
-    finally:
-        watcher.end()
-    assert watcher.looks > 2
-    assert not watcher.lost, f"{len(watcher.lost)} of {len(wanted)}: {[*watcher.lost][:5]}"
-
-
-Db = Database[dict[str, Any]]
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 CHANGES = {
-    "refresh": {"source__on_change": "refresh"},
+    "refresh": {"source__on_change": "refresh", "source__on_delete": "remove"},
     "update": {"source__on_change": "update"},
     "promote": {"source__on_delete": "promote"},
     "remove": {"source__on_delete": "remove"},
 }
 
+STAYS = {"update": {"differs from the source"}, "promote": {"no longer in the source"}}
 
-def disturbed_runs(database: Db, monkeypatch: pytest.MonkeyPatch, **flags: Any) -> None:
-    """Run with a limit, with a stop, with kills, and at last to the end."""
+
+@contextmanager
+def never_lost(database, wanted):
+    """Expect documents to be in target or ledger at any moment of the block."""
+    majority, over, lost, looks = ReadConcern("majority"), threading.Event(), set(), []
+    target, ledger = (
+        database[name].with_options(read_concern=majority) for name in ("target", "target.ledger")
+    )
+
+    def look():
+        # one that moves meanwhile, either way, is seen in one of them
+        lost.update(wanted.difference(*(part.distinct("_id") for part in (target, ledger, target))))
+        looks.append(1)
+
+    def watch():
+        while not over.is_set():
+            look()
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join(60)
+        look()
+    assert len(looks) > 2
+    assert not lost, f"{len(lost)} of {len(wanted)}: {[*lost][:5]}"
+
+
+def disturbed_runs(database, **flags):
+    """Run with a limit, with a stop, with a kill before each write, and at last to the end."""
     run_here(database, limit=5, **flags)
-    asked = [3]
-
-    def over() -> bool:
-        asked[0] -= 1
-        return asked[0] < 0
-
-    run_watched(database, over, **flags)
-    for write in range(5):
-        cut_off(monkeypatch, write, commits=write % 2)
-        with suppress(Cut):
+    batches = iter([False] * 3)
+    run_here(database, stop=lambda: next(batches, True), **flags)
+    for moment in range(10):
+        with killed_at(moment // 2, commits=moment % 2, surely=False):
             run_here(database, **flags)
-        monkeypatch.undo()
-    run_here(database, **flags)
+    for _ in range(2):
+        run_here(database, **flags)
+
+
+def kept_texts(database, name):
+    return {d["text"] for d in database[name].find()}
 
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_decided_document_is_never_in_neither(
-    any_database: Db,
-    monkeypatch: pytest.MonkeyPatch,
-    pytestconfig: pytest.Config,
-    change: str,
-) -> None:
-    count = 3000 if pytestconfig.getoption("--thorough") else 150
-    documents = versions(count // 2)[:count]
+def test_runs_that_are_cut_off_lose_no_document_at_any_moment_and_end_as_one_left_alone(
+    any_database, tmp_path, change
+):
+    documents, flags = versions(75)[:150], CHANGES[change]
     any_database.source.insert_many(documents)
-    run_here(any_database)
-    some = [d["_id"] for d in any_database.target.find().sort("_id", 1)][::6]
-    gone = {*some} if "source__on_delete" in CHANGES[change] else set()
+    for target in ("target", "alone"):
+        run_here(any_database, target=target)
+    some = {d["_id"] for d in documents[::6]}
+    gone = {i for i in some if i % 4 == 0} if "source__on_delete" in flags else set()
     any_database.source.delete_many({"_id": {"$in": [*gone]}})
-    for id_ in some:
-        text = (
-            f"{documents[id_]['text']} 。" if change == "update" else f"{OTHER}{id_} 不 {id_ % 7}"
-        )
-        any_database.source.update_one({"_id": id_}, {"$set": {"text": text}})
-    with never_lost(any_database, {d["_id"] for d in documents} - gone):
-        disturbed_runs(
-            any_database, monkeypatch, run__batch_documents=count // 30, **CHANGES[change]
-        )
+    for i in some - gone if "source__on_change" in flags else ():
+        same = f"{documents[i]['text']} 。"
+        new = {"text": same if change == "update" else f"{OTHER}{i} 不 {i % 7}"}
+        any_database.source.update_one({"_id": i}, {"$set": new})
+    wanted = {d["_id"] for d in documents} - gone
+    with never_lost(any_database, wanted):
+        disturbed_runs(any_database, run__batch_documents=5, **flags)
+    run_here(any_database, target="alone", **flags)
+    assert kept_texts(any_database, "target") == kept_texts(any_database, "alone")
+    assert wanted <= {d["_id"] for part in stored(any_database).values() for d in part}
+    assert good(any_database, tmp_path, "--all").keys() == STAYS.get(change, set())
+    assert change in STAYS or any_database["target.changed"].count_documents({}) == 0

@@ -1,56 +1,47 @@
 """A later run reads what came since the one before, not the ids of everything."""
 
-from __future__ import annotations
-
+import json
 import logging
-from typing import Any
+import time
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from bson import Binary, ObjectId, encode
-from pymongo.database import Database
+from pymongo import MongoClient
 
 from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
-from tests.running import (
-    assert_each_source_id_is_in_one_place,
-    invoke,
-    outcome,
-    run_here,
-    uri_of,
-)
-
-Data = Database[dict[str, Any]]
+from dedup_job.mongo.embedded import embedded_server
+from dedup_job.mongo.source_settings import moving_operator
+from tests.proving import command, stored
+from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
 
 
-def text(number: int) -> str:
-    """Return a text that is like no other."""
+def text(number):
     return (
         f"第{number}题 下列关于{chr(0x4E00 + 37 * number % 9000) * 3}的说法正确的是{number * 7919}"
     )
 
 
-def documents(*numbers: int) -> list[dict[str, Any]]:
-    """Return documents with these numbers as `_id`."""
+def documents(*numbers):
     return [{"_id": number, "text": text(number)} for number in numbers]
 
 
 @pytest.fixture
 def followed(database):
-    """Return a database in which one run has decided a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     run_here(database)
     return database
 
 
-def decided_since(database: Data, **flags: Any) -> set[int]:
+def decided_since(database, **flags):
     """Run again; return the ids that this run decided. It must have followed the changes."""
     report = run_here(database, **flags)
     assert report.changed, "all ids were compared"
     return decided_by(database, report.checkpoint.run)
 
 
-def decided_by(database: Data, run: int) -> set[int]:
-    """Return the ids that a run decided."""
+def decided_by(database, run):
     kept = {row["_id"] for row in database.target.find({"dedup.run": run})}
     return kept | {row["_id"] for row in database["target.ledger"].find({"run": run})}
 
@@ -68,8 +59,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed):
     followed.source.insert_many([*documents(*range(500, 530)), {"_id": 3, "text": text(520)}])
     run_here(followed)
     there = outcome(followed)
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        followed[name].drop()
+    drop_target(followed)
     late = list(followed.source.find({"_id": {"$lt": 1000}}))
     followed.source.delete_many({"_id": {"$lt": 1000}})
     run_here(followed)
@@ -79,21 +69,7 @@ def test_the_outcome_is_that_of_comparing_ids(followed):
     assert outcome(followed) == there
 
 
-def test_updates_of_the_text_and_deletions_are_counted(followed):
-    data = followed.source
-    data.update_many({"_id": {"$in": [1001, 1002]}}, {"$set": {"text": "又改了一次"}})
-    data.update_one({"_id": 1003}, {"$set": {"other": 1}})
-    data.replace_one({"_id": 1004}, {"text": "换了一整篇"})
-    data.delete_many({"_id": {"$gte": 1090}})
-    data.insert_many(documents(1, 2))
-    data.delete_one({"_id": 2})
-    report = run_here(followed)
-    assert report.changed == {"changed": 3, "deleted": 10}
-    assert report.known == 100
-    assert followed["target.runs"].find_one({"_id": 2})["changed"] == report.changed  # type: ignore[index]
-
-
-def happen(data: Any, number: int, steps: str) -> None:
+def happen(data, number, steps):
     """Do to a document what the steps say, one after the other."""
     for turn, step in enumerate(steps.split()):
         text_now = {"text": f"又写了一篇不同的，第{turn}稿"}
@@ -106,6 +82,8 @@ def happen(data: Any, number: int, steps: str) -> None:
                 data.replace_one({"_id": number}, text_now)
             case "delete":
                 data.delete_one({"_id": number})
+            case "other":
+                data.update_one({"_id": number}, {"$set": {"other": turn}})
 
 
 @pytest.mark.parametrize("piece", [1, 50_000])
@@ -122,6 +100,8 @@ def happen(data: Any, number: int, steps: str) -> None:
         (2050, "insert delete insert", 0, 0),
         (2050, "insert update", 0, 0),
         (2050, "insert delete", 0, 0),
+        (1050, "other", 0, 0),
+        (1050, "other update other", 1, 0),
     ],
 )
 def test_what_happened_to_a_document_is_told_by_how_it_ended(
@@ -130,7 +110,9 @@ def test_what_happened_to_a_document_is_told_by_how_it_ended(
     monkeypatch.setattr("dedup_job.mongo.change_stream.PIECE", piece)
     happen(followed.source, number, steps)
     report = run_here(followed)
+    assert report.known == 100
     assert report.changed == {"changed": changed, "deleted": deleted}
+    assert (followed["target.runs"].find_one({"_id": 2}) or {}).get("changed") == report.changed
     assert len(changed_in(followed)) == changed + deleted
 
 
@@ -148,8 +130,7 @@ def test_a_document_that_nobody_had_decided_has_not_changed(database):
     assert report.changed == {"changed": 1, "deleted": 0}
 
 
-def changed_in(database: Data) -> dict[Any, tuple[str, int]]:
-    """Return what is kept of each document that the source changed since."""
+def changed_in(database):
     return {row["_id"]: (row["what"], row["run"]) for row in database["target.changed"].find()}
 
 
@@ -165,17 +146,11 @@ def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_ea
     assert changed_in(followed) == first
     run_here(followed)
     assert changed_in(followed) == first | {1002: ("deleted", 4)}
-    target = ("--target", f"{followed.name}.target", "--format", "ids")
     for what, ids in (("changed", "1001\n"), ("deleted", "1002\n1005\n")):
-        listed = invoke("list", "--what", what, *target, DEDUP_URI=uri_of(followed))
-        assert listed.stdout == ids
-    command = ("list", "--what", "deleted", "--run", "4", *target[:2])
-    assert (
-        "deleted in the source, found by run 4"
-        in invoke(*command, DEDUP_URI=uri_of(followed)).stdout
-    )
-    for name in ("target", "target.ledger", "target.runs", "target.state"):
-        followed[name].drop()
+        assert command(followed, "list", "--what", what, "--format", "ids") == ids
+    listed = command(followed, "list", "--what", "deleted", "--run", "4")
+    assert "deleted in the source, found by run 4" in listed
+    drop_target(followed)
     run_here(followed)
     assert changed_in(followed) == {}
 
@@ -190,17 +165,6 @@ def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
     followed.source.delete_one({"_id": 1050})
     assert run_here(followed).changed["deleted"] == 1
     assert len(changed_in(followed)) == 5
-
-
-def test_a_nested_text_is_touched_by_what_is_above_and_below_it(database):
-    rows = [{"_id": i, "a": {"b": text(i), "c": 1}} for i in range(10)]
-    database.source.insert_many(rows)
-    run_here(database, source__field="a.b")
-    database.source.update_one({"_id": 1}, {"$set": {"a": {"b": "别的"}}})
-    database.source.update_one({"_id": 2}, {"$set": {"a.b": "别的"}})
-    database.source.update_one({"_id": 3}, {"$unset": {"a.b": 1}})
-    database.source.update_one({"_id": 4}, {"$set": {"a.c": 2}})
-    assert run_here(database, source__field="a.b").changed["changed"] == 3
 
 
 def test_with_a_query_what_matches_since_an_update_is_new(database):
@@ -223,55 +187,79 @@ def test_a_run_that_did_not_read_everything_moves_no_bookmark(followed):
     assert_each_source_id_is_in_one_place(followed)
 
 
-def by_command(database: Data, *words: str) -> None:
-    """Run a command on the target."""
-    names = ("--db", database.name, "--target", "target")
-    invoke(*words, *names, DEDUP_URI=uri_of(database))
-
-
-def decide(database: Data, *rows: dict[str, Any]) -> None:
-    """Insert documents and let a run decide them."""
-    database.source.insert_many(rows)
-    run_here(database)
-
-
-def make_anew(database: Data) -> None:
+def make_anew(database):
     """Drop the source, and make one of the same documents and one more."""
     rows = list(database.source.find())
     database.source.drop()
     database.source.insert_many([*rows, *documents(8)])
 
 
-def rename_and_back(database: Data) -> None:
+def rename_and_back(database):
     """Let a document come while the source has another name."""
     database.source.rename("elsewhere")
-    database.elsewhere.insert_many(documents(9))
+    database.elsewhere.insert_many(documents(8))
     database.elsewhere.rename("source")
+
+
+def undo(database):
+    database.source.insert_many(documents(8))
+    run_here(database)
+    command(database, "undo", "2", "--yes")
+
+
+def requeue(database):
+    database.source.insert_one({"_id": 8, "text": text(1003)})
+    run_here(database)
+    command(database, "restore", "8", "--requeue")
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        (lambda d: d.target.delete_one({"_id": 1050}), {1050}),
-        (lambda d: (decide(d, *documents(1, 2)), by_command(d, "undo", "2", "--yes")), {1, 2}),
-        (
-            lambda d: (
-                decide(d, {"_id": 1, "text": text(1003)}),
-                by_command(d, "restore", "1", "--requeue"),
-            ),
-            {1},
-        ),
-        (make_anew, {8}),
-        (rename_and_back, {9}),
+        (lambda d: d.target.delete_one({"_id": 1050}), 1050),
+        *((change, 8) for change in (undo, requeue, make_anew, rename_and_back)),
+        *(({"bookmark": value}, 8) for value in ("x", {})),
+        *(({f"bookmark.{name}": 5}, 8) for name in ("more", "decided", "query")),
+        ({"bookmark.token": {"_data": "zz"}}, 8),
     ],
-    ids=["removed from the target", "undone", "to be decided again", "made anew", "renamed"],
 )
 def test_all_ids_are_compared_where_the_changes_do_not_tell_all(followed, change, expected):
-    change(followed)
+    if isinstance(change, dict):
+        followed.source.insert_many(documents(8))
+        followed["target.state"].update_one({}, {"$set": change})
+    else:
+        change(followed)
     report = run_here(followed)
     assert not report.changed
-    assert decided_by(followed, report.checkpoint.run) == expected
+    assert decided_by(followed, report.checkpoint.run) == {expected}
+    followed.source.insert_many(documents(9))
+    assert decided_since(followed) == {9}
     assert_each_source_id_is_in_one_place(followed)
+
+
+def bookmark_of(database):
+    return database["target.state"].find_one()["bookmark"]
+
+
+def test_an_earlier_token_passes_over_nothing(followed):
+    followed.source.insert_many(documents(5))
+    token = bookmark_of(followed)["token"]["_data"]
+    earlier = f"{token[:2]}{int(token[2:10], 16) - 1:08X}{token[10:]}"
+    followed["target.state"].update_one({}, {"$set": {"bookmark.token._data": earlier}})
+    assert decided_since(followed) == {5}
+
+
+def test_brought_to_another_deployment_ids_are_compared(followed):
+    followed.source.insert_many(documents(5))
+    with embedded_server() as uri, MongoClient(uri) as client:
+        there = client[followed.name]
+        for name, rows in filter(all, stored(followed).items()):
+            there[name].insert_many(rows)
+        assert bookmark_of(there) == bookmark_of(followed)
+        report = run_here(there)
+        assert not report.changed
+        assert decided_by(there, report.checkpoint.run) == {5}
+        assert_each_source_id_is_in_one_place(there)
 
 
 def test_one_run_of_so_many_compares_as_a_proof(followed):
@@ -319,19 +307,16 @@ def test_ids_that_only_the_server_puts_in_order_are_compared(ids):
         in_order({id_element(encode({"_id": i})) for i in ids})
 
 
-def test_a_collation_has_an_order_of_its_own(database):
-    database.create_collection("source", collation={"locale": "zh"})
-    for names in ("张李王", "赵钱"):
-        database.source.insert_many([{"_id": name, "text": text(ord(name))} for name in names])
+@pytest.mark.parametrize(
+    ("ids", "collation"), [([*"张李王赵钱"], {"locale": "zh"}), ([1, 3, 5, "abc", 4], None)]
+)
+def test_ids_that_the_server_puts_in_another_order_are_compared(database, ids, collation):
+    database.create_collection("source", collation=collation)
+    for some in (ids[:3], ids[3:]):
+        database.source.insert_many({"_id": i, "text": text(ord(str(i)[-1]))} for i in some)
         report = run_here(database)
     assert not report.changed
     assert_each_source_id_is_in_one_place(database)
-
-
-def test_ids_of_mixed_types_are_found_all_the_same(followed):
-    followed.source.insert_many([{"_id": "abc", "text": text(1)}, {"_id": 4, "text": text(2)}])
-    run_here(followed)
-    assert_each_source_id_is_in_one_place(followed)
 
 
 def test_a_standalone_server_has_no_changes_to_follow(standalone_database, caplog):
@@ -344,3 +329,84 @@ def test_a_standalone_server_has_no_changes_to_follow(standalone_database, caplo
     assert not report.changed
     assert not caplog.records
     assert_each_source_id_is_in_one_place(database)
+
+
+DUE = '{"$expr": {"$lte": ["$due", "$$NOW"]}}'
+
+
+SECONDS = 4  # at least until a document is due
+
+
+@pytest.fixture
+def due(database):
+    """Return a database with ten documents that are due and one that is due soon."""
+    database.warm.insert_many(documents(1))
+    began = datetime.now(UTC)
+    run_here(database, source="warm", target="unused")
+    now = datetime.now(UTC)
+    until = max(
+        timedelta(seconds=SECONDS), 4 * (now - began)
+    )  # a run takes less on a busy machine, too
+    rows = [{**row, "due": now - timedelta(hours=1)} for row in documents(*range(10))]
+    soon = [{**row, "due": now + until} for row in documents(50)]
+    database.source.insert_many([*rows, *soon])
+    return database
+
+
+def test_what_becomes_due_without_being_written_is_decided(due):
+    run_here(due, source__query=DUE)
+    assert decided_by(due, 1) == {*range(10)}
+    (last,) = due.source.find({}, {"due": 1}).sort("due", -1).limit(1)
+    time.sleep(max(0, last["due"].replace(tzinfo=UTC).timestamp() - time.time()) + 0.1)
+    report = run_here(due, source__query=DUE)
+    assert decided_by(due, report.checkpoint.run) == {50}
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (DUE, "$expr"),
+        ('{"$sampleRate": 0.5}', "$sampleRate"),
+    ],
+)
+def test_ids_are_compared_and_the_run_says_why(database, query, named, caplog):
+    database.source.insert_many(documents(*range(40)))
+    run_here(database, source__query=query)
+    with caplog.at_level(logging.WARNING, "dedup"):
+        report = run_here(database, source__query=query)
+    assert not report.changed
+    (record,) = caplog.records
+    assert record.message == (
+        "all ids are compared, which takes longer than reading what is new: "
+        f"--query holds {named}: what it matches can change without a write"
+    )
+
+
+def test_such_a_run_leaves_the_bookmark_of_another_query_as_it_is(due):
+    run_here(due, source__query='{"_id": {"$lt": 5}}')
+    (before,) = due["target.state"].find()
+    run_here(due, source__query=DUE)
+    (after,) = due["target.state"].find()
+    assert after["bookmark"] == before["bookmark"]
+    due.source.insert_many(documents(-1))
+    report = run_here(due, source__query='{"_id": {"$lt": 5}}')
+    assert report.changed
+    assert decided_by(due, report.checkpoint.run) == {-1}
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        (DUE, "$expr"),
+        ('{"$expr": {"$gt": ["$$CLUSTER_TIME", null]}}', "$expr"),
+        ('{"$expr": {"$lt": [{"$rand": {}}, 0.5]}}', "$expr"),
+        ('{"$expr": {"$eq": ["$a", 1]}}', "$expr"),
+        ('{"$sampleRate": 0.5}', "$sampleRate"),
+        ('{"$or": [{"a": 1}, {"$and": [{"$nor": [{"$sampleRate": 0.5}]}]}]}', "$sampleRate"),
+        ('{"$where": "this.a < Date.now()"}', "$where"),
+        ('{"a": {"$gte": 1}, "$or": [{"b": {"$in": ["$expr", "$$NOW"]}}]}', ""),
+        ('{"a": "$expr"}', ""),
+    ],
+)
+def test_operators_that_ask_for_time_or_chance_are_found_at_any_depth(query, named):
+    assert moving_operator(json.loads(query)) == named

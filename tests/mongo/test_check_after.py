@@ -1,125 +1,76 @@
 """`check --all` finds nothing after any operation that the documentation names."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
-
 import pytest
-from pymongo.database import Database
 
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_follow import decided, eventually, following
 from tests.mongo.test_refused import TEXTS
 from tests.proving import command, good
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
-Do = Callable[[Db], None]
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 REFRESH = {"source__on_change": "refresh"}
+WHOLE = {"ledger__document": "whole"}
+CLASSIC = {
+    "output__document": "classic",
+    "decision__judge": "similarity",
+    "index__candidate_generators": ("simhash",),
+}
+# Settings, and steps after a run that keeps 1, 2 apart from it, and 5; 3 and 4 are copies of 1.
+OPERATIONS = {
+    "updated": ({}, ("edit", 1, f"{TEXTS[1]} 。"), ("run", {"source__on_change": "update"})),
+    "restored and refreshed": ({}, ("restore", "3"), ("edit", 1, OTHER), ("run", REFRESH)),
+    "stored whole": (WHOLE, ("delete", 3), ("edit", 1, OTHER), ("run", REFRESH)),
+    "promoted beside a change": (
+        *({}, ("delete", 1), ("edit", 3, OTHER)),
+        ("run", {"source__on_delete": "promote"}),
+    ),
+    "ids of two types": ({}, ("edit", "a", OTHER[::-1]), ("edit", 5, OTHER), ("run", REFRESH)),
+    "requeued": (
+        *({}, ("edit", 3, OTHER), ("restore", "3", "--requeue"), ("run", {})),
+        *(("edit", 1, OTHER), ("run", REFRESH)),
+    ),
+    "undone for good": (WHOLE, ("delete", 3), ("undo", "1", "--yes")),
+    "in another form": (CLASSIC, ("edit", 1, OTHER), ("run", REFRESH)),
+    "resumed": (  # and what it decided itself taken out
+        {"run__batch_documents": 3},
+        *(("edit", i, f"{OTHER[i:]} 第 {i} 题") for i in range(10, 19)),
+        *(("cut off", REFRESH), ("edit", 10, OTHER[::-1]), ("edit", 1, OTHER), ("run", REFRESH)),
+    ),
+}
 
 
-def fill(database: Db, **flags: Any) -> None:
-    """Keep 1, 2 apart from it, and 5; 3 and 4 are copies of 1."""
-    database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
-    run_here(database, **flags)
+def take(database, flags, step):
+    match step:
+        case "edit", id_, text:
+            database.source.update_one({"_id": id_}, {"$set": {"text": text}}, upsert=True)
+        case "delete", id_:
+            database.source.delete_one({"_id": id_})
+        case "run", more:
+            run_here(database, **flags, **more)
+        case "cut off", more:
+            with killed_at(0, commits=2):
+                run_here(database, **flags, **more)
+        case _:
+            command(database, *step)
 
 
-def edit(database: Db, id_: Any, text: str = OTHER) -> None:
-    database.source.update_one({"_id": id_}, {"$set": {"text": text}})
-
-
-def updated(database: Db) -> None:
-    fill(database)
-    edit(database, 1, f"{TEXTS[1]} 。")
-    run_here(database, source__on_change="update")
-
-
-def restored_and_refreshed(database: Db) -> None:
-    fill(database)
-    command(database, "restore", "3")
-    edit(database, 1)
-    run_here(database, **REFRESH)
-
-
-def stored_whole(database: Db) -> None:
-    fill(database, ledger__document="whole")
-    database.source.delete_one({"_id": 3})
-    edit(database, 1)
-    run_here(database, **REFRESH, ledger__document="whole")
-
-
-def promoted_beside_a_change(database: Db) -> None:
-    fill(database)
-    database.source.delete_one({"_id": 1})
-    edit(database, 3)
-    run_here(database, source__on_delete="promote")
-
-
-def ids_of_two_types(database: Db) -> None:
-    fill(database)
-    database.source.insert_one({"_id": "a", "text": OTHER[::-1]})
-    edit(database, 5)
-    run_here(database, **REFRESH)
-
-
-def requeued(database: Db) -> None:
-    fill(database)
-    edit(database, 3)
-    command(database, "restore", "3", "--requeue")
-    run_here(database)
-    edit(database, 1)
-    run_here(database, **REFRESH)
-
-
-def undone_for_good(database: Db) -> None:
-    fill(database, ledger__document="whole")
-    database.source.delete_one({"_id": 3})
-    command(database, "undo", "1", "--yes")
-
-
-def resumed(database: Db) -> None:
-    """Let a run that was cut off go on, and take out what it decided itself."""
-    fill(database)
-    database.source.insert_many({"_id": i, "text": f"{OTHER[i:]} 第 {i} 题"} for i in range(10, 19))
-    with pytest.MonkeyPatch.context() as patch, suppress(Cut):
-        cut_off(patch, 0, commits=2)
-        run_here(database, run__batch_documents=3, **REFRESH)
-    edit(database, 10, OTHER[::-1])
-    edit(database, 1)
-    run_here(database, run__batch_documents=3, **REFRESH)
-
-
-def in_another_form(database: Db) -> None:
-    classic = {"output__document": "classic", "decision__judge": "similarity"}
-    form = {**classic, "index__candidate_generators": ("simhash",)}
-    fill(database, **form)
-    edit(database, 1)
-    run_here(database, **REFRESH, **form)
-
-
-AFTER = [
-    *(updated, restored_and_refreshed, stored_whole, ids_of_two_types, promoted_beside_a_change),
-    *(requeued, undone_for_good, in_another_form, resumed),
-]
+@pytest.fixture
+def source(any_database):
+    any_database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
+    return any_database
 
 
 @pytest.mark.standalone
-@pytest.mark.parametrize("operations", AFTER, ids=lambda do: do.__name__)
-def test_check_finds_nothing_wrong_after(any_database: Db, tmp_path: Path, operations: Do) -> None:
-    operations(any_database)
-    assert {*good(any_database, tmp_path, "--all")} <= {
-        "no longer in the source",
-        "not decided yet",
-    }
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_check_finds_nothing_wrong_after(source, tmp_path, operation):
+    flags, *steps = OPERATIONS[operation]
+    for step in (("run", {}), *steps):
+        take(source, flags, step)
+    assert good(source, tmp_path, "--all").keys() <= {"no longer in the source", "not decided yet"}
 
 
-def test_a_run_that_follows_a_source_that_is_renamed_leaves_a_good_target(
-    database: Db, tmp_path: Path
-) -> None:
+def test_a_run_that_follows_a_source_that_is_renamed_leaves_a_good_target(database, tmp_path):
     database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
     with following(database) as run:
         eventually(lambda: decided(database) == 5 or run.error)

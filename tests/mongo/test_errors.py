@@ -1,30 +1,31 @@
-"""What the server refuses of a run, in words: which collection, which index, what to do."""
+"""What the server refuses of a run and what others do to it, in words: where, and what to do.
 
-from __future__ import annotations
+A run says that it is done only where all that it wrote is there.
+"""
 
-from typing import Any
+from functools import partial
 
 import pytest
 from pymongo.database import Database
 
-from dedup_job.errors import DedupError, StateMismatch, UsageError
-from tests.running import after_batches, assert_each_source_id_is_in_one_place, run_here
+from dedup_job.demo import make_corpus
+from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
+from dedup_job.mongo.checks import check_takes_writes
+from dedup_job.mongo.connection import check_version
+from tests.running import after_batches, assert_each_source_id_is_in_one_place, refusal, run_here
 
-Db = Database[dict[str, Any]]
 NEVER = {"not there": {"$exists": True}}  # a rule that no document keeps
 
 
 @pytest.fixture
 def filled(any_database):
-    """Return a database with a source of ten texts, each twice."""
     any_database.source.insert_many(
         {"_id": i, "text": f"第{i // 2}段不同的正文", "school": "一中"} for i in range(20)
     )
     return any_database
 
 
-def refused(database: Db) -> DedupError:
-    """Run; return the error."""
+def refused(database):
     with pytest.raises(DedupError) as found:
         run_here(database)
     assert "Traceback" not in str(found.value)
@@ -75,3 +76,114 @@ def test_a_view_in_the_place_of_a_collection_is_refused_before_anything_is_writt
     assert f"{filled.name}.{part}" in str(error)
     assert "is a view" in str(error)
     assert sorted(filled.list_collection_names()) == before
+
+
+def test_a_server_that_is_too_old_is_refused_by_its_version():
+    with pytest.raises(UsageError, match=r"older than MongoDB 5\.0"):
+        check_version({"maxWireVersion": 9})
+    check_version({"maxWireVersion": 13})
+
+
+def test_a_read_only_server_is_refused():
+    with pytest.raises(UsageError, match="read-only"):
+        check_takes_writes({"isWritablePrimary": True, "readOnly": True})
+
+
+def test_a_secondary_that_is_named_alone_is_refused_with_its_primary():
+    hello = {"isWritablePrimary": False, "secondary": True, "setName": "rs", "primary": "a:1"}
+    with pytest.raises(DatabaseUnreachable, match="the primary is a:1"):
+        check_takes_writes({**hello, "me": "b:2"})
+
+
+def test_a_file_that_holds_no_certificate_is_named_by_its_option(tmp_path):
+    file = tmp_path / "ca.pem"
+    file.write_text("no certificate")
+    uri = f"mongodb://127.0.0.1:1/?tls=true&tlsCAFile={file}"
+    error = refusal("run", "--source", "d.a", "--target", "d.b", DEDUP_URI=uri)
+    assert isinstance(error, UsageError)
+    assert "tlsCAFile" in str(error)
+    assert "None" not in str(error)
+
+
+PARTS = ("target", "target.ledger", "target.runs")
+FOLDED = {"locale": "en", "strength": 2}
+BATCH = {"run__batch_documents": 20, "run__threads": 1}
+
+
+@pytest.fixture
+def grown(any_database):
+    any_database.source.insert_many(make_corpus(200, seed=3))
+    return any_database
+
+
+def run_with(database, meddle, after=3):
+    with pytest.MonkeyPatch.context() as patched:
+        after_batches(patched, after, lambda: meddle(database))
+        with pytest.raises(StateMismatch) as found:
+            run_here(database, **BATCH)
+    assert found.value.code == 6
+    row = database["target.runs"].find_one({"_id": 1})
+    assert row is None or row["status"] != "done"
+    return str(found.value)
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda db, part: db.create_collection(part, capped=True, size=1 << 20), "is capped"),
+        (lambda db, part: db[part].create_index("made", expireAfterSeconds=60), "(made_1)"),
+        (lambda db, part: db.create_collection(part, collation=FOLDED), "has a collation"),
+    ],
+    ids=["capped", "TTL", "collation"],
+)
+def test_a_collection_that_loses_documents_is_refused_before_anything_is_written(
+    grown, part, make, named
+):
+    make(grown, part)
+    with pytest.raises(StateMismatch) as found:
+        run_here(grown, **BATCH)
+    assert f"{grown.name}.{part} " in str(found.value)
+    assert named in str(found.value)
+    assert grown.target.count_documents({}) == 0
+
+
+def replace(database):
+    documents = list(database.source.find())
+    database.drop_collection("source")
+    database.source.insert_many(documents)
+
+
+STRANGE = {"_id": "strange", "text": "外来的文字", "dedup": {"fingerprint": 1, "run": 1}}
+MEDDLED = [
+    *(
+        (partial(Database.drop_collection, name_or_collection=part), f"{{db}}.{part} was ")
+        for part in ("source", *PARTS)
+    ),
+    *(
+        (lambda db, part=part: db[part].rename("elsewhere"), f"{{db}}.{part} was ")
+        for part in ("source", *PARTS[:2])
+    ),
+    (replace, "{db}.source was replaced"),
+    (
+        lambda db: db.command("convertToCapped", "target", size=4096),
+        "target was replaced by another collection while the run was at work",
+    ),
+    (lambda db: db["target.ledger"].delete_many({}), "rows that run 1 wrote"),
+    (lambda db: db.target.insert_one(dict(STRANGE)), 'were kept by no run: _id "strange"'),
+]
+
+
+@pytest.mark.parametrize(("meddle", "named"), MEDDLED)
+def test_what_others_do_to_the_collections_of_a_run_is_named_at_its_end(grown, meddle, named):
+    assert named.format(db=grown.name) in run_with(grown, meddle)
+
+
+def test_kept_documents_that_are_removed_in_the_middle_are_named_and_decided_again(grown):
+    first = grown.source.find_one({"text": {"$type": "string"}}, sort=[("_id", 1)]) or {}
+    said = run_with(grown, lambda db: db.target.delete_one({"_id": first["_id"]}))
+    assert f"1 documents that were kept are missing from {grown.name}.target: " in said
+    assert repr(first["_id"]) in said
+    report = run_here(grown, **BATCH)
+    assert report.checkpoint.counts.scanned == 1
+    assert grown.target.count_documents({"_id": first["_id"]}) == 1

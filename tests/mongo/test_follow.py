@@ -1,20 +1,14 @@
 """A run that follows decides what arrives in the source, until it is stopped."""
 
-from __future__ import annotations
-
 import json
 import logging
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson import ObjectId
-from pymongo.database import Database
 
 from dedup_job.commands import run as run_module
 from dedup_job.commands.run import Request, Watch, run_job
@@ -23,28 +17,23 @@ from dedup_job.errors import LeaseLost, UsageError
 from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.run import Status
 from tests.faults.fail_points import failing
 from tests.mongo.test_change_stream import documents, text
-from tests.proving import good
+from tests.proving import command, good, refused
 from tests.running import (
-    Forked,
     assert_each_source_id_is_in_one_place,
-    environment_for,
-    invoke,
-    outcome,
-    refusal,
+    interpose,
     run_here,
     settings_of,
-    uri_of,
+    start_run,
+    without_runs,
 )
 
-Data = Database[dict[str, Any]]
 SHORT, LONG = 1 / 60, 60.0  # minutes of a period
 
 
-def eventually(holds: Callable[[], object], process: Any = None) -> None:
-    """Wait until something holds."""
+def eventually(holds, process=None):
     deadline = time.monotonic() + 60
     while not holds():
         assert time.monotonic() < deadline, getattr(process, "said", "it never came")
@@ -54,20 +43,18 @@ def eventually(holds: Callable[[], object], process: Any = None) -> None:
 class Following(threading.Thread):
     """A run of this process that follows the source."""
 
-    def __init__(self, database: Data, **flags: Any) -> None:
+    def __init__(self, database, **flags):
         super().__init__(daemon=True)
         self.settings = settings_of(database, **flags)
         names = (f"{database.name}.source", f"{database.name}.target")
         self.request = Request(*names, follow=True)
         self.stop = threading.Event()
-        self.told: list[tuple[int, bool]] = []
-        self.report: Run | None = None
-        self.error: BaseException | None = None
+        self.told = []
+        self.report = None
+        self.error = None
 
-    def run(self) -> None:
-        """Follow until a stop; keep the report, or what ended it."""
-
-        def told(report: Run, is_quiet: bool) -> None:
+    def run(self):
+        def told(report, is_quiet):
             self.told.append((report.number, is_quiet))
 
         try:
@@ -76,7 +63,7 @@ class Following(threading.Thread):
         except BaseException as e:  # noqa: BLE001  # for the test to see
             self.error = e
 
-    def end(self) -> Run:
+    def end(self):
         """Stop it; return the last report."""
         self.stop.set()
         self.join(60)
@@ -86,8 +73,7 @@ class Following(threading.Thread):
 
 
 @contextmanager
-def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Following]:
-    """Yield a run that follows; it is stopped at the end."""
+def following(database, every=LONG, **flags):
     run = Following(database, **flags)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(run_module, "_REPORT_SECONDS", 60 * every)
@@ -99,106 +85,66 @@ def following(database: Data, every: float = LONG, **flags: Any) -> Iterator[Fol
             run.join(60)
 
 
-def decided(database: Data) -> int:
-    """Return how many documents are decided."""
+def decided(database):
     return sum(database[name].count_documents({}) for name in ("target", "target.ledger"))
 
 
-def rows(database: Data) -> list[dict[str, Any]]:
-    """Return the rows of all runs."""
+def rows(database):
     return list(database["target.runs"].find().sort("_id", 1))
-
-
-def without_runs(database: Data) -> tuple[Any, Any]:
-    """Return target and ledger without the numbers of their runs."""
-    kept, ledger = outcome(database)
-    for row in kept:
-        del row["dedup"]["run"]
-    for row in ledger:
-        del row["run"]
-    return kept, ledger
 
 
 @pytest.fixture
 def data(database):
-    """Return a database whose source holds a hundred documents."""
     database.source.insert_many(documents(*range(1000, 1100)))
     return database
 
 
 @pytest.fixture
 def other(replica_set):
-    """Return another empty database."""
     from tests.conftest import fresh_database
 
     yield from fresh_database(replica_set)
 
 
-@pytest.mark.parametrize("every", [LONG, SHORT])
-def test_what_is_decided_is_what_one_run_decides_in_the_order_of_arrival(database, other, every):
-    corpus = make_corpus(400, seed=5)
-    other.source.insert_many(corpus)
-    run_here(other)
-    database.source.insert_many(corpus[:100])
+CORPUS = make_corpus(300, seed=6)
+PARTS = [CORPUS[:100], CORPUS[100:160], CORPUS[160:240], CORPUS[240:]]
+
+
+@pytest.mark.parametrize(("every", "parts"), [(LONG, PARTS), (SHORT, PARTS), (LONG, PARTS[::-1])])
+def test_what_is_decided_is_what_runs_after_each_arrival_decide(database, other, every, parts):
+    for part in parts:
+        other.source.insert_many(part)
+        run_here(other)
+    database.create_collection("source")
     with following(database, every) as run:
-        for start in range(100, 400, 60):
-            database.source.insert_many(corpus[start : start + 60])
-            eventually(lambda n=start + 60: decided(database) == n or run.error)
+        arrived = 0
+        for part in parts:
+            database.source.insert_many(part)
+            arrived += len(part)
+            eventually(lambda n=arrived: decided(database) == n or run.error)
         assert run.end().status is Status.DONE
     assert without_runs(database) == without_runs(other)
 
 
-def test_late_small_ids_are_decided_as_by_a_run_after_each_arrival(database, other):
-    corpus = make_corpus(300, seed=6)
-    parts = [corpus[200:], corpus[100:200], corpus[:100]]
-    for part in parts:
-        other.source.insert_many(part)
-        run_here(other)
-    database.source.insert_many(parts[0])
-    with following(database) as run:
-        for count, part in enumerate(parts[1:], 2):
-            eventually(lambda count=count: decided(database) == 100 * (count - 1) or run.error)
-            database.source.insert_many(part)
-        eventually(lambda: decided(database) == 300 or run.error)
-        run.end()
-    assert without_runs(database) == without_runs(other)
-
-
-def test_periods_are_runs_and_a_quiet_one_is_none(data):
+def test_periods_are_runs_a_quiet_one_is_none_and_the_last_can_be_taken_back(data, tmp_path):
     with following(data, SHORT) as run:
         for number in (1, 2):
             eventually(lambda n=number: (n, True) in run.told or run.error)
-            data.source.insert_one(*documents(number))
-            eventually(lambda n=number: data.target.find_one({"_id": n}) or run.error)
+            data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
+            eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
         eventually(lambda: (3, True) in run.told or run.error)
         report = run.end()
     assert [(row["_id"], row["status"]) for row in rows(data)] == [(n, "done") for n in (1, 2, 3)]
-    assert [row["counts"]["scanned"] for row in rows(data)] == [100, 1, 1]
-    assert (report.number, report.counts.scanned, report.known) == (3, 1, 101)
+    assert [row["counts"]["scanned"] for row in rows(data)] == [100, 2, 2]
+    assert (report.number, report.counts.scanned, report.known) == (3, 2, 102)
     assert [number for number, is_quiet in run.told if not is_quiet] == [1, 2, 3]
-
-
-def test_all_of_its_runs_pass_a_check_and_the_last_can_be_taken_back(data):
-    with following(data, SHORT) as run:
-        for number in (1, 2):
-            eventually(lambda n=number: (n, False) in run.told or run.error)
-            data.source.insert_many([*documents(number), {"_id": number + 10, "text": text(1000)}])
-            eventually(lambda n=number: decided(data) == 100 + 2 * n or run.error)
-        run.end()
-    uri, target = uri_of(data), f"{data.name}.target"
-    named = ("--source", f"{data.name}.source", "--target", target, "--uri", uri)
-    invoke("check", "--all", *named)
-    invoke("undo", "3", "--target", target, "--uri", uri, "--yes")
+    assert good(data, tmp_path, "--all") == {}
+    command(data, "undo", "3", "--yes")
     assert decided(data) == 102
-    invoke("check", "--all", *named)
-    run_here(data)
-    assert_each_source_id_is_in_one_place(data)
+    assert good(data, tmp_path, "--all").keys() == {"not decided yet"}
 
 
 def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run(data):
-    def names() -> dict[Any, str]:
-        return {row["_id"]: row["what"] for row in data["target.changed"].find()}
-
     run_here(data)
     with following(data) as run:
         data.source.insert_one(*documents(1))
@@ -213,7 +159,8 @@ def test_changes_of_decided_documents_are_counted_over_all_that_happens_in_a_run
         eventually(lambda: data.target.find_one({"_id": 3}) or run.error)
         report = run.end()
     assert report.changed == rows(data)[-1]["changed"] == {"changed": 1, "deleted": 3}
-    assert names() == {1003: "changed", 1: "deleted", 1001: "deleted", 1002: "deleted"}
+    named = {row["_id"]: row["what"] for row in data["target.changed"].find()}
+    assert named == {1003: "changed", 1: "deleted", 1001: "deleted", 1002: "deleted"}
 
 
 def test_a_deletion_alone_makes_a_run_and_a_change_of_another_field_does_not(data):
@@ -244,114 +191,75 @@ def test_an_update_may_let_a_document_match_the_query(data):
     assert decided(data) == 2
 
 
-def test_ids_of_several_types_are_followed_without_comparing_all(data, caplog):
-    with following(data) as run:
-        eventually(lambda: decided(data) == 100 or run.error)
-        ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
-        data.source.insert_many([{"_id": one, "text": text(n)} for n, one in enumerate(ids)])
-        eventually(lambda: decided(data) == 106 or run.error)
-        run.end()
-    assert_each_source_id_is_in_one_place(data)
-    assert "all ids are compared" not in caplog.text
-
-
-def test_the_first_documents_of_an_empty_source_are_decided(database):
-    database.create_collection("source")
-    with following(database) as run:
-        eventually(lambda: rows(database) or run.error)
-        database.source.insert_many(documents(2, 3))
-        eventually(lambda: decided(database) == 2 or run.error)
-        database.source.insert_many(documents(1))
-        eventually(lambda: decided(database) == 3 or run.error)
-        assert run.end().counts.scanned == 3
-
-
 def test_a_stop_while_batches_are_left_is_that_of_a_run_and_the_next_goes_on(data, monkeypatch):
-    write = Target.write
     with following(data, run__batch_documents=10) as run:
         eventually(lambda: decided(data) == 100 or run.error)
-
-        def stopping(target: Target, *arguments: Any) -> None:
-            write(target, *arguments)
-            run.stop.set()
-
-        monkeypatch.setattr(Target, "write", stopping)
+        interpose(monkeypatch, Target, "write", run.stop.set, after=True)
         data.source.insert_many(documents(*range(100)))
         report = run.end()
     assert report.status is Status.STOPPED
     assert 100 < decided(data) < 200
-    monkeypatch.undo()
     report = run_here(data)
     assert (report.number, report.counts.scanned, report.status) == (1, 200, Status.DONE)
     assert_each_source_id_is_in_one_place(data)
 
 
 def test_a_lost_stream_lets_all_ids_be_compared_once(data, monkeypatch, caplog, tmp_path):
-    arrivals, lost = pending_ids.arrivals, threading.Event()
-
-    def lose(*arguments: Any) -> Any:
-        if not lost.is_set():
-            lost.set()
-            raise NotFollowed("the server's oplog does not go back that far")
-        return arrivals(*arguments)
+    def lose():
+        raise NotFollowed("the server's oplog does not go back that far")
 
     with following(data) as run, caplog.at_level(logging.WARNING):
         eventually(lambda: decided(data) == 100 or run.error)
-        monkeypatch.setattr(pending_ids, "arrivals", lose)
-        data.source.insert_many(documents(*range(10)))
-        eventually(lambda: decided(data) == 110 or run.error)
-        data.source.insert_many(documents(*range(10, 20)))
-        eventually(lambda: decided(data) == 120 or run.error)
+        interpose(monkeypatch, pending_ids, "arrivals", lose)
+        for start in (0, 10):
+            data.source.insert_many(documents(*range(start, start + 10)))
+            eventually(lambda n=start: decided(data) == 110 + n or run.error)
         run.end()
-    assert lost.is_set()
-    warnings = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
-    assert len(warnings) == 1
-    assert "oplog does not go back that far" in warnings[0]
+    (said,) = [r.getMessage() for r in caplog.records if "all ids are compared" in r.getMessage()]
+    assert "oplog does not go back that far" in said
     assert good(data, tmp_path, "--all") == {}
 
 
 @pytest.mark.parametrize("command", ["aggregate", "getMore", "find", "commitTransaction"])
-def test_it_survives_what_a_run_survives(data, command):
+def test_it_survives_what_a_run_survives_and_follows_ids_of_several_types(data, command, caplog):
+    ids = ["a", ObjectId(), 7, 2.5, {"a": 1}, b"x"]
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
         with failing(data, command, times=3, errorCode=189):
-            data.source.insert_many(documents(*range(10)))
-            eventually(lambda: decided(data) == 110 or run.error)
+            data.source.insert_many({"_id": i, "text": text(n)} for n, i in enumerate(ids))
+            eventually(lambda: decided(data) == 106 or run.error)
         data.source.insert_many(documents(*range(10, 20)))
-        eventually(lambda: decided(data) == 120 or run.error)
+        eventually(lambda: decided(data) == 116 or run.error)
         run.end()
     assert_each_source_id_is_in_one_place(data)
+    assert "all ids are compared" not in caplog.text
 
 
-def test_a_lost_lease_ends_it_at_the_next_document(data):
+def lose_lease(database):
+    command(database, "status", "--break-lease", "--yes")
+    database.source.insert_many(documents(1))
+
+
+@pytest.mark.parametrize(
+    ("act", "error", "said"),
+    [
+        (lose_lease, LeaseLost, "lease"),
+        (lambda d: d.source.drop(), UsageError, "is gone"),
+    ],
+)
+def test_a_lost_lease_and_a_dropped_source_end_it_with_a_sentence(data, act, error, said):
     with following(data) as run:
         eventually(lambda: decided(data) == 100 or run.error)
-        names = ("--target", f"{data.name}.target", "--uri", uri_of(data))
-        invoke("status", "--break-lease", *names, "--yes")
-        data.source.insert_many(documents(1))
+        act(data)
         eventually(lambda: run.error)
-    assert isinstance(run.error, LeaseLost)
+    assert isinstance(run.error, error)
+    assert said in str(run.error)
     assert decided(data) == 100
-
-
-def test_a_source_that_is_dropped_ends_it_with_a_sentence(data):
-    with following(data) as run:
-        eventually(lambda: decided(data) == 100 or run.error)
-        data.source.drop()
-        eventually(lambda: run.error)
-    assert isinstance(run.error, UsageError)
-    assert "is gone" in str(run.error)
-
-
-def names(database: Data) -> tuple[str, ...]:
-    """Return the options that name source, target and server."""
-    named = ("--source", f"{database.name}.source", "--target", f"{database.name}.target")
-    return (*named, "--uri", uri_of(database), "--yes")
 
 
 @pytest.mark.parametrize("more", [("--limit", "5"), ("--dry-run",), ("--query", '{"$expr": true}')])
 def test_what_cannot_be_followed_is_refused(data, more):
-    error = refusal("run", "--follow", *names(data), *more)
+    error = refused(data, "run", "--follow", "--source", "source", "--yes", *more)
     assert isinstance(error, UsageError)
     assert more[0] in str(error)
     assert "target.state" not in data.list_collection_names()
@@ -359,69 +267,58 @@ def test_what_cannot_be_followed_is_refused(data, more):
 
 def test_a_standalone_server_is_refused_with_what_to_do(standalone_database):
     standalone_database.source.insert_many(documents(1))
-    error = refusal("run", "--follow", *names(standalone_database))
+    error = refused(standalone_database, "run", "--follow", "--source", "source", "--yes")
     assert isinstance(error, UsageError)
     assert "replica set" in str(error)
     assert "cron" in str(error)
 
 
-def start(database: Data, folder: Path, *more: str) -> Forked:
-    """Start the command in a process of its own, with short periods."""
-    words = ["run", "--follow", *names(database), *more]
-    return Forked(words, environment_for(None), folder / "said", _short_periods)
-
-
-def _short_periods() -> None:
+def short_periods():
     run_module._REPORT_SECONDS = 60 * SHORT
 
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-def test_a_stop_while_it_waits_is_a_good_end(data, tmp_path, signum):
-    report = tmp_path / "report.json"
-    process = start(data, tmp_path, "--report", str(report))
-    eventually(lambda: decided(data) == 100, process)
+def test_each_period_has_a_line_and_metrics_and_a_stop_while_it_waits_is_a_good_end(
+    data, tmp_path, signum
+):
+    report, metrics = tmp_path / "report.json", tmp_path / "m.prom"
+    files = ("--report", str(report), "--metrics-file", str(metrics))
+    process = start_run(data, "target", "--follow", *files, first=short_periods)
     eventually(lambda: "nothing arrived" in process.said, process)
+    assert decided(data) == 100
+    assert "dedup_run_in_progress{" in metrics.read_text()
+    assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
+    data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
+    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
+    assert '{decision="duplicate",target=' in metrics.read_text()
+    eventually(lambda: process.said.count("nothing arrived") > 1, process)
     process.send_signal(signum)
     assert process.wait(60) == 0, process.said
     assert json.loads(report.read_text())["status"] == "done"
-    assert "run 1 is done: 100 documents, 100 kept, 0 duplicates" in process.said
-    assert len(rows(data)) == 1
+    assert process.said.count("run 1 is done: 100 documents, 100 kept, 0 duplicates") == 1
+    assert len(rows(data)) == 2
     assert not data["target.state"].find_one()["lease"]
 
 
-def test_a_killed_process_loses_nothing(data, tmp_path):
-    process = start(data, tmp_path)
+def test_a_killed_process_loses_nothing(data):
+    process = start_run(data, "target", "--follow", first=short_periods)
     for number in range(300):
         data.source.insert_one(*documents(number))
         if number == 200:
             eventually(lambda: decided(data) > 150, process)
             process.kill()
     process.wait(60)
-    process = start(data, tmp_path)
+    process = start_run(data, "target", "--follow", first=short_periods)
     eventually(lambda: decided(data) == 400, process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(60) == 0, process.said
     assert_each_source_id_is_in_one_place(data)
 
 
-def test_each_period_has_a_line_and_metrics(data, tmp_path):
-    metrics = tmp_path / "m.prom"
-    process = start(data, tmp_path, "--metrics-file", str(metrics))
-    eventually(lambda: "nothing arrived" in process.said, process)
-    assert "dedup_run_in_progress{" in metrics.read_text()
-    assert f'dedup_last_run_exit_code{{target="{data.name}.target"}} 0.0' in metrics.read_text()
-    data.source.insert_many([*documents(1), {"_id": 2, "text": text(1000)}])
-    eventually(lambda: "run 2 is done: 2 documents" in process.said, process)
-    assert '{decision="duplicate",target=' in metrics.read_text()
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0, process.said
-    assert process.said.count("run 1 is done: 100 documents") == 1
-
-
 def test_a_steady_stream_leaves_bookmarks_that_the_next_run_can_follow(data):
     over = threading.Event()
 
-    def insert() -> None:
+    def insert():
         number = 0
         while not over.is_set():
             data.source.insert_one(*documents(10**6 + number))

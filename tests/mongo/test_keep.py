@@ -1,31 +1,26 @@
 """Which copy stays: the best by the rules, whatever came first; and all of it can be taken back."""
 
-from __future__ import annotations
-
 import random
 from datetime import datetime
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import pytest
 from bson import Decimal128, Int64
-from pymongo.database import Database
 
 from dedup_job.commands.restore import undo_run
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.deciding import BY_SIMILARITY
 from tests.proving import command, good
-from tests.running import run_here, settings_of
+from tests.running import run_here, settings_of, without_runs
 
-Db = Database[dict[str, Any]]
 KEEP = {"output__keep": ["newest:updated"]}
 PARTS = ("target", "target.ledger", "target.runs", "target.state")
 
 
-def versions(count: int, seed: int = 3, copies: int = 3) -> list[dict[str, Any]]:
+def versions(count, seed=3, copies=3):
     """Return copies of texts in any order, each with another time."""
     rng = random.Random(seed)
     found = [d.get("text") for d in make_corpus(count, seed=seed)]
@@ -38,27 +33,26 @@ def versions(count: int, seed: int = 3, copies: int = 3) -> list[dict[str, Any]]
     ]
 
 
-def stored(database: Db, *names: str) -> dict[str, list[dict[str, Any]]]:
+def stored(database, *names):
     return {name: [*database[name].find().sort("_id", 1)] for name in names or PARTS[:2]}
 
 
 @pytest.mark.parametrize("batch", [7, 5000])
-def test_the_newest_of_equal_texts_stays_in_a_run_and_over_nights(any_database: Db, batch: int):
+def test_the_newest_of_equal_texts_stays_in_a_run_and_over_nights(any_database, batch):
     documents = versions(60)
-    for start in range(0, len(documents), 50):
-        any_database.source.insert_many(documents[start : start + 50])
-        report = run_here(any_database, run__batch_documents=batch, **KEEP)
+    nights = [documents[start : start + 50] for start in range(0, len(documents), 50)]
+    report = run_over(any_database, *nights, batch=batch)
     assert report.counts.replaced > 0
     expect_best_kept(any_database, documents)
 
 
-def drifting(count: int) -> list[str]:
+def drifting(count):
     """Return versions of a text that differ by two characters, each from the one before."""
     text, other = ("".join(map(chr, range(start, start + 60))) for start in (0x4E00, 0x6E00))
     return [other[: 2 * n] + text[2 * n :] for n in range(count)]
 
 
-def expect_alike(database: Db) -> None:
+def expect_alike(database):
     """Each dropped text is like the one that is kept in its group now."""
     text = {row["_id"]: naive_grams(row["text"]) for row in database.source.find()}
     for row in database["target.ledger"].find():
@@ -68,7 +62,7 @@ def expect_alike(database: Db) -> None:
         assert len(text[one] & text[of]) >= 0.8 * len(text[one] | text[of]), (one, of)
 
 
-def naive_grams(text: str) -> set[str]:
+def naive_grams(text):
     return {text[at : at + 3] for at in range(len(text) - 2)}
 
 
@@ -76,12 +70,7 @@ def naive_grams(text: str) -> set[str]:
 @pytest.mark.parametrize("order", ["rising", "shuffled"])
 @pytest.mark.parametrize(("limit", "most"), [(None, 64), (4, 64), (4, 2)])
 def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
-    any_database: Db,
-    tmp_path: Path,
-    order: str,
-    limit: int | None,
-    most: int,
-    monkeypatch: pytest.MonkeyPatch,
+    any_database, tmp_path, order, limit, most, monkeypatch
 ):
     texts = drifting(25)
     if order == "shuffled":
@@ -102,7 +91,7 @@ def test_a_copy_gives_way_only_to_one_that_all_of_its_group_are_like(
     assert {row["text"] for row in any_database.twin.find()} == kept
 
 
-def test_the_best_of_versions_that_are_all_alike_stays_whatever_the_order(any_database: Db):
+def test_the_best_of_versions_that_are_all_alike_stays_whatever_the_order(any_database):
     text = drifting(1)[0]
     texts = [text[:at] + text[at + 1 :] for at in range(0, 60, 6)]
     for start in range(0, len(texts), 3):
@@ -114,7 +103,7 @@ def test_the_best_of_versions_that_are_all_alike_stays_whatever_the_order(any_da
     assert [row["_id"] for row in any_database.target.find()] == [6]
 
 
-def expect_best_kept(database: Db, documents: list[dict[str, Any]]) -> None:
+def expect_best_kept(database, documents):
     """Each copy leads to the one that is kept in its group, by ones that are better each time."""
     kept = {row["_id"]: row for row in database.target.find()}
     dropped = {row["_id"]: row for row in database["target.ledger"].find()}
@@ -135,87 +124,50 @@ def expect_best_kept(database: Db, documents: list[dict[str, Any]]) -> None:
     assert len({*map(tuple, heads.values())}) == len(heads)
 
 
-def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database: Db):
+def run_over(database, *nights, batch):
+    """Run over documents that come night by night; return the last run."""
+    for documents in nights:
+        database.source.insert_many(documents)
+        report = run_here(database, run__batch_documents=batch, **KEEP)
+    return report
+
+
+def test_undo_is_the_inverse_of_a_run_that_replaced_kept_copies(any_database):
     documents = versions(60)
-    any_database.source.insert_many(documents[:90])
-    run_here(any_database, run__batch_documents=20, **KEEP)
+    run_over(any_database, documents[:90], batch=20)
     before = stored(any_database)
-    any_database.source.insert_many(documents[90:])
-    report = run_here(any_database, run__batch_documents=20, **KEEP)
-    after = stored(any_database)
-    gone = {d["_id"] for d in before["target"]} - {d["_id"] for d in after["target"]}
-    assert gone
-    assert report.counts.replaced >= len(gone)
+    report = run_over(any_database, documents[90:], batch=20)
+    after = without_runs(any_database)
+    gone = {d["_id"] for d in before["target"]} - {d["_id"] for d in after[0]}
+    assert 0 < len(gone) <= report.counts.replaced
     command(any_database, "undo", "2", "--yes")
     assert stored(any_database) == before
     assert any_database["target.runs"].count_documents({"piece": {"$ne": None}}) == 0
     run_here(any_database, run__batch_documents=20, **KEEP)
-    again = stored(any_database)
-    for rows in (*after.values(), *again.values()):
-        for row in rows:
-            row.get("dedup", row).pop("run")
-    assert again == after
-
-
-@pytest.fixture(scope="module")
-def unharmed() -> dict[str, Any]:
-    """Return what two runs leave behind that nobody cut off, once it is known."""
-    return {}
-
-
-def two_runs(database: Db, cut: Any = None) -> None:
-    documents = versions(40, copies=4)
-    database.source.insert_many(documents[:80])
-    run_here(database, run__batch_documents=40, **KEEP)
-    database.source.insert_many(documents[80:])
-    if cut is not None:
-        cut()
-    run_here(database, run__batch_documents=40, **KEEP)
+    assert without_runs(any_database) == after
 
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("moment", range(7))
-def test_a_run_that_is_killed_while_copies_give_way_goes_on(
-    any_database: Db,
-    monkeypatch: pytest.MonkeyPatch,
-    moment: int,
-    unharmed: dict[str, Any],
-    tmp_path: Path,
+@pytest.mark.parametrize("killed", ["run", "undo"])
+def test_what_is_killed_while_copies_give_way_goes_on_and_ends_as_if_left_alone(
+    any_database, killed, moment, tmp_path
 ):
-    if not unharmed:
-        two_runs(any_database)
-        unharmed.update(stored(any_database))
-        for name in ("source", *PARTS):
-            any_database.drop_collection(name)
-    with pytest.raises(Cut):
-        two_runs(any_database, lambda: cut_off(monkeypatch, moment, commits=1))
-    monkeypatch.undo()
-    run_here(any_database, run__batch_documents=40, **KEEP)
-    assert stored(any_database) == unharmed
+    documents = versions(40, copies=4)
+    run_over(any_database, documents[:80], documents[80:], batch=40)
+    alone = without_runs(any_database)
+    undo = partial(undo_run, settings_of(any_database, **KEEP), f"{any_database.name}.target", 2)
+    run = partial(run_here, any_database, run__batch_documents=40, **KEEP)
+    if killed == "run":
+        undo()
+    with killed_at(moment, commits=moment % 2):
+        undo() if killed == "undo" else run()
+    run()
+    assert without_runs(any_database) == alone
     assert good(any_database, tmp_path, "--all") == {}
 
 
-@pytest.mark.standalone
-@pytest.mark.parametrize("moment", range(6))
-def test_an_undo_that_is_killed_is_finished(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
-):
-    two_runs(any_database)
-    after = stored(any_database)
-    cut_off(monkeypatch, moment, commits=moment % 2)
-    with pytest.raises(Cut):
-        undo_run(settings_of(any_database, **KEEP), f"{any_database.name}.target", 2)
-    monkeypatch.undo()
-    run_here(any_database, run__batch_documents=40, **KEEP)
-    again = stored(any_database)
-    for rows in (*after.values(), *again.values()):
-        for row in rows:
-            row.get("dedup", row).pop("run")
-    assert again == after
-    assert good(any_database, tmp_path, "--all") == {}
-
-
-def test_a_dry_run_says_what_a_rule_would_do(database: Db):
+def test_a_dry_run_says_what_a_rule_would_do(database):
     documents = versions(60)
     for part in (documents[:80], documents[80:]):
         database.source.insert_many(part)
@@ -225,31 +177,22 @@ def test_a_dry_run_says_what_a_rule_would_do(database: Db):
 
 
 @pytest.mark.parametrize("rule", ["newest:updatd", "oldest:updatd.at", "order:updatd=a,b"])
-def test_a_rule_that_looks_at_a_field_that_no_document_has_is_refused(database: Db, rule: str):
+def test_a_rule_that_looks_at_a_field_that_no_document_has_is_refused(database, rule):
     database.source.insert_many(versions(5))
     with pytest.raises(UsageError, match=rf"--keep {rule} looks at it; nearest: updated"):
         run_here(database, output__keep=[rule])
     assert database.list_collection_names() == ["source"]
 
 
-def test_a_rule_may_look_at_a_field_that_few_documents_have(database: Db):
+def test_a_rule_may_look_at_a_field_that_few_documents_have(database):
     database.source.insert_many({"_id": i, "text": f"第 {i} 题"} for i in range(1100))
     database.source.update_one({"_id": 1050}, {"$set": {"meta": {"rare": 1}}})
     assert run_here(database, output__keep=["newest:meta.rare"]).counts.scanned == 1100
 
 
-def test_values_of_any_kind_are_taken_and_the_best_stays(database: Db):
-    values = [
-        None,
-        "n/a",
-        float("nan"),
-        3,
-        2.5,
-        Int64(7),
-        Decimal128("6.9"),
-        datetime(1931, 5, 1),
-        [],
-    ]
+def test_values_of_any_kind_are_taken_and_the_best_stays(database):
+    numbers = [3, 2.5, Int64(7), Decimal128("6.9")]
+    values = [None, "n/a", float("nan"), *numbers, datetime(1931, 5, 1), []]
     text = versions(5)[0]["text"]
     rows = [{"_id": n, "text": text, "score": value} for n, value in enumerate(values)]
     database.source.insert_many([*rows, {"_id": 99, "text": text, "when": None}])

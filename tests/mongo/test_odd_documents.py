@@ -1,45 +1,40 @@
-"""Documents whose `_id` few have thought of; none is lost in later runs or half-written batches.
+"""Documents that few have thought of: odd `_id`s, a field `dedup` of their own, far dates.
 
 What becomes of each kind: tests/faults/test_bad_documents.py.
 """
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
-from bson import Binary, MaxKey, MinKey
+from bson import Binary, DatetimeMS, Int64, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
-from pymongo.database import Database
 
+from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo.bson.edit import RAW
 from dedup_job.mongo.reading import majority
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
-from tests.running import run_here
+from tests.proving import command, good
+from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
 FAR = 2**60
 
 
-def string(value: bytes) -> bytes:
-    """Return the field `_id` with this text, UTF-8 or not."""
+def string(value):
     return b"\2_id\0" + (len(value) + 1).to_bytes(4, "little") + value + b"\0"
 
 
-def nested(*parts: bytes) -> bytes:
-    """Return the field `_id` with a document in it."""
+def nested(*parts):
     return b"\3_id\0" + raw.document(*parts)
 
 
-def far_date(number: int) -> bytes:
-    """Return the field `_id` with a date beyond what Python has."""
+def far_date(number):
     return b"\x09_id\0" + (FAR + number).to_bytes(8, "little")
 
 
-def odd_ids(number: int) -> list[bytes]:
+def odd_ids(number):
     """Return the `_id`s that decoding changes, and a date that cannot be decoded."""
     n = str(number).encode()
     return [
@@ -52,8 +47,7 @@ def odd_ids(number: int) -> list[bytes]:
     ]
 
 
-def plant(database: Db, keys: list[bytes], start: int = 0) -> None:
-    """Insert documents under these ids, each with a text of its own."""
+def plant(database, keys, start=0):
     texts = [d["text"] for d in questions(len(keys), start)]
     database.source.insert_many(
         RawBSONDocument(raw.document(key, raw.fields({"text": text})))
@@ -61,13 +55,12 @@ def plant(database: Db, keys: list[bytes], start: int = 0) -> None:
     )
 
 
-def keys_of(database: Db, name: str) -> list[bytes]:
-    """Return the `_id`s of a collection as bytes."""
+def keys_of(database, name):
     found = majority(database[name]).find({}, {"_id": 1})
     return [raw.id_element(bytes(document.raw)) for document in found]
 
 
-def assert_each_is_in_one_place(database: Db) -> None:
+def assert_each_is_in_one_place(database):
     """Source ids = target ids + ledger ids, each once."""
     decided = keys_of(database, "target") + keys_of(database, "target.ledger")
     assert sorted(decided) == sorted(keys_of(database, "source"))
@@ -83,17 +76,6 @@ def test_the_smallest_and_the_largest_id_are_read_where_they_match(any_database,
     assert run_here(any_database, **flags).checkpoint.counts.scanned == 0
 
 
-def test_ids_that_decoding_changes_are_decided_in_later_runs_too(any_database):
-    plant(any_database, [*odd_ids(1), *(raw.fields({"_id": f"题{i}"}) for i in range(5))])
-    for size in (1, 1000):
-        run_here(any_database, run__batch_documents=size)
-        assert_each_is_in_one_place(any_database)
-    plant(any_database, [*odd_ids(2), *odd_ids(3), raw.fields({"_id": "中"})], start=50)
-    assert run_here(any_database).checkpoint.counts.scanned == 13
-    assert_each_is_in_one_place(any_database)
-    assert run_here(any_database).checkpoint.counts.scanned == 0
-
-
 def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     database = standalone_database
     keys = [*odd_ids(1), *odd_ids(2), raw.fields({"_id": Binary(b"x", 0xD1)})]
@@ -107,23 +89,133 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     assert_each_is_in_one_place(database)
 
 
-@pytest.mark.parametrize(
-    ("fields", "path"),
-    [
-        ([{"text": 5}, {"text": "正文在此"}], "text"),
-        ([{"text": "正文在此"}, {"text": None}], "text"),
-        ([{"a": {"b": "正文在此"}}, {"a": 1}], "a.b"),
-    ],
-)
-def test_a_text_field_that_is_there_twice_is_quarantined(any_database, fields, path):
-    """Of repeated fields a server's projection shows others than the driver decodes."""
-    parts = [raw.fields(part) for part in fields]
-    document = raw.document(raw.fields({"_id": 1}), *parts)
-    any_database.source.insert_one(RawBSONDocument(document))
-    any_database.source.insert_one({"_id": 2, "a": {"b": "另一份正文"}, "text": "另一份正文"})
-    for _ in range(2):  # what a run wrote, the next one must be able to read
-        run_here(any_database, source__field=path)
-    row = any_database["target.ledger"].find_one({"_id": 1}) or {}
-    assert (row["decision"], row["reason"]) == ("quarantined", "undecodable")
-    assert "twice" in row["detail"]
-    assert any_database.target.distinct("_id") == [2]
+MARK = {"fingerprint": Int64(5), "run": 1}
+
+
+def plant_mark(database, own, number=0):
+    database.source.insert_many({**d, "_id": i} for i, d in enumerate(questions(30)))
+    database.source.update_one({"_id": number}, {"$set": {"dedup": own}})
+
+
+ONE = {"fingerprint": Int64(1)}
+OWN = [True, None, {}, ["x"], {"group": 7}, {**ONE, "fingerprint": "x"}, ONE, {"run": 1, **ONE}]
+
+
+@pytest.mark.parametrize("own", OWN)
+def test_it_is_named_and_nothing_of_its_batch_is_written(any_database, own):
+    plant_mark(any_database, own, 17)
+    with pytest.raises(UsageError, match=r"_id 17 .*\$rename"):
+        run_here(any_database)
+    assert outcome(any_database) == ([], [])
+
+
+def test_a_target_of_cleaned_texts_is_not_cleaned_again(database):
+    text = "下列标签中，表示换行的是哪一个？<br> 还是 <hr>"
+    database.source.insert_one({"_id": 1, "text": text.replace("<", "&lt;")})
+    run_here(database, output__text="cleaned")
+    with pytest.raises(UsageError, match="CLEANING__HTML=never"):
+        run_here(database, source="target", target="second", output__text="cleaned")
+    run_here(
+        database, source="target", target="second", output__text="cleaned", cleaning__html="never"
+    )
+    assert database.second.find_one()["text"] == text
+
+
+@pytest.mark.standalone
+def test_one_that_comes_later_ends_the_run_and_nothing_of_its_batch_is_written(any_database):
+    plant_mark(any_database, MARK)
+    run_here(any_database)
+    any_database.source.insert_many({**d, "_id": f"x{i}"} for i, d in enumerate(questions(10, 50)))
+    any_database.source.update_one({"_id": "x7"}, {"$set": {"dedup": "mine"}})
+    before = outcome(any_database)
+    with pytest.raises(UsageError, match='_id "x7" of the source has a field') as refused:
+        run_here(any_database)
+    assert refused.value.code == 2
+    assert outcome(any_database) == before
+    rename = {"$rename": {"dedup": "dedup_of_source"}}
+    any_database.source.update_many({"dedup": {"$exists": True}}, rename)
+    assert run_here(any_database).counts.scanned == 10
+    assert any_database.target.find_one({"_id": "x7"})["dedup_of_source"] == "mine"
+
+
+def test_the_mark_of_a_former_target_is_replaced(database):
+    plant_mark(database, MARK)
+    run_here(database, target="former")
+    run_here(database, source="former")
+    assert {d["dedup"]["run"] for d in database.target.find()} == {1}
+    assert database.target.count_documents({}) == database.former.count_documents({})
+
+
+def test_a_form_that_leaves_out_all_other_fields_leaves_it_out(database):
+    plant_mark(database, "mine")
+    assert run_here(database, output__document="text").counts.kept == 30
+
+
+LATE, EARLY = DatetimeMS(8_640_000_000_000_000), DatetimeMS(-100_000_000_000_000)  # 275760, -1199
+VARIANTS = {
+    "year 275760": {"created": LATE},
+    "year -1199": {"created": EARLY},
+    "the largest": {"created": DatetimeMS(2**63 - 1)},
+    "the smallest": {"created": DatetimeMS(-(2**63))},
+    "in an object": {"meta": {"when": LATE, "by": "x"}},
+    "in a list": {"times": [DatetimeMS(0), EARLY, {"at": LATE}]},
+    "beside texts": {"body": "题目之外的正文", "created": LATE},
+}
+
+
+def plant_dates(database, more, **first):
+    texts = [document["text"] for document in questions(20)]
+    database.source.insert_many(
+        {"_id": i, "text": text, **first, **more} for i, text in enumerate([*texts, *texts[:10]])
+    )
+
+
+def as_in_source(database, name="target"):
+    """Tell whether all documents of a target are the source's, byte for byte but for `dedup`."""
+    source = {d["_id"]: bytes(d.raw) for d in database.source.with_options(RAW).find()}
+    found = [*database[name].with_options(RAW).find()]
+    return bool(found) and all(
+        bytes(document.raw)[4:].startswith(source[document["_id"]][4:-1]) for document in found
+    )
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_far_date_is_kept_byte_for_byte(any_database, variant, tmp_path):
+    plant_dates(any_database, VARIANTS[variant])
+    fields = "text,body" if "body" in VARIANTS[variant] else "text"
+    report = run_here(any_database, source__field=fields, ledger__document="whole")
+    assert (report.counts.kept, report.counts.exact) == (20, 10)
+    assert as_in_source(any_database)
+    assert good(any_database, tmp_path, "--all") == {}
+
+
+@pytest.mark.standalone
+def test_every_command_lives_with_it(any_database, tmp_path):
+    plant_dates(any_database, {"created": LATE})
+    whole = {"ledger__document": "whole"}
+    run_here(any_database, **whole)
+    assert "equal text  20" in command(any_database, "list", "--what", "dropped")
+    assert "exact" in command(any_database, "inspect", "20")
+    before = outcome_of(any_database)
+    command(any_database, "restore", "20")
+    assert as_in_source(any_database)
+    command(any_database, "undo", "2", "--yes")
+    assert outcome_of(any_database) == before
+    any_database.source.delete_one({"_id": 21})
+    command(any_database, "restore", "21")  # from the ledger's copy
+    assert good(any_database, tmp_path, "--all").keys() == {"no longer in the source"}
+    command(any_database, "status", "--rebuild-index")
+
+
+def outcome_of(database):
+    names = ("target", "target.ledger")
+    return [bytes(d.raw) for n in names for d in database[n].with_options(RAW).find().sort("_id")]
+
+
+@pytest.mark.parametrize(("rule", "kept"), [("newest:at", "late"), ("oldest:at", "early")])
+def test_a_far_date_is_later_or_earlier_than_any_other(any_database, rule, kept):
+    text = questions(1)[0]["text"]
+    dates = {"now": DatetimeMS(1_700_000_000_000), "late": LATE, "early": EARLY}
+    any_database.source.insert_many({"_id": n, "text": text, "at": d} for n, d in dates.items())
+    run_here(any_database, output__keep=[rule])
+    assert any_database.target.distinct("_id") == [kept]

@@ -1,38 +1,29 @@
 """Pending documents are the same ones, whether the server or the index knows the target's ids."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.mongo import pending_ids as module
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source_settings import SourceSettings
 
-Data = Database[dict[str, Any]]
-
 
 @pytest.fixture
 def decided(database):
-    """Return a database with 1,000 documents, most of them in the target, some in the ledger."""
     database.source.insert_many({"_id": number} for number in range(1000))
     database.target.insert_many({"_id": number} for number in range(900) if number % 7)
     database["target.ledger"].insert_many({"_id": number} for number in range(0, 900, 14))
     return database
 
 
-def new_of(database: Data, **settings: Any) -> PendingIds:
-    """Return what finds undecided documents."""
+def new_of(database, **settings):
     held = [database.target, database["target.ledger"]]
     return PendingIds(database.source, SourceSettings(**settings), decided=held)
 
 
-def numbers(found: PendingIds) -> list[int]:
-    """Return the ids found."""
+def numbers(found):
     return [int.from_bytes(key[-4:], "little") for part, _ in found.pending() for key in part]
 
 
@@ -42,9 +33,9 @@ WANTED = sorted({*range(7, 900, 14), *range(900, 1000)})
 @pytest.fixture
 def asked(monkeypatch):
     """Return the names of the collections that are read page by page, of 20 documents."""
-    names: list[str] = []
+    names = []
 
-    def held(collection: Any, *arguments: Any) -> Any:
+    def held(collection, *arguments):
         names.append(collection.name)
         return original(collection, *arguments)
 
@@ -54,13 +45,13 @@ def asked(monkeypatch):
     return names
 
 
-def trusted(database: Data, without: int = -1) -> Any:
+def trusted(database, without=-1):
     """Return what knows the target's ids, but for one."""
     rows = database.target.find({}, {"_id": 1}).sort("_id", 1)
     ids = [row["_id"] for row in rows if row["_id"] != without]
     keys = {b"\x10_id\0" + id_.to_bytes(4, "little") for id_ in ids}
 
-    def holds(asked: Any) -> Any:
+    def holds(asked):
         return module.np.array([key in keys for key in asked.list()], dtype=bool)
 
     return lambda: holds

@@ -1,9 +1,6 @@
 """Ranks have the order in which the server sorts values."""
 
-from __future__ import annotations
-
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
 import bson
 import numpy as np
@@ -11,14 +8,12 @@ import pytest
 from bson import Decimal128, Int64, ObjectId, Timestamp
 from hypothesis import given
 from hypothesis import strategies as st
-from pymongo.database import Database
 
 from dedup_job.columns import Documents
 from dedup_job.documents import Document
 from dedup_job.mongo.bson.ranking import By, Ranking, Rule, parsed
-from dedup_job.native.code_points import TextColumn
 
-DATES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1))
+DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(
     st.integers(-(2**31), 2**31 - 1),
     st.integers(-(2**63), 2**63 - 1).map(Int64),
@@ -34,31 +29,30 @@ VALUES = st.one_of(
 )
 
 
-def rank(rule: str, value: Any, id_: Any = 1, length: int = 0) -> bytes:
-    """Return the rank of a document with a value."""
+def rank(rule, value, id_=1, length=0):
     document = {"_id": id_} if value is None else {"_id": id_, "x": {"y": value}}
     return ranks_of([parsed(rule)], [document], ["x" * length])[0]
 
 
-def ranks_of(rules: list[Rule], documents: list[dict[str, Any]], texts: list[str]) -> list[bytes]:
+def ranks_of(rules, documents, texts):
     return Ranking(rules, richness_of).ranks(columns_of(documents, texts))
 
 
-def richness_of(texts: TextColumn) -> np.ndarray[Any, Any]:
+def richness_of(texts):
     return np.array([[t.count("!"), len(t)] for t in texts.texts()], dtype=np.uint32)
 
 
-def columns_of(documents: list[dict[str, Any]], texts: list[str]) -> Documents:
+def columns_of(documents, texts):
     raws = map(bson.encode, documents)
     pairs = zip(raws, documents, texts, strict=True)
     return Documents.of(Document(d["_id"], b"", raw, text) for raw, d, text in pairs)
 
 
-def test_numbers_text_and_dates_sort_as_on_the_server(database: Database[dict[str, Any]]):
-    examples: list[Any] = []
+def test_numbers_text_and_dates_sort_as_on_the_server(database):
+    examples = []
 
     @given(VALUES)
-    def collect(value: Any) -> None:
+    def collect(value):
         examples.append(value)
 
     collect()
@@ -70,7 +64,7 @@ def test_numbers_text_and_dates_sort_as_on_the_server(database: Database[dict[st
 
 
 @given(VALUES, VALUES)
-def test_equal_values_tie_and_others_do_not(one: Any, other: Any):
+def test_equal_values_tie_and_others_do_not(one, other):
     same = rank("newest:x.y", one) == rank("newest:x.y", other)
     kinds = {type(value) for value in (one, other)}
     if kinds <= {int, Int64}:
@@ -80,7 +74,7 @@ def test_equal_values_tie_and_others_do_not(one: Any, other: Any):
 
 
 @given(VALUES)
-def test_a_missing_value_is_last_either_way(value: Any):
+def test_a_missing_value_is_last_either_way(value):
     nan = isinstance(value, Decimal128) and value.to_decimal().is_nan()
     for rule in ("newest:x.y", "oldest:x.y", "highest:x.y", "order:x.y=a,b"):
         assert rank(rule, None) <= rank(rule, value)
@@ -93,7 +87,7 @@ def test_a_missing_value_is_last_either_way(value: Any):
 
 
 @given(st.lists(st.integers(-9, 9), min_size=2, max_size=2, unique=True))
-def test_of_equal_documents_the_lower_id_is_the_better_one(ids: list[int]):
+def test_of_equal_documents_the_lower_id_is_the_better_one(ids):
     low, high = sorted(ids)
     for rule in ("first", "longest", "newest:x.y"):
         assert rank(rule, 5, low) > rank(rule, 5, high)
@@ -102,7 +96,7 @@ def test_of_equal_documents_the_lower_id_is_the_better_one(ids: list[int]):
 def test_rules_count_in_their_order():
     rules = [parsed("order:x.y=official,books"), parsed("longest")]
 
-    def of(value: str, length: int) -> bytes:
+    def of(value, length):
         (rank,) = ranks_of(rules, [{"_id": 1, "x": {"y": value}}], ["x" * length])
         return rank
 
@@ -112,7 +106,7 @@ def test_rules_count_in_their_order():
 @pytest.mark.parametrize(
     "written", ["first", "longest", "newest:a.b", "oldest:a", "highest:a", "order:a.b=x,y"]
 )
-def test_a_rule_is_read_as_it_is_written(written: str):
+def test_a_rule_is_read_as_it_is_written(written):
     assert str(parsed(written)) == written
 
 
@@ -123,26 +117,13 @@ def test_a_field_and_its_values_are_told_apart():
 @pytest.mark.parametrize(
     "written",
     [
-        "",
-        "best",
-        "newest",
-        "newest:",
-        "first:a",
-        "order:a",
-        "order:a=",
-        "order:a=x,,y",
-        "newest:a=x",
+        *("", "best", "newest", "newest:", "first:a", "newest:a=x"),
+        *("order:a", "order:a=", "order:a=x,,y"),
     ],
 )
-def test_what_is_no_rule_is_refused(written: str):
+def test_what_is_no_rule_is_refused(written):
     with pytest.raises(ValueError, match="expected first"):
         parsed(written)
-
-
-def test_a_date_of_now_is_newer_than_one_of_old():
-    old, new = datetime(1960, 1, 1, tzinfo=UTC), datetime(2026, 1, 1, tzinfo=UTC)
-    assert rank("newest:x.y", new) > rank("newest:x.y", old)
-    assert rank("oldest:x.y", new) < rank("oldest:x.y", old)
 
 
 def test_a_richer_text_wins_before_a_longer_one_and_the_rule_is_named():

@@ -1,29 +1,21 @@
 """What the source changed or deleted is decided anew, or leaves; and that can be taken back."""
 
-from __future__ import annotations
-
-from contextlib import suppress
-from pathlib import Path
-from typing import Any
-
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from dedup_job.runs.check import Check
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_keep import stored, versions
 from tests.proving import command, good, refused, wrong
 from tests.running import run_here
 
-Db = Database[dict[str, Any]]
 REFRESH = {"source__on_change": "refresh", "source__on_delete": "remove"}
 DIFFERS = Check.DIFFERS
 OTHER = "与别的题都不相干的一道新题：请写出太阳系八大行星中离太阳最近的一颗，并说明理由。"
 
 
-def change(database: Db) -> tuple[int, int, int]:
+def change(database):
     """Change a kept document with copies and a dropped one, delete a kept one; return the ids."""
     ledger = [*database["target.ledger"].find({"reason": "exact"}).sort("_id", 1)]
     first, second, *_ = dict.fromkeys(row["of"] for row in ledger)
@@ -34,7 +26,7 @@ def change(database: Db) -> tuple[int, int, int]:
     return first, second, dropped
 
 
-def expect_as_fresh(database: Db) -> None:
+def expect_as_fresh(database):
     """Expect the texts that one run over the source as it is would keep."""
     run_here(database, target="fresh")
     texts = ({d["text"] for d in database[name].find()} for name in ("target", "fresh"))
@@ -42,28 +34,8 @@ def expect_as_fresh(database: Db) -> None:
 
 
 @pytest.mark.standalone
-def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is(
-    any_database: Db, tmp_path: Path
-):
-    any_database.source.insert_many(versions(40))
-    run_here(any_database)
-    first, *_ = change(any_database)
-    report = run_here(any_database, **REFRESH)
-    assert report.refreshed == {"changed": 2, "deleted": 1}
-    assert good(any_database, tmp_path, "--all") == {}
-    held = {d["_id"] for part in stored(any_database).values() for d in part}
-    assert held == {d["_id"] for d in any_database.source.find()}
-    expect_as_fresh(any_database)
-    assert any_database["target.changed"].count_documents({}) == 0
-    assert any_database.target.find_one({"_id": first})["text"] == OTHER
-    again = run_here(any_database, **REFRESH)
-    assert again.refreshed == {"changed": 0, "deleted": 0}
-    assert again.counts.scanned == 0
-
-
-@pytest.mark.standalone
 def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_anew(
-    any_database: Db, tmp_path: Path
+    any_database, tmp_path
 ):
     any_database.source.insert_many(make_corpus(300, seed=1))
     run_here(any_database)
@@ -78,16 +50,19 @@ def test_check_knows_that_the_document_that_one_was_compared_with_was_decided_an
 
 
 @pytest.mark.standalone
-def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Path):
+def test_a_refreshed_target_is_that_of_one_run_over_the_source_as_it_is_and_undo_the_inverse(
+    any_database, tmp_path
+):
     any_database.source.insert_many(versions(40))
     any_database.source.insert_many([{"_id": "filled", "text": ""}, {"_id": "deleted", "text": ""}])
     run_here(any_database)
-    change(any_database)
+    first, *_ = change(any_database)
     any_database.source.replace_one({"_id": "filled"}, {"text": OTHER * 2})
     any_database.source.delete_one({"_id": "deleted"})
     before = stored(any_database)
     report = run_here(any_database, **REFRESH)
-    assert stored(any_database) != before
+    assert report.refreshed == {"changed": 3, "deleted": 2}
+    assert any_database.target.find_one({"_id": first})["text"] == OTHER
     said = " ".join(command(any_database, "undo", "2", "--yes").split())
     counts = report.counts
     rows = counts.scanned - counts.kept
@@ -96,30 +71,12 @@ def test_undo_of_a_refreshing_run_is_the_inverse(any_database: Db, tmp_path: Pat
     assert stored(any_database) == before
     run_here(any_database, **REFRESH)
     assert good(any_database, tmp_path, "--all") == {}
-
-
-@pytest.mark.standalone
-@pytest.mark.parametrize("moment", range(8))
-def test_a_refreshing_run_that_is_killed_goes_on(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, moment: int, tmp_path: Path
-):
-    any_database.source.insert_many(versions(20))
-    run_here(any_database)
-    change(any_database)
-    cut_off(monkeypatch, moment % 4, commits=moment // 4)
-    with pytest.raises(Cut):
-        run_here(any_database, run__batch_documents=3, **REFRESH)
-    monkeypatch.undo()
-    run_here(any_database, **REFRESH)
-    run_here(any_database, **REFRESH)
-    assert good(any_database, tmp_path, "--all") == {}
-    held = {d["_id"] for part in stored(any_database).values() for d in part}
-    assert held == {d["_id"] for d in any_database.source.find()}
     expect_as_fresh(any_database)
-    assert any_database["target.changed"].count_documents({}) == 0
+    again = run_here(any_database, **REFRESH)
+    assert (again.refreshed, again.counts.scanned) == ({"changed": 0, "deleted": 0}, 0)
 
 
-def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database: Db):
+def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database):
     any_database.source.insert_many(versions(20, copies=1))
     run_here(any_database)
     plain = {"text": {"$not": {"$regex": "<"}}}
@@ -134,7 +91,7 @@ def test_update_takes_a_text_that_asks_the_same_and_leaves_another(any_database:
 
 
 @pytest.mark.standalone
-def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db, tmp_path: Path):
+def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database, tmp_path):
     any_database.source.insert_many(versions(30))
     alone = {"_id": "alone", "text": OTHER, "updated": 1}
     any_database.source.insert_one(alone)
@@ -153,7 +110,7 @@ def test_promote_keeps_a_copy_of_what_is_gone_and_an_only_copy(any_database: Db,
     assert good(any_database, tmp_path, "--all") == {}
 
 
-def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
+def test_without_the_options_the_report_says_what_would_mend_it(database):
     database.source.insert_many(versions(20))
     run_here(database)
     change(database)
@@ -163,9 +120,7 @@ def test_without_the_options_the_report_says_what_would_mend_it(database: Db):
 
 
 @pytest.mark.standalone
-def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
-    any_database: Db, tmp_path: Path
-):
+def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(any_database, tmp_path):
     keep = {"output__keep": ["newest:updated"]}
     any_database.source.insert_one({"_id": 1, "text": OTHER, "updated": 1})
     run_here(any_database, **keep)
@@ -184,7 +139,7 @@ def test_an_only_copy_in_the_ledger_outlives_its_group_and_is_not_requeued(
     assert any_database.target.find_one({"_id": 1})["text"] == OTHER
 
 
-def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: Path):
+def test_a_number_of_another_type_is_the_same_document(database, tmp_path):
     database.source.insert_one({"_id": 5, "text": OTHER})
     run_here(database)
     database.source.delete_one({"_id": 5})
@@ -199,7 +154,7 @@ def test_a_number_of_another_type_is_the_same_document(database: Db, tmp_path: P
     assert database["target.ledger"].count_documents({}) == 0
 
 
-def test_what_left_while_nothing_else_was_there_is_seen_later(database: Db):
+def test_what_left_while_nothing_else_was_there_is_seen_later(database):
     database.source.insert_one({"_id": "gone", "text": OTHER})
     run_here(database)
     database.source.delete_one({"_id": "gone"})
@@ -211,7 +166,7 @@ def test_what_left_while_nothing_else_was_there_is_seen_later(database: Db):
 
 
 @pytest.mark.standalone
-def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database: Db):
+def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database):
     any_database.source.insert_many({"_id": i, "text": OTHER} for i in (1, 2))
     run_here(any_database)
     any_database.source.delete_one({"_id": 1})
@@ -220,14 +175,12 @@ def test_the_copies_of_a_number_of_another_type_are_decided_with_it(any_database
     assert {d["text"] for d in any_database.target.find()} == {OTHER, OTHER[::-1]}
 
 
-def test_what_changed_while_a_run_was_stopped_is_seen_later(database: Db):
+def test_what_changed_while_a_run_was_stopped_is_seen_later(database):
     documents = versions(30, copies=1)
     database.source.insert_many(documents)
     run_here(database, limit=10)
-    with pytest.MonkeyPatch.context() as patch:
-        cut_off(patch, 2, commits=1)
-        with suppress(Cut):
-            run_here(database, run__batch_documents=5)
+    with killed_at(2, commits=1, surely=False):
+        run_here(database, run__batch_documents=5)
     changed = database.target.find_one({"text": {"$not": {"$regex": "<"}}})["_id"]
     database.source.update_one({"_id": changed}, {"$set": {"text": OTHER}})
     run_here(database, run__batch_documents=5)

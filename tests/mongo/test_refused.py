@@ -1,16 +1,8 @@
 """What is stored of differences and refusals, and what the runs count of them."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from pymongo.database import Database
-
 from dedup_job.judgment import PARTS, DifferenceKind
 from tests.proving import good
 from tests.running import outcome, run_here
-
-Db = Database[dict[str, Any]]
 
 STEM = "某校共有学生{}人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
 TEXTS = {
@@ -22,7 +14,7 @@ TEXTS = {
 }
 
 
-def fill(database: Db) -> None:
+def fill(database):
     database.source.insert_many({"_id": i, "text": text} for i, text in TEXTS.items())
 
 

@@ -1,18 +1,14 @@
 """A database that fails for a while: nothing is lost, nothing doubled, and no wait is endless."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time
 from contextlib import nullcontext
-from typing import Any
 
 import pymongo
 import pytest
 from bson.raw_bson import RawBSONDocument
 from pymongo.collection import Collection
-from pymongo.database import Database
 from pymongo.errors import (
     AutoReconnect,
     BulkWriteError,
@@ -30,9 +26,14 @@ from dedup_job.mongo.retry import RetryPolicy, is_transient
 from dedup_job.mongo.state import commits
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, start_run
+from tests.running import (
+    assert_each_source_id_is_in_one_place,
+    drop_target,
+    outcome,
+    run_here,
+    start_run,
+)
 
-Db = Database[dict[str, Any]]
 # a standalone is written to otherwise; which errors pass is known by the code alone
 ON_SERVERS = [("replica_set", code) for code in (10107, 43, 64, 262)]
 ON_SERVERS += [("standalone", code) for code in (91, 43)]
@@ -57,8 +58,7 @@ def _short_pauses(monkeypatch):
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)
 
 
-def assert_as_if_nothing_had_happened(database: Db) -> None:
-    """Target, ledger and counts are those of the run left alone."""
+def assert_as_if_nothing_had_happened(database):
     assert outcome(database) == outcome(database, "alone")
     rows = [database[f"{name}.runs"].find_one({"_id": 1}) or {} for name in ("target", "alone")]
     assert rows[0]["counts"] == rows[1]["counts"]
@@ -70,19 +70,43 @@ def assert_as_if_nothing_had_happened(database: Db) -> None:
 def test_an_error_of_the_server_costs_nothing_but_time(corpus, code):
     """Two in a row, which is more than the driver itself would repeat."""
     for command in ("find", "insert", "update"):
-        corpus.drop_collection("target")
-        for name in ("ledger", "runs", "state"):
-            corpus.drop_collection(f"target.{name}")
+        drop_target(corpus)
         with failing(corpus, command, times=2, errorCode=code):
             run_here(corpus, run__batch_documents=25)
         assert_as_if_nothing_had_happened(corpus)
 
 
-@pytest.mark.parametrize("times", [1, 5])
-@pytest.mark.parametrize("command", ["find", "insert", "update", "commitTransaction"])
-def test_a_connection_that_is_closed_costs_nothing_but_time(corpus, command, times):
-    with failing(corpus, command, times=times, closeConnection=True):
+CLOSED = {"closeConnection": True}
+UNSURE = {"writeConcernError": {"code": 64, "errmsg": "waiting for replication timed out"}}
+FAULTS = [
+    *((command, n, CLOSED) for command in ("find", "insert", "update") for n in (1, 5)),
+    *((command, 2, CLOSED) for command in ("listCollections", "create", "findAndModify")),
+    *((command, 3, UNSURE) for command in ("insert", "update")),
+]
+OF_COMMITS = [(1, CLOSED), (5, CLOSED), (3, UNSURE)]
+OF_COMMITS += [(3, {"errorCode": code}) for code in (43, 64, 112, 10107)]
+
+
+@pytest.mark.parametrize(("command", "times", "fault"), FAULTS, ids=str)
+def test_a_closed_connection_or_an_unsure_write_costs_nothing_but_time(
+    corpus, command, times, fault
+):
+    with failing(corpus, command, times=times, **fault) as fired:
         run_here(corpus, run__batch_documents=25)
+    assert fired == [times]
+    assert_as_if_nothing_had_happened(corpus)
+
+
+@pytest.mark.parametrize("any_server", ["replica_set"], indirect=True)
+@pytest.mark.parametrize(("times", "fault"), OF_COMMITS, ids=str)
+def test_a_commit_that_fails_costs_little_time_and_does_not_bar_the_renewal_of_the_lease(
+    corpus, times, fault
+):
+    """One that never began stays open on the server, where it would hold the state for a minute."""
+    start = time.monotonic()
+    with failing(corpus, "commitTransaction", times=times, **fault) as fired:
+        run_here(corpus, run__batch_documents=25)
+    assert (fired, time.monotonic() - start < 15) == ([times], True)
     assert_as_if_nothing_had_happened(corpus)
 
 
@@ -110,36 +134,12 @@ def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):
     assert_each_source_id_is_in_one_place(corpus)
 
 
-@pytest.mark.parametrize("command", ["commitTransaction", "insert", "update"])
-def test_a_write_that_took_effect_though_the_server_says_it_may_not_have_is_not_done_twice(
-    corpus, command
-):
-    concern = {"code": 64, "errmsg": "waiting for replication timed out"}
-    with failing(corpus, command, times=3, writeConcernError=concern):
-        run_here(corpus, run__batch_documents=25)
-    assert_as_if_nothing_had_happened(corpus)
-
-
-@pytest.mark.parametrize("code", [43, 64])
-def test_a_commit_that_never_began_does_not_bar_the_renewal_of_the_lease(database, code):
-    """The transaction stays open on the server, where it would hold the state for a minute."""
-    database.source.insert_many(make_corpus(150, seed=3))
-    run_here(database, target="alone", run__batch_documents=25)
-    start = time.monotonic()
-    with failing(database, "commitTransaction", times=3, errorCode=code):
-        run_here(database, run__batch_documents=25)
-    assert time.monotonic() - start < 15
-    assert_as_if_nothing_had_happened(database)
-
-
-def losing_answers(
-    monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, share: float
-) -> list[int]:
+def losing_answers(monkeypatch, owner, name, share):
     """Let calls take effect and some of the answers be lost; return a list that counts those."""
     original, rng = getattr(owner, name), random.Random(name)
-    lost: list[int] = []
+    lost = []
 
-    def unanswered(*arguments: Any, **options: Any) -> Any:
+    def unanswered(*arguments, **options):
         result = original(*arguments, **options)
         if rng.random() < share:
             lost.append(1)
@@ -150,28 +150,21 @@ def losing_answers(
     return lost
 
 
-def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(
-    standalone_database, monkeypatch
-):
-    database = standalone_database
-    database.source.insert_many(make_corpus(150, seed=3))
-    run_here(database, target="alone", run__batch_documents=10)
-    inserts = losing_answers(monkeypatch, commits, "insert", 0.4)
+@pytest.mark.standalone
+@pytest.mark.parametrize("any_server", ["standalone"], indirect=True)
+def test_any_write_on_a_standalone_whose_answer_is_lost_is_found_done(corpus, monkeypatch):
+    inserts = losing_answers(monkeypatch, commits, "insert", 0.6)
     updates = losing_answers(monkeypatch, Collection, "update_one", 0.4)
-    run_here(database, run__batch_documents=10)
-    assert len(inserts) > 5
-    assert len(updates) > 5
-    assert_as_if_nothing_had_happened(database)
+    run_here(corpus, run__batch_documents=25)
+    assert min(len(inserts), len(updates)) > 5
+    assert_as_if_nothing_had_happened(corpus)
 
 
 @pytest.mark.parametrize("command", ["find", "insert"])
 def test_a_permanent_error_is_told_at_once(database, command):
     database.source.insert_many(make_corpus(50, seed=3))
     start = time.monotonic()
-    with (
-        failing(database, command, errorCode=13),
-        pytest.raises(UsageError, match="lacks a right"),
-    ):
+    with failing(database, command, errorCode=13), pytest.raises(UsageError, match="lacks a right"):
         run_here(database)
     assert time.monotonic() - start < 20
 
@@ -200,13 +193,13 @@ def test_progress_tells_of_the_waiting_and_a_signal_ends_it(corpus):
 
 def test_an_attempt_that_the_server_ends_a_little_early_has_had_all_its_time(monkeypatch):
     """The driver takes the way to the server off the time that it gives it."""
-    limits: list[float] = []
+    limits = []
 
-    def timeout(seconds: float) -> nullcontext[None]:
+    def timeout(seconds):
         limits.append(seconds)
         return nullcontext()
 
-    def work() -> int:
+    def work():
         if len(limits) < 3:
             time.sleep(0.9 * limits[-1])
             raise ExecutionTimeout("operation exceeded time limit", 50)
@@ -240,14 +233,14 @@ def test_what_may_pass_is_told_from_what_does_not(error, expected):
 
 
 def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
-    said: list[int | None] = []
-    asked: list[int] = []
+    said = []
+    asked = []
 
     class Told(Log):
-        def waiting(self, seconds: int | None) -> None:
+        def waiting(self, seconds):
             said.append(seconds)
 
-    def stop() -> bool:
+    def stop():
         return len(said) > 1
 
     retry = RetryPolicy(60, Told(), stop, is_ready=lambda: False)
@@ -258,7 +251,7 @@ def test_without_a_server_the_waiting_is_told_and_can_be_stopped():
 
 
 def test_when_the_time_is_over_the_driver_says_what_is_wrong():
-    def work() -> None:
+    def work():
         raise ServerSelectionTimeoutError("nobody there")
 
     start = time.monotonic()

@@ -3,14 +3,10 @@
 Documents that are hard to read: tests/faults/test_bad_documents.py.
 """
 
-from __future__ import annotations
-
 import datetime as dt
-from typing import Any
 
 import pytest
 from bson import Decimal128, Int64, ObjectId
-from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.demo import make_corpus
@@ -25,11 +21,8 @@ from tests.running import (
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 
-
-def questions(n: int, first: int = 0) -> list[dict[str, Any]]:
-    """Return n short documents with texts of their own."""
+def questions(n, first=0):
     return [
         {"_id": i, "text": f"第{i}号文件只有这一句话，编号是{i * 7919}。"}
         for i in range(first, first + n)
@@ -102,14 +95,28 @@ def test_the_classic_form_has_its_four_fields_and_can_be_run_again(database):
     assert again.checkpoint.counts.scanned == 0
 
 
-def test_a_second_run_finds_nothing_to_do(any_database):
-    any_database.source.insert_many(make_corpus(300))
-    run_here(any_database)
-    before = outcome(any_database)
-    again = run_here(any_database)
-    assert again.checkpoint.counts.scanned == 0
-    assert again.known == 300
-    assert outcome(any_database) == before
+@pytest.mark.parametrize("form", ["whole", "text", "classic"])
+def test_decisions_are_the_same_whether_the_original_or_the_cleaned_text_is_stored(
+    any_database, tmp_path, form
+):
+    flags = {"source__field": "a.b", "output__document": form, "index__folder": str(tmp_path)}
+    for seed in (3, 4):
+        any_database.source.insert_many(
+            {"_id": f"{seed} {d['_id']}", "a": {"b": f"<p> {d['text']}&nbsp;</p>"}}
+            for d in make_corpus(300, seed=seed)
+            if isinstance(d.get("text"), str)
+        )
+        for text in ("original", "cleaned"):
+            run_here(any_database, target=text, output__text=text, **flags)
+    (kept, ledger), (cleaned, dropped) = (outcome(any_database, t) for t in ("original", "cleaned"))
+    assert ledger == dropped
+    source = {d["_id"]: d["a"] for d in any_database.source.find()}
+    for one, other in zip(kept, cleaned, strict=True):
+        text = {"b": one.pop("ques")} if form == "classic" else one.pop("a")
+        assert text == source[one["_id"]]
+        del other["ques" if form == "classic" else "a"]
+    assert len(kept) > 100
+    assert kept == cleaned
 
 
 def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_database, monkeypatch):
@@ -125,7 +132,7 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_databas
     sizes = []
     write = Target.write
 
-    def watched(target: Target, batch: Any, *rest: Any) -> None:
+    def watched(target, batch, *rest):
         sizes.append([len(d.raw) for d in batch.documents])
         write(target, batch, *rest)
 
@@ -139,11 +146,12 @@ def test_batches_are_bounded_by_bytes_whatever_the_size_of_documents(any_databas
     assert run_here(any_database).checkpoint.counts.scanned == 0
 
 
-def test_a_dry_run_counts_and_writes_nothing(any_database):
-    any_database.source.insert_many(make_corpus(200))
-    report = run_here(any_database, dry_run=True)
-    assert report.checkpoint.counts.scanned == 200
-    assert any_database.list_collection_names() == ["source"]
+def test_an_index_that_cannot_be_kept_costs_a_warning(any_database, tmp_path, caplog):
+    any_database.source.insert_many(make_corpus(50))
+    (tmp_path / "file").touch()
+    run_here(any_database, index__folder=str(tmp_path / "file"))
+    assert "the index cannot be kept in" in caplog.text
+    assert_each_source_id_is_in_one_place(any_database)
 
 
 def test_the_run_row_and_the_state_tell_what_happened(any_database):

@@ -1,15 +1,11 @@
 """Signals in every part of a run: it ends soon, with the right code, and goes on afterwards."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
 from functools import partial
-from typing import Any
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.demo import make_corpus
 from tests.faults.fail_points import failing
@@ -24,7 +20,6 @@ from tests.running import (
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 # what is half done differs between the servers, and between the signals only the code
 ON_SERVERS = [("replica_set", signal.SIGINT, 130), ("standalone", signal.SIGTERM, 143)]
 

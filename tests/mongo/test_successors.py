@@ -1,58 +1,49 @@
 """What leaves the target has a successor there, and what would leave is known before it does."""
 
-from __future__ import annotations
-
 import random
-from pathlib import Path
-from typing import Any
+from functools import partial
 
 import pytest
-from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.source import Source
 from tests.mongo.test_keep import stored
 from tests.proving import command, good, refused
-from tests.running import run_here, run_until
+from tests.running import interpose, run_here, run_until
 
-Db = Database[dict[str, Any]]
 pytestmark = pytest.mark.standalone
 
 
-def question(number: int, topic: str = "水的化学式") -> str:
-    """Return a text that is a duplicate of no other one."""
+def question(number, topic="水的化学式"):
     words = random.Random(f"{topic}{number}").sample(
         "山川湖海风云雷电松竹梅兰春夏秋冬东西南北金木土火", 12
     )
     return f"{topic}:" + "、".join(words) + f"，请说明第 {number} 项与其他各项的关系。"
 
 
-def questions(count: int, copies: int = 0) -> list[dict[str, Any]]:
-    """Return documents with texts of their own, and copies of the first of them."""
+def questions(count, copies=0):
     first = [{"_id": n, "text": question(n)} for n in range(count)]
     return first + [{"_id": count + n, "text": question(n)} for n in range(copies)]
 
 
-def decided(database: Db, documents: list[dict[str, Any]], **flags: Any) -> dict[str, Any]:
+def decided(database, documents, **flags):
     """Decide documents; return what target and ledger hold."""
     database.source.insert_many(documents)
     run_here(database, **flags)
     return stored(database)
 
 
-def held(database: Db) -> set[Any]:
-    """Return the ids in target and ledger."""
+def held(database):
     return {d["_id"] for rows in stored(database).values() for d in rows}
 
 
-def texts(database: Db) -> set[str]:
-    """Return the texts of the target."""
+def texts(database):
     return {d["text"] for d in database.target.find()}
 
 
 OTHER = "另外还要写出岩石分为哪三类，并各举一个例子说明它们的成因。"
 LONGER = [{"$set": {"text": {"$concat": ["$text", OTHER]}}}]
-LOST: dict[str, Any] = {
+LOST = {
     "without the field": {"$unset": {"text": 1}},
     "empty": {"$set": {"text": ""}},
     "all the same": {"$set": {"text": "内容已被删除，请联系管理员。"}},
@@ -60,7 +51,7 @@ LOST: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("what", LOST)
-def test_a_source_that_loses_its_texts_takes_nothing_out(any_database: Db, what: str):
+def test_a_source_that_loses_its_texts_takes_nothing_out(any_database, what):
     before = decided(any_database, questions(40))
     any_database.source.update_many({"_id": {"$gte": 5}}, LOST[what])
     error = refused(any_database, "run", "--source", "source", "--on-change", "refresh", "--yes")
@@ -75,7 +66,7 @@ def test_a_source_that_loses_its_texts_takes_nothing_out(any_database: Db, what:
     assert any_database.target.count_documents({}) == 5 + (what == "all the same")
 
 
-def test_nearly_equal_texts_are_copies_of_one_as_well(any_database: Db):
+def test_nearly_equal_texts_are_copies_of_one_as_well(any_database):
     before = decided(any_database, questions(60))
     for n in range(60):
         told = f"您访问的页面不存在，可能已被删除或暂时无法访问，请返回首页。{'。' * (n % 3)}"
@@ -88,7 +79,7 @@ def test_nearly_equal_texts_are_copies_of_one_as_well(any_database: Db):
 
 
 @pytest.mark.parametrize("left", [0, 20])
-def test_a_source_that_was_emptied_or_halved_takes_nothing_out(any_database: Db, left: int):
+def test_a_source_that_was_emptied_or_halved_takes_nothing_out(any_database, left):
     before = decided(any_database, questions(40, copies=4))
     any_database.source.delete_many({"_id": {"$gte": left}})
     with pytest.raises(StateMismatch, match=f"no longer holds {44 - left}"):
@@ -98,7 +89,7 @@ def test_a_source_that_was_emptied_or_halved_takes_nothing_out(any_database: Db,
     assert texts(any_database) == {question(n) for n in range(40)}
 
 
-def test_a_copy_counts_only_while_it_has_the_text_of_its_row(any_database: Db, tmp_path: Path):
+def test_a_copy_counts_only_while_it_has_the_text_of_its_row(any_database, tmp_path):
     decided(any_database, questions(8, copies=1))
     any_database.source.delete_one({"_id": 0})
     any_database.source.update_one({"_id": 8}, {"$set": {"text": question(8, "岩石的成因")}})
@@ -109,7 +100,7 @@ def test_a_copy_counts_only_while_it_has_the_text_of_its_row(any_database: Db, t
     good(any_database, tmp_path, "--all")
 
 
-def test_a_limit_leaves_the_rest_as_it_was(any_database: Db, tmp_path: Path):
+def test_a_limit_leaves_the_rest_as_it_was(any_database, tmp_path):
     decided(any_database, questions(50))
     for n in range(40):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
@@ -123,7 +114,7 @@ def test_a_limit_leaves_the_rest_as_it_was(any_database: Db, tmp_path: Path):
     good(any_database, tmp_path, "--all")
 
 
-def test_a_limit_promotes_so_many(any_database: Db, tmp_path: Path):
+def test_a_limit_promotes_so_many(any_database, tmp_path):
     decided(any_database, questions(30, copies=10))
     any_database.source.delete_many({"_id": {"$lt": 10}})
     run_here(any_database, source__on_delete="promote", limit=1)
@@ -135,19 +126,13 @@ def test_a_limit_promotes_so_many(any_database: Db, tmp_path: Path):
     good(any_database, tmp_path, "--all")
 
 
-def test_what_is_deleted_while_a_run_reads_stays(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
+def test_what_is_deleted_while_a_run_reads_stays(any_database, monkeypatch, tmp_path):
     decided(any_database, questions(20, copies=2))
     for n in range(3):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})
-    read = Source._read_units
-
-    def deleted_first(source: Source, units: Any) -> Any:
-        any_database.source.delete_many({"_id": {"$in": [0, 2]}})
-        return read(source, units)
-
-    monkeypatch.setattr(Source, "_read_units", deleted_first)
+    deleted = {"_id": {"$in": [0, 2]}}
+    delete = partial(any_database.source.delete_many, deleted)
+    interpose(monkeypatch, Source, "_read_units", delete)
     report = run_here(any_database, source__on_change="refresh")
     assert report.refreshed == {"changed": 1, "deleted": 0}
     assert {question(0), question(2)} <= texts(any_database)
@@ -155,7 +140,7 @@ def test_what_is_deleted_while_a_run_reads_stays(
     good(any_database, tmp_path, "--all")
 
 
-def test_a_query_takes_out_nothing_that_another_one_decided(any_database: Db, tmp_path: Path):
+def test_a_query_takes_out_nothing_that_another_one_decided(any_database, tmp_path):
     documents = [{**d, "part": "ab"[d["_id"] % 2]} for d in questions(20)]
     any_database.source.insert_many(documents)
     for part in "ab":
@@ -175,7 +160,7 @@ def test_a_query_takes_out_nothing_that_another_one_decided(any_database: Db, tm
     good(any_database, tmp_path, "--all")
 
 
-def test_a_run_decides_nothing_twice_that_it_counts(any_database: Db, tmp_path: Path):
+def test_a_run_decides_nothing_twice_that_it_counts(any_database, tmp_path):
     any_database.source.insert_many(questions(100))
     run_until(any_database, 2, run__batch_documents=20)
     assert held(any_database) == {*range(40)}
@@ -187,7 +172,7 @@ def test_a_run_decides_nothing_twice_that_it_counts(any_database: Db, tmp_path: 
     good(any_database, tmp_path, "--all")
 
 
-def test_undecided_documents_come_after_what_is_decided_again(any_database: Db, tmp_path: Path):
+def test_undecided_documents_come_after_what_is_decided_again(any_database, tmp_path):
     decided(any_database, questions(20, copies=1))
     any_database.source.update_one({"_id": 0}, {"$set": {"text": question(0, "岩石的成因")}})
     any_database.source.insert_one({"_id": -1, "text": question(0)})
@@ -200,7 +185,7 @@ def test_undecided_documents_come_after_what_is_decided_again(any_database: Db, 
     good(any_database, tmp_path, "--all")
 
 
-def test_a_stop_leaves_the_rest_as_it_was(any_database: Db, tmp_path: Path):
+def test_a_stop_leaves_the_rest_as_it_was(any_database, tmp_path):
     before = decided(any_database, questions(30))
     for n in range(10):
         any_database.source.update_one({"_id": n}, {"$set": {"text": question(n, "岩石的成因")}})

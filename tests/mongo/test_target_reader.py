@@ -1,22 +1,17 @@
 """The documents of a target are read back as they were kept; removed ones are reported."""
 
-from __future__ import annotations
-
 import threading
-from typing import Any
 
 import numpy as np
 import pytest
-from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch
 from dedup_job.decision import texts
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
-from dedup_job.job.pipeline import Decided, RunProgress
+from dedup_job.job.pipeline import RunProgress
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
 from dedup_job.mongo.bson.rows import Form, KeptRows
@@ -26,7 +21,6 @@ from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
 CHANNELS = (Channel.SIMHASH, Channel.MINHASH, Channel.SENTENCES)
 LONG = (
     "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，同时释放氧气的过程。"
@@ -34,49 +28,34 @@ LONG = (
 )
 
 
-def key_of(id_: Any) -> bytes:
-    """Return the key of an `_id`."""
+def key_of(id_):
     return bson_edit.fields({"_id": id_})
 
 
-def reader(database: Db, rows: KeptRows) -> TargetReader:
-    """Return what reads the target of a database whose documents are such rows."""
+def reader(database, rows):
     form = TargetForm(SourceSettings(), rows, LedgerRows(Storing.NONE), {})
     names = [Namespace(database.name, name) for name in ("target", "source")]
     return TargetReader(database.client, names[0], form, names[1])
 
 
-@pytest.mark.parametrize(("form", "field"), [("whole", "a.b"), ("text", "a.b"), ("classic", "a.b")])
-def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form, field):
+@pytest.mark.parametrize("form", Form)
+def test_texts_and_all_that_is_known_of_them_come_back_from_every_form(database, form):
     corpus = [d for d in make_corpus(200, seed=4) if isinstance(d.get("text"), str)]
     database.source.insert_many([{"_id": d["_id"], "a": {"b": d["text"]}} for d in corpus])
-    run_here(
-        database,
-        source__field=field,
-        output__document=form,
-        index__candidate_generators=list(CHANNELS),
-    )
-    kept = reader(database, KeptRows(Form(form), field, Sketcher(CHANNELS)))
-    names = ["ques"] if form == "classic" else field.split(".")
-    stored = {}
-    for found in database.target.find():
-        value: Any = found
-        for name in names:
-            value = value[name]
-        stored[key_of(found["_id"])] = Cleaner().clean(value)
+    flags = {"source__field": "a.b", "index__candidate_generators": list(CHANNELS)}
+    run_here(database, output__document=form, **flags)
+    kept = reader(database, KeptRows(form, "a.b", Sketcher(CHANNELS)))
+    ids = {*database.target.distinct("_id")}
+    stored = {key_of(d["_id"]): Cleaner().clean(d["text"]) for d in corpus if d["_id"] in ids}
     assert kept.texts(list(stored)) == stored
-    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
     (page,) = kept.kept()
-    expected = fingerprinter.fingerprint([stored[key] for key in page.keys])
     assert sorted(page.keys) == sorted(stored)
-    assert np.array_equal(page.fingerprints.values, expected.values)
-    assert np.array_equal(page.fingerprints.digests, expected.digests)
-    assert np.array_equal(page.fingerprints.short, expected.short)
-    assert page.fingerprints.sketches is not None
-    assert expected.sketches is not None
-    assert np.array_equal(page.fingerprints.sketches.keys, expected.sketches.keys)
-    assert np.array_equal(page.fingerprints.sketches.bits, expected.sketches.bits)
-    assert page.fingerprints.sketches.channels == expected.sketches.channels
+    fingerprinter = Fingerprinter(FingerprintSettings(), channels=CHANNELS)
+    found, expected = page.fingerprints, fingerprinter.fingerprint([stored[k] for k in page.keys])
+    for name in ("values", "digests", "short"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name))
+    for name in ("keys", "bits", "channels"):
+        assert np.array_equal(getattr(found.sketches, name), getattr(expected.sketches, name))
 
 
 def test_what_is_gone_or_has_no_text_is_left_out(database):
@@ -90,17 +69,17 @@ def test_what_is_gone_or_has_no_text_is_left_out(database):
         list(kept.kept())
 
 
-def removing(monkeypatch: pytest.MonkeyPatch, database: Db, id_: Any) -> None:
+def removing(monkeypatch, database, id_):
     """Let someone remove a document between two batches; its text is not at hand any more."""
     write, decide = RunProgress.write, RunProgress.decide
     gone = threading.Event()
 
-    def watched(course: RunProgress, decided: Decided) -> None:
+    def watched(course, decided):
         write(course, decided)
         database.target.delete_one({"_id": id_})
         gone.set()
 
-    def waiting(course: RunProgress, batch: Batch) -> Decided:
+    def waiting(course, batch):
         assert batch.documents[0].id == id_ or gone.wait(60)
         return decide(course, batch)
 

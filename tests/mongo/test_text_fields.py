@@ -1,17 +1,13 @@
 """Texts of several fields, and of arrays: compared as one, stored each in its place."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from datetime import UTC, datetime
-from typing import Any
 
 import bson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pymongo.database import Database
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
@@ -21,9 +17,8 @@ from dedup_job.mongo.bson.edit import RawDocument, id_element
 from dedup_job.runs.check import Check
 from dedup_job.settings import load
 from tests.proving import command, good
-from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, settings_of
 
-Db = Database[dict[str, Any]]
 PIECES = ["<p>", "</p>", "<!--", "<b", "&lt;", "文", "植物", " ", "\n", "1", "x"]
 TEXT = st.lists(st.sampled_from(PIECES), max_size=6).map("".join)
 CHOICE = st.one_of(
@@ -44,14 +39,13 @@ DOCUMENT = st.fixed_dictionaries(
 NESTED = st.one_of(VALUE.map(lambda value: {"text": value, "more": [1]}), st.just(7))
 
 
-def value_of(document: Any, field: str) -> Any:
-    """Return the value of a field of a document, None where there is none."""
+def value_of(document, field):
     for name in field.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
 
 
-def parts_of(value: Any) -> list[str | int | float]:
+def parts_of(value):
     """Return the texts and numbers in a value, in the order in which they stand."""
     if isinstance(value, dict):
         return [part for name, inner in value.items() if name != "_id" for part in parts_of(inner)]
@@ -60,7 +54,7 @@ def parts_of(value: Any) -> list[str | int | float]:
     return [] if value is None or value is True else [value]
 
 
-def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: text) -> str | None:
+def compared(document, fields, clean=lambda text: text):
     """Return the text that is compared, None where the document has none: the naive version."""
     values = [value_of(document, field) for field in fields.split(",")]
     parts = [parts_of(value) for value in values if value is not None]
@@ -70,8 +64,7 @@ def compared(document: dict[str, Any], fields: str, clean: Any = lambda text: te
     return "\n".join(filter(None, (clean(f"{part}") for own in numbers for part in own)))
 
 
-def cleaned(document: Any, fields: str) -> Any:
-    """Return a document with the texts of its fields cleaned, each in its place."""
+def cleaned(document, fields):
     new = deepcopy(document)
     for field in fields.split(","):
         *outer, last = field.split(".")
@@ -83,8 +76,7 @@ def cleaned(document: Any, fields: str) -> Any:
     return new
 
 
-def value_cleaned(value: Any) -> Any:
-    """Return a value with its texts cleaned."""
+def value_cleaned(value):
     if isinstance(value, dict):
         return {k: v if k == "_id" else value_cleaned(v) for k, v in value.items()}
     if isinstance(value, list):
@@ -94,7 +86,6 @@ def value_cleaned(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def many(replica_set):
-    """Return a server on which each example gets a database of its own."""
     from tests.conftest import fresh_database
 
     return lambda: fresh_database(replica_set)
@@ -118,7 +109,8 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
         run_here(database, **flags)
         assert_each_source_id_is_in_one_place(database)
         kept, ledger = outcome(database)
-        rows = form_of(*_settings(**flags)).kept
+        found = settings_of(database, **flags)
+        rows = form_of(found, found.models()).kept
         expected = {d["_id"]: compared(d, fields, Cleaner().clean) for d in source}
         for document in kept:
             raw = bson.encode(document)
@@ -138,11 +130,6 @@ def test_what_is_read_back_is_what_was_compared(many, fields, form, stored, docu
             text = expected[row["_id"]]
             reasons = {None: ["missing", "not_text"], "": ["empty"]}.get(text, ["exact", "near"])
             assert row["reason"] in reasons
-
-
-def _settings(**flags: Any) -> Any:
-    found = load({name.replace("__", "."): value for name, value in flags.items()}).settings
-    return found, found.models()
 
 
 PLANT = "光合作用是绿色植物利用太阳光能，把二氧化碳和水合成为有机物，并释放出氧气的过程。"
@@ -166,7 +153,7 @@ def test_an_open_tag_in_one_field_does_not_swallow_the_next(database):
 
 
 def test_documents_without_a_text_in_any_field_or_with_something_else_are_skipped(database):
-    given: dict[int, dict[str, Any]] = {
+    given = {
         1: {"title": "甲", "body": None},
         2: {"title": None},
         3: {"title": "乙乙乙", "body": 5},
@@ -188,7 +175,7 @@ def test_documents_without_a_text_in_any_field_or_with_something_else_are_skippe
 
 
 def test_one_field_may_hold_an_array_of_texts(any_database):
-    texts: list[Any] = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
+    texts = [["<b>甲</b>", "乙"], "甲<br>乙", [8, 7], ["丙丙丙"], []]
     any_database.source.insert_many({"_id": n, "text": t} for n, t in enumerate(texts))
     run_here(any_database, output__text="cleaned")
     kept, ledger = outcome(any_database)
@@ -199,15 +186,23 @@ def test_one_field_may_hold_an_array_of_texts(any_database):
     assert "detail" not in ledger[1]
 
 
-@pytest.mark.parametrize("change", [{"title": "改"}, {"options.0": "改"}, {"options": ["改"]}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"$set": {"title": "改"}}, {"$set": {"options.0": "改"}}, {"$set": {"options": ["改"]}}),
+        *({"$set": {"a": {"b": "改"}}}, {"$set": {"a.b": "改"}}, {"$unset": {"a.b": 1}}),
+    ],
+    ids=str,
+)
 def test_a_change_of_any_of_the_fields_is_a_change_of_the_text(database, change):
     database.source.insert_many(
-        {"_id": n, "title": f"第{n}题", "options": ["甲", "乙"], "more": n} for n in range(9)
+        {"_id": n, "title": f"第{n}题", "options": ["甲", "乙"], "a": {"b": "丙", "c": n}}
+        for n in range(9)
     )
-    flags = {"source__field": "title,options"}
+    flags = {"source__field": "title,options,a.b"}
     run_here(database, **flags)
-    database.source.update_one({"_id": 3}, {"$set": change})
-    database.source.update_one({"_id": 4}, {"$set": {"more": "改"}})
+    database.source.update_one({"_id": 3}, change)
+    database.source.update_one({"_id": 4}, {"$set": {"more": "改", "a.c": 7}})
     assert run_here(database, **flags).changed == {"changed": 1, "deleted": 0}
 
 
@@ -221,17 +216,18 @@ def test_the_limit_is_that_of_all_texts_together(database):
     assert [(row["_id"], row["reason"]) for row in ledger] == [(1, "too_large")]
 
 
-def in_parts(text: str) -> list[Any]:
-    """Return a text as an array of an object and a text."""
+def in_parts(text):
     return [{"_id": "x", "key": 1, "value": f"<p>{text[20:]}"}, text[:5]]
 
 
-@pytest.fixture(params=["cleaned", "original"])
-def made(request, any_database, tmp_path):
-    """Return a database with a target of two fields, of two runs."""
+@pytest.mark.parametrize("stored", ["cleaned", "original"])
+def test_every_command_works_on_a_target_of_several_fields(any_database, tmp_path, stored):
+    source, ledger = any_database.source, any_database["target.ledger"]
+    flags = {"source__field": "title,body", "ledger__document": "whole", "output__text": stored}
+    flags["index__folder"] = folder = str(tmp_path / "index")
     for seed in (3, 4):
         some = [d for d in make_corpus(300, seed=seed) if isinstance(d.get("text"), str)]
-        any_database.source.insert_many(
+        source.insert_many(
             {
                 "_id": f"{seed} {d['_id']}",
                 "title": f"<i>{d['text'][:20]}</i>",
@@ -240,53 +236,35 @@ def made(request, any_database, tmp_path):
             }
             for n, d in enumerate(some)
         )
-        run_here(any_database, **flags_of(request.param, tmp_path))
-    any_database.stored = request.param
-    return any_database
+        run_here(any_database, **flags)
+    assert good(any_database, tmp_path, "--all") == {}
 
+    def do(*words):
+        return command(any_database, *words, DEDUP_INDEX__FOLDER=folder)
 
-def flags_of(stored: str, folder: Any) -> dict[str, Any]:
-    """Return the settings of these targets."""
-    own = {"source__field": "title,body", "ledger__document": "whole", "output__text": stored}
-    return {**own, "index__folder": str(folder / "index")}
-
-
-def test_check_inspect_restore_undo_and_lists_work_on_it(made, tmp_path, request):
-    stored = request.node.callspec.params["made"]
-    environment = {"DEDUP_INDEX__FOLDER": str(tmp_path / "index")}
-    assert good(made, tmp_path, "--all") == {}
-    row = made["target.ledger"].find_one({"reason": "near"}) or {}
-    there = made.source.find_one({"_id": row["_id"]}) or {}
+    row = ledger.find_one({"reason": "near"})
+    there = source.find_one({"_id": row["_id"]})
     assert row["document"] == there
-    assert "duplicate: near" in command(made, "inspect", row["_id"], **environment)
-    before = outcome(made)
-    command(made, "restore", row["_id"], **environment)
-    back = made.target.find_one({"_id": row["_id"]}) or {}
-    own = {name: value for name, value in back.items() if name != "dedup"}
-    assert own == (cleaned(there, "title,body") if stored == "cleaned" else there)
-    assert good(made, tmp_path, "--all") == {}
-    number = back["dedup"]["run"]
-    command(made, "undo", str(number), "--yes", **environment)
-    assert outcome(made) == before
-    assert good(made, tmp_path, "--all") == {}
-    listed = command(made, "list", "--what", "near", "--texts", "--format", "jsonl", **environment)
-    texts = [line["text"] for line in map(json.loads, listed.splitlines())]
+    assert "duplicate: near" in do("inspect", row["_id"])
+    before = outcome(any_database)
+    do("restore", row["_id"])
+    back = any_database.target.find_one({"_id": row["_id"]})
+    number = back.pop("dedup")["run"]
+    assert back == (cleaned(there, "title,body") if stored == "cleaned" else there)
+    assert good(any_database, tmp_path, "--all") == {}
+    do("undo", str(number), "--yes")
+    assert outcome(any_database) == before
+    assert good(any_database, tmp_path, "--all") == {}
+    listed = do("list", "--what", "near", "--texts", "--format", "jsonl").splitlines()
+    texts = [json.loads(line)["text"] for line in listed]
     assert compared(there, "title,body", Cleaner().clean) in texts
-
-
-def test_a_dry_run_decides_the_same_and_a_change_of_the_source_is_told(made, tmp_path, request):
-    flags = flags_of(request.node.callspec.params["made"], tmp_path)
-    row = made["target.ledger"].find_one({"reason": "near"}) or {}
-    there = made.source.find_one({"_id": row["_id"]}) or {}
-    made.source.insert_one({**there, "_id": "new", "title": f"<div>{there['title']}</div>"})
-    before = outcome(made)
-    dry = run_here(made, dry_run=True, **flags)
-    assert dry.checkpoint.counts.duplicates == 1
-    assert outcome(made) == before
-    kept = made.target.find_one({"body": {"$type": "array"}}) or {}
-    made.source.update_one({"_id": kept["_id"]}, {"$set": {"body.1": "另外"}})
-    made.source.delete_one({"_id": "new"})
-    assert good(made, tmp_path, "--all") == {Check.CHANGED: [json.dumps(kept["_id"])]}
+    source.insert_one({**there, "_id": "new", "title": f"<div>{there['title']}</div>"})
+    assert run_here(any_database, dry_run=True, **flags).counts.duplicates == 1
+    assert outcome(any_database) == before
+    kept = any_database.target.find_one({"body": {"$type": "array"}})["_id"]
+    source.update_one({"_id": kept}, {"$set": {"body.1": "另外"}})
+    source.delete_one({"_id": "new"})
+    assert good(any_database, tmp_path, "--all") == {Check.CHANGED: [json.dumps(kept)]}
 
 
 def test_a_field_that_no_document_has_is_named(database):

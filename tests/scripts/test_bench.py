@@ -1,22 +1,22 @@
-"""Each measuring script starts, on its smallest case."""
-
-from __future__ import annotations
+"""Each measuring script starts, on its smallest case; a model is the same one each time."""
 
 import gzip
 import json
+import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from dedup_job.judgment.model import load_model
+
 METAL = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，写出方程式。"
 RIVER = "黄河中下游的气候特点是什么？请从气温、降水和季节变化三个方面加以说明，并分析其成因。"
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with texts and labelled pairs as the scripts read them."""
+def data(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
     with gzip.open(folder / "texts.jsonl.gz", "wt", encoding="utf-8") as lines:
         for number in range(60):
@@ -45,14 +45,29 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ),
     ],
 )
-def test_a_script_prints_its_table(
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    data: Path,
-    line: str,
-    said: str,
-) -> None:
+def test_a_script_prints_its_table(monkeypatch, capsys, data, line, said):
     name, *arguments = line.replace("DATA", str(data)).split()
     monkeypatch.setattr(sys, "argv", [name, *arguments])
     assert not import_module(f"scripts.bench.{name}").main()
     assert said in capsys.readouterr().out
+
+
+ROOT = Path(__file__).parents[2]
+PAIRS = ROOT / "benchmarks" / "pairs" / "pairs.jsonl.gz"
+
+
+def test_a_model_is_made_of_labelled_pairs_byte_for_byte(tmp_path):
+    lines = gzip.decompress(PAIRS.read_bytes()).splitlines(keepends=True)[::8]
+    given, scores = tmp_path / "pairs.jsonl", tmp_path / "scores.txt"
+    given.write_bytes(b"".join(lines))
+    made = []
+    for name in ("a.json", "b.json"):
+        model = tmp_path / name
+        options = ["--out", str(model), "--by-bank", str(scores), "--without", "written 2"]
+        subprocess.run(
+            [sys.executable, str(ROOT / "scripts" / "train"), str(given), *options], check=True
+        )
+        made.append(model.read_bytes())
+    assert made[0] == made[1]
+    assert load_model(tmp_path / "a.json").kinds[0].joined(0.9)[1].of > 0
+    assert len(scores.read_text(encoding="utf-8").split()) == len(lines)

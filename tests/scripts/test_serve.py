@@ -1,9 +1,5 @@
 """A server on the data in a folder outlives who started it, and is found by who starts it again."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import psutil
@@ -14,16 +10,14 @@ from dedup_job.mongo.embedded import free_port
 from scripts.serve import serve
 
 
-def stop(pid: int) -> None:
-    """Stop a server as scripts/serve says, and wait for its end."""
+def stop(pid):
     process = psutil.Process(pid)
     process.terminate()
     process.wait(60)
 
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[tuple[Path, int, int]]:
-    """Return folder, port and pid of a server."""
+def served(tmp_path):
     folder, port = tmp_path / "data", free_port()
     pid = serve(folder, port)
     yield folder, port, pid

@@ -1,11 +1,8 @@
 """Ids are printed in a form that the commands understand again."""
 
-from __future__ import annotations
-
 import math
 import uuid
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime
 
 import bson
 import pytest
@@ -15,44 +12,25 @@ from bson import (
     DatetimeMS,
     Decimal128,
     Int64,
-    MaxKey,
     MinKey,
     ObjectId,
     Timestamp,
     json_util,
 )
-from bson.dbref import DBRef
 from hypothesis import given
 from hypothesis import strategies as st
-from pymongo.collection import Collection
 
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.extended_json import parsed, readings, shown, unmistakable
+from tests.mongo.bson.test_edit import SIMPLE as ANY
 from tests.test_printing import commands
 
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
-SIMPLE: st.SearchStrategy[Any] = st.one_of(
-    TEXTS,
+SIMPLE = st.one_of(
+    *(ANY, TEXTS, TEXTS.map(lambda text: f"'{text}'"), TEXTS.map(lambda text: f'"{text}"')),
     st.from_regex(r"[0-9a-f]{24}|-?[0-9.e]{1,9}|null|true|NaN", fullmatch=True),
-    TEXTS.map(lambda text: f"'{text}'"),
-    TEXTS.map(lambda text: f'"{text}"'),
-    st.integers(-(2**31), 2**31 - 1),
-    st.integers(-(2**63), 2**63 - 1).map(Int64),
-    st.floats(),
-    st.booleans(),
-    st.none(),
-    st.binary(min_size=12, max_size=12).map(ObjectId),
-    st.uuids().map(Binary.from_uuid),
-    st.builds(Binary, st.binary(max_size=20), st.integers(0, 255).filter(lambda x: x != 2)),
-    st.integers(-(2**62), 2**62).map(DatetimeMS),
-    st.integers(-(10**13), 10**13).map(lambda ms: EPOCH + timedelta(milliseconds=ms)),
-    st.decimals(allow_nan=True, places=3, min_value=-1000, max_value=1000).map(Decimal128),
-    st.builds(Timestamp, st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1)),
-    st.sampled_from([MinKey(), MaxKey(), Decimal128("NaN"), Decimal128("1E+6000"), -0.0]),
-    TEXTS.map(Code),
-    st.builds(Code, TEXTS, st.just({"a": 1})),
-    st.builds(DBRef, st.just("c"), st.integers(0, 9)),
+    *(st.floats(), st.uuids().map(Binary.from_uuid)),
+    st.sampled_from([Decimal128("1E+6000"), -0.0]),
 )
 NAMES = st.one_of(
     TEXTS, st.sampled_from(["$oid", "$date", "$uuid", "$binary", "$numberLong", "$ref", "$id"])
@@ -60,15 +38,14 @@ NAMES = st.one_of(
 IDS = st.one_of(SIMPLE, st.dictionaries(NAMES, st.one_of(SIMPLE, st.lists(SIMPLE)), max_size=4))
 
 
-def key_of(value: Any) -> bytes:
-    """Return the bytes of an `_id`."""
+def key_of(value):
     return raw.fields({"_id": value})
 
 
-def same(a: Any, b: Any) -> bool:
+def same(a, b):
     """Tell whether a server takes both for the same id: the value counts, not its bits."""
 
-    def without_sizes(value: Any) -> Any:
+    def without_sizes(value):
         if isinstance(value, dict):
             return {name: without_sizes(part) for name, part in value.items()}
         if isinstance(value, list):
@@ -170,8 +147,8 @@ def test_a_filter_that_would_lose_a_part_or_is_too_deep_is_refused(written, said
 def test_the_server_finds_each_of_them(database):
     from dedup_job.mongo.maintenance.records import _key
 
-    collection: Collection[Any] = database.ids
-    values: list[Any] = [
+    collection = database.ids
+    values = [
         *(5, "5", Int64(2**40), 2.5, Decimal128("7.5"), None, True, MinKey(), Timestamp(1, 2)),
         *(ObjectId(), "a b", Binary(b"x", 0), Binary.from_uuid(uuid.uuid4()), Code("x"), {"a": 1}),
         *({"a": {"b": 1}}, datetime(2024, 5, 6), DatetimeMS(2**60), Binary(b"x", 0xD1)),
@@ -183,7 +160,7 @@ def test_the_server_finds_each_of_them(database):
         assert _key(collection, next(readings(shown(key)))) == key
 
 
-def test_the_forms_in_which_ids_are_shown_are_understood() -> None:
+def test_the_forms_in_which_ids_are_shown_are_understood():
     hexadecimal = "65a0" * 6
     object_id = ObjectId(hexadecimal)
     assert list(readings(hexadecimal)) == [object_id, hexadecimal]

@@ -1,8 +1,4 @@
-"""Ids are the same where the server takes them for the same."""
-
-from __future__ import annotations
-
-from typing import Any
+"""Ids are the same where the server takes them for the same; one of several MB is quarantined."""
 
 import bson
 import pytest
@@ -10,15 +6,13 @@ from bson import Code, Decimal128, Int64, MaxKey, MinKey, ObjectId, Regex, Times
 from bson.raw_bson import RawBSONDocument
 from hypothesis import given
 from hypothesis import strategies as st
-from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import as_asked, comparable
+from dedup_job.mongo.reading import in_commands
 from tests.proving import command, good
-from tests.running import outcome, run_here
-
-Db = Database[dict[str, Any]]
+from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here
 
 TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清。"
 _NUMBERS = [
@@ -43,7 +37,7 @@ _SYMBOLS = [  # which drivers no longer write
 ]
 
 
-def key(value: Any) -> bytes:
+def key(value):
     return bson_edit.fields({"_id": value})
 
 
@@ -54,7 +48,7 @@ def test_what_the_server_takes_for_the_same_is_the_same(database):
     with pytest.raises(BulkWriteError) as refused:
         database.ids.insert_many(documents, ordered=False)
     repeated = {error["index"] for error in refused.value.details["writeErrors"]}
-    seen: set[bytes] = set()
+    seen = set()
     for i, one in enumerate(keys):
         assert (comparable(one) in seen) is (i in repeated), one
         seen.add(comparable(one))
@@ -68,8 +62,7 @@ def test_the_same_ids_are_found_in_the_types_in_which_they_are_asked_for(asked, 
     assert all(comparable(one) == comparable(same) for one, same in found.items())
 
 
-def imported_again(database: Db, change: Any) -> None:
-    """Let the source hold the same documents with ids of another type."""
+def imported_again(database, change):
     documents = [{**d, "_id": change(d["_id"])} for d in database.source.find()]
     database.drop_collection("source")
     database.source.insert_many(documents)
@@ -84,7 +77,7 @@ def imported_again(database: Db, change: Any) -> None:
 def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
     any_database, tmp_path, change, within
 ):
-    def made(id_: int) -> Any:
+    def made(id_):
         return {"n": id_} if within else id_
 
     any_database.source.insert_many(
@@ -106,3 +99,54 @@ def test_a_source_that_was_imported_again_with_another_type_holds_nothing_new(
     )
     command(any_database, "undo", "4", "--yes")
     command(any_database, "undo", "3", "--yes")
+
+
+MB = 1 << 20
+
+
+@pytest.fixture
+def made(any_database):
+    huge = [{"_id": letter * size, "text": TEXT} for letter, size in _HUGE]
+    within = {"_id": {"n": 1, "rest": "x" * 5 * MB}, "text": TEXT}
+    plain = [{"_id": id_, "text": f"{TEXT}{id_}"} for id_ in ("a", "c", "m", "zz", 7)]
+    copies = [{"_id": id_, "text": f"{TEXT}a"} for id_ in ("bb", "zzz")]
+    any_database.source.insert_many([*huge, within, *plain, *copies])
+    run_here(any_database, run__batch_documents=4)
+    return any_database
+
+
+_HUGE = (("b", 3 * MB), ("d", 7 * MB), ("e", 7 * MB), ("y", 70_000))  # the oplog takes no more
+
+
+def test_huge_ids_are_quarantined_with_their_size(made):
+    assert_each_source_id_is_in_one_place(made)
+    assert sorted(d["_id"] for d in made.target.find({"_id": {"$type": "string"}})) == [
+        *("a", "c", "m", "zz")
+    ]
+    rows = list(made["target.ledger"].find({"decision": "quarantined"}))
+    assert {row["reason"] for row in rows} == {"too_large"}
+    assert "its _id takes 3,145," in min(rows, key=lambda row: row["detail"])["detail"]
+    assert len(rows) == len(_HUGE) + 1
+    last = (made["target.state"].find_one() or {})["checkpoint"]["last_id"]
+    assert len(str(last)) < 100
+
+
+def test_later_runs_and_the_commands_work_as_with_others(made, tmp_path):
+    before = outcome(made)
+    report = run_here(made)
+    assert report.checkpoint.counts.scanned == 0
+    assert outcome(made) == before
+    assert good(made, tmp_path, "--all") == {}
+    assert "duplicate" in command(made, "inspect", "bb")
+    command(made, "undo", "2", "--yes")
+    command(made, "undo", "1", "--yes")
+    assert made["target.ledger"].count_documents({}) == 0
+    report = run_here(made)
+    assert report.checkpoint.counts.quarantined == len(_HUGE) + 1
+
+
+def test_keys_are_divided_so_that_each_part_fits_into_a_command():
+    keys = [b"x" * size for size in (1, 5 * MB, 5 * MB, 9 * MB, 1, 1)]
+    parts = [[len(key) for key in part] for part in in_commands(keys)]
+    assert parts == [[1, 5 * MB], [5 * MB], [9 * MB], [1, 1]]
+    assert [*in_commands([])] == []

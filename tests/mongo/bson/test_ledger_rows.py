@@ -1,39 +1,33 @@
 """What a ledger row holds of its document."""
 
-from __future__ import annotations
-
 import random
-from typing import Any
 
 import bson
 import pytest
-from pymongo.database import Database
 
 from dedup_job.columns import Documents
-from dedup_job.documents import Decision, Document, Duplicate, Pair, Quarantined, Reason, Skipped
+from dedup_job.documents import Document, Duplicate, Pair, Quarantined, Reason, Skipped
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing, stored_in
 from dedup_job.mongo.bson.rows import MAX_DOCUMENT_BYTES
 from tests.deciding import decisions_of
 
-Db = Database[dict[str, Any]]
 DUPLICATE = Duplicate(Reason.NEAR, False, Pair(bson_edit.fields({"_id": 1}), 2, 0.9, ("simhash",)))
 
 
-def document(raw: bytes, content: Any = "文") -> Document:
+def document(raw, content="文"):
     return Document(
         bson_edit.id_value(bson_edit.id_element(raw)), bson_edit.id_element(raw), raw, content
     )
 
 
-def row_of(rows: LedgerRows, one: Document, decision: Decision, run: int) -> bytes:
-    """Return the row of one document."""
+def row_of(rows, one, decision, run):
     (row,) = rows.encode(Documents.of([one]), decisions_of([decision]), run).list()
     return row
 
 
-def deep(levels: int) -> dict[str, Any]:
-    value: dict[str, Any] = {"end": 1}
+def deep(levels):
+    value = {"end": 1}
     for _ in range(levels):
         value = {"a": value}
     return value

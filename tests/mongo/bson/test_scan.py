@@ -1,11 +1,7 @@
 """What is read and written without decoding is the same as with it."""
 
-from __future__ import annotations
-
 import struct
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import bson
 import pytest
@@ -35,7 +31,7 @@ from dedup_job.mongo.bson.rows import Form, KeptRows, signed
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.native.bytes_column import Bytes, bytes_of
+from dedup_job.native.bytes_column import bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.bson.test_edit import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
 
@@ -46,13 +42,13 @@ FIELDS = st.lists(
     st.tuples(FOUND, VALUES | TEXTS | st.dictionaries(FOUND, VALUES | TEXTS, max_size=3)),
     max_size=5,
 )
-_NOBODY: MongoClient[dict[str, Any]] = MongoClient(connect=False)
+_NOBODY = MongoClient(connect=False)
 PATHS = st.sampled_from(["text", "a.b", "a.text.b"])
 WHOLE = bson.encode({"_id": 1, "text": "题", "d": {"a": [1, "é"], "when": bson.DatetimeMS(1)}})
 
 
 @st.composite
-def raws(draw: st.DrawFn) -> bytes:
+def raws(draw):
     """Draw a raw document: names may be repeated, `_id` stands anywhere, bytes may be damaged."""
     fields = [raw.fields({name: value}) for name, value in draw(FIELDS)]
     fields += draw(st.lists(st.sampled_from(sorted(DEPRECATED.values())), max_size=1))
@@ -77,19 +73,17 @@ def raws(draw: st.DrawFn) -> bytes:
     return bytes(whole)
 
 
-def array_of(*documents: bytes) -> Bytes:
-    """Return documents as the server's reply holds them."""
+def array_of(*documents):
     fields = (element(0x03, str(i), one) for i, one in enumerate(documents))
     return bytes_of(raw.document(*fields))
 
 
-def source_of(field: str, most: int = 1_000_000) -> Source:
-    """Return a source that is asked for nothing."""
+def source_of(field, most=1_000_000):
     settings = SourceSettings(field=field, max_chars=most)
     return Source(_NOBODY.d.source, settings)
 
 
-def slow_row(one: bytes) -> RawDocument | None:
+def slow_row(one):
     """Return the row as it is read without native code; None where the document has no `_id`."""
     try:
         return RawDocument(raw.id_element(one), one)
@@ -97,12 +91,11 @@ def slow_row(one: bytes) -> RawDocument | None:
         return None
 
 
-def said_of(source: Source, row: RawDocument) -> tuple[Any, ...]:
-    """Return what a row becomes, its id to the byte; or the error where even the id is damaged."""
+def said_of(source, row):
     return told(lambda: source.read(row))
 
 
-def told(read: Callable[[], Document]) -> tuple[Any, ...]:
+def told(read):
     """Return what a document is, its id to the byte; or the error where even the id is damaged."""
     try:
         document = read()
@@ -191,7 +184,7 @@ def test_what_counts_as_utf_8_is_what_python_takes(data):
 
 @pytest.mark.parametrize("depth", [5, 40, 200])
 def test_deep_documents_are_read(depth):
-    value: Any = "x"
+    value = "x"
     for _ in range(depth):
         value = {"a": [value]}
     one = bson.encode({"_id": 1, "text": "x", "deep": value})
@@ -250,7 +243,7 @@ def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
     is_text = isinstance(decision, Duplicate)
     content = "一段文字" if is_text else Skipped(Reason.EMPTY)
     document = Document(id_, raw.fields({"_id": id_}), b"", content)
-    row: dict[str, Any] = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
+    row = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
     row |= {"distance": None, "similarity": None}
     pair = decision.pair if isinstance(decision, Duplicate) else None
     if pair:

@@ -1,30 +1,24 @@
 """An undo that cannot bring everything back ends all the same, and names what is left."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 from bson.json_util import dumps
 from bson.raw_bson import RawBSONDocument
-from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit as raw
-from tests.cut_off import Cut, cut_off
+from tests.cut_off import killed_at
 from tests.mongo.test_odd_documents import keys_of, odd_ids
 from tests.mongo.test_run import questions
 from tests.proving import command, good, refused
 from tests.running import outcome, run_here
 
-Db = Database[dict[str, Any]]
 FIRST, OTHER, THIRD, *_ = (document["text"] for document in questions(5))
 REFRESH = {"source__on_change": "refresh"}
 GONE = {"no longer in the source"}
 
 
-def refreshed(database: Db, **flags: Any) -> None:
+def refreshed(database, **flags):
     """Keep 1, with its copy 2; then 1 gets another text, and both are decided again."""
     database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
     run_here(database, **flags)
@@ -33,7 +27,7 @@ def refreshed(database: Db, **flags: Any) -> None:
 
 
 @pytest.mark.standalone
-def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database: Db, tmp_path: Path):
+def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database, tmp_path):
     refreshed(any_database)
     before = outcome(any_database)
     any_database.source.delete_one({"_id": 1})
@@ -44,7 +38,7 @@ def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database: Db, tmp_p
 
 
 @pytest.mark.standalone
-def test_what_stays_after_an_undo_keeps_its_original(any_database: Db, tmp_path: Path):
+def test_what_stays_after_an_undo_keeps_its_original(any_database, tmp_path):
     texts = {4: THIRD, 5: FIRST, 6: FIRST}
     any_database.source.insert_many({"_id": id_, "text": text} for id_, text in texts.items())
     run_here(any_database)
@@ -59,13 +53,12 @@ def test_what_stays_after_an_undo_keeps_its_original(any_database: Db, tmp_path:
     assert good(any_database, tmp_path, "--all").keys() == GONE
 
 
-def spoil(database: Db) -> None:
-    """Change what an undo would bring back, as somebody might."""
+def spoil(database):
     kept = {"of": 2, "kept.0": {"$exists": True}}
     assert database["target.runs"].update_one(kept, {"$set": {"kept": [5]}}).modified_count
 
 
-def forbid(database: Db) -> None:
+def forbid(database):
     """Let the target take no document with the former text."""
     rule = {"text": {"$ne": FIRST}}
     database.command("collMod", "target", validator=rule, validationAction="error")
@@ -73,14 +66,10 @@ def forbid(database: Db) -> None:
 
 @pytest.mark.standalone
 @pytest.mark.parametrize("bar", [spoil, forbid])
-def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, bar: Any
-):
+def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(any_database, caplog, bar):
     refreshed(any_database)
-    cut_off(monkeypatch, 0)
-    with pytest.raises(Cut):
+    with killed_at(0):
         command(any_database, "undo", "2", "--yes")
-    monkeypatch.undo()
     bar(any_database)
     any_database.source.insert_one({"_id": 3, "text": THIRD})
     assert run_here(any_database).counts.kept >= 1
@@ -93,7 +82,7 @@ def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(
 
 
 @pytest.mark.standalone
-def test_rows_of_any_id_come_back(any_database: Db, tmp_path: Path):
+def test_rows_of_any_id_come_back(any_database, tmp_path):
     keys = odd_ids(1)
     any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
     any_database.source.insert_many(
@@ -112,16 +101,12 @@ def test_rows_of_any_id_come_back(any_database: Db, tmp_path: Path):
 
 
 @pytest.mark.standalone
-def test_a_piece_of_what_was_restored_may_be_gone(
-    any_database: Db, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-):
+def test_a_piece_of_what_was_restored_may_be_gone(any_database, caplog):
     any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
     run_here(any_database)
     command(any_database, "restore", "2")
-    cut_off(monkeypatch, 0)
-    with pytest.raises(Cut):
+    with killed_at(0):
         command(any_database, "undo", "2", "--yes")
-    monkeypatch.undo()
     any_database["target.runs"].delete_one({"of": 2})
     run_here(any_database)
     assert "_id -2000000" in caplog.text
@@ -130,7 +115,7 @@ def test_a_piece_of_what_was_restored_may_be_gone(
 
 
 @pytest.mark.standalone
-def test_after_some_days_no_text_is_left_of_what_a_run_took_out(any_database: Db, tmp_path: Path):
+def test_after_some_days_no_text_is_left_of_what_a_run_took_out(any_database, tmp_path):
     whole = {"ledger__document": "whole"}
     any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2, 3)])
     run_here(any_database, **whole)

@@ -1,80 +1,45 @@
 """A sample of pairs: half at the boundary, the same ones for the same seed."""
 
-from __future__ import annotations
-
 import random
-from typing import Any, cast
+from types import SimpleNamespace
 
 import pytest
 from bson import Int64
-from pymongo.database import Database
 
 from dedup_job.mongo.bson import edit
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.retry import NO_RETRY
-from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.list_filter import ListFilter
 from dedup_job.runs.survey import review_sample
 
-Db = Database[dict[str, Any]]
-
-
-class Fake:
-    """A target as far as a sample is drawn from it."""
-
-    retry = NO_RETRY
-
-    def __init__(self, database: Db, *, has_runs: bool = True) -> None:
-        self.documents, self.ledger = database.target, database["target.ledger"]
-        self.rows = type("Rows", (), {"has_runs": has_runs})
-
-
-def refused(i: int) -> dict[str, Any]:
-    """Return what a kept document says of its nearest candidate; a guard counts for none."""
-    kind = ("unlikely", "number")[i % 2]
-    return {"of": i, "similarity": 0.5, "probability": i / 100, "class": kind}
-
 
 @pytest.fixture
-def filled(database: Db) -> Db:
+def filled(database):
     """Return a ledger of 200 near duplicates, and 100 documents that were kept apart."""
     chance = random.Random(4)
 
-    def bits() -> Int64:
+    def bits():
         return Int64(chance.getrandbits(64) - (1 << 63))
 
-    database["target.ledger"].insert_many(
-        [
-            {
-                "_id": i,
-                "decision": "duplicate",
-                "reason": "near",
-                "of": -i - 1,
-                "similarity": 0.5,
-                "probability": i / 200,
-                "differences": [{"class": ("moved", "replaced")[i % 2]}],
-                "digest": bits(),
-            }
-            for i in range(200)
-        ]
-        + [{"_id": f"x{i}", "reason": "exact", "of": 1, "similarity": 0.0} for i in range(9)]
-    )
-    database.target.insert_many(
-        [
-            {"_id": f"k{i}", "dedup": {"refused": refused(i), "fingerprint": bits()}}
-            for i in range(100)
-        ]
-        + [{"_id": f"n{i}", "dedup": {}} for i in range(9)]
-    )
+    def near(i):
+        row = {"_id": i, "decision": "duplicate", "reason": "near", "of": -i - 1, "digest": bits()}
+        differences = [{"class": ("moved", "replaced")[i % 2]}]
+        return {**row, "similarity": 0.5, "probability": i / 200, "differences": differences}
+
+    def kept(i):  # a guard counts for none
+        refused = {"of": i, "class": ("unlikely", "number")[i % 2], "probability": i / 100}
+        dedup = {"refused": {"similarity": 0.5, **refused}, "fingerprint": bits()}
+        return {"_id": f"k{i}", "dedup": dedup}
+
+    exact = {"reason": "exact", "of": 1, "similarity": 0.0}
+    database["target.ledger"].insert_many([*map(near, range(200)), *({**exact} for _ in range(9))])
+    database.target.insert_many([*map(kept, range(100)), *({"dedup": {}} for _ in range(9))])
     return database
 
 
-def drawn(
-    database: Db, number: int, seed: int = 0, *, has_runs: bool = True
-) -> list[DecidedDocument]:
-    """Draw from a target."""
-    target = cast("TargetReader", Fake(database, has_runs=has_runs))
+def drawn(database, number, seed=0, *, has_runs=True):
+    target = SimpleNamespace(retry=NO_RETRY, rows=SimpleNamespace(has_runs=has_runs))
+    target.documents, target.ledger = database.target, database["target.ledger"]
     near, refused = (
         Sampler(target, list, ListFilter(what)).draw(seed, number, number)
         for what in ("near", "refused")
@@ -82,12 +47,11 @@ def drawn(
     return review_sample(near, refused, number)
 
 
-def ids(pairs: list[DecidedDocument]) -> list[Any]:
-    """Return the ids of the documents."""
+def ids(pairs):
     return [edit.id_value(pair.key) for pair in pairs]
 
 
-def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> None:
+def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled):
     pairs = drawn(filled, 40)
     assert len(pairs) == len({pair.keys for pair in pairs}) == 40
     assert [pair.decision for pair in pairs] == ["duplicate", "kept"] * 20
@@ -98,12 +62,12 @@ def test_half_of_each_kind_lies_at_the_boundary_nearest_first(filled: Db) -> Non
     assert pairs[1].pair.probability == 0.98
 
 
-def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled: Db) -> None:
+def test_the_same_seed_draws_the_same_pairs_and_another_one_others(filled):
     assert drawn(filled, 40, 7) == drawn(filled, 40, 7)
     assert {*ids(drawn(filled, 40, 7))} != {*ids(drawn(filled, 40, 8))}
 
 
-def test_what_one_kind_lacks_the_other_has_more(filled: Db) -> None:
+def test_what_one_kind_lacks_the_other_has_more(filled):
     filled.target.delete_many({"_id": {"$nin": ["k1", "k2"]}})
     found = [pair.decision for pair in drawn(filled, 40)]
     assert (found.count("duplicate"), found.count("kept")) == (38, 2)
@@ -112,17 +76,17 @@ def test_what_one_kind_lacks_the_other_has_more(filled: Db) -> None:
     assert (found.count("duplicate"), found.count("kept")) == (3, 2)
 
 
-def test_the_random_half_is_spread_over_all(filled: Db) -> None:
+def test_the_random_half_is_spread_over_all(filled):
     chosen = [i for i in ids(drawn(filled, 60, 3)[30:]) if isinstance(i, int)]
     assert max(chosen) > 150
     assert min(chosen) < 60
 
 
-def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled: Db) -> None:
+def test_a_form_that_has_no_place_for_refusals_gives_near_duplicates_only(filled):
     assert {pair.decision for pair in drawn(filled, 40, has_runs=False)} == {"duplicate"}
 
 
 @pytest.mark.parametrize("seed", [0, 5 * 1_073_741_814, 2**63 - 1])
-def test_any_seed_draws_and_a_digest_of_another_type_does_no_harm(filled: Db, seed: int) -> None:
+def test_any_seed_draws_and_a_digest_of_another_type_does_no_harm(filled, seed):
     filled["target.ledger"].update_one({"_id": 7}, {"$set": {"digest": "x"}})
     assert len(drawn(filled, 40, seed)) == 40

@@ -1,26 +1,19 @@
 """Raw documents by the thousand reach the server as they are, in commands that it takes."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import bson
 import pytest
 from bson.codec_options import CodecOptions
 from bson.raw_bson import RawBSONDocument
-from pymongo.database import Database
 from pymongo.errors import BulkWriteError
 
 from dedup_job.mongo.state import commits
 from dedup_job.mongo.state.commits import insert
-from dedup_job.native.bytes_column import BytesColumn, strings_of
+from dedup_job.native.bytes_column import strings_of
 
-Db = Database[dict[str, Any]]
-RAW: CodecOptions[RawBSONDocument] = CodecOptions(document_class=RawBSONDocument)
+RAW = CodecOptions(document_class=RawBSONDocument)
 
 
-def rows_of(count: int, size: int = 10) -> BytesColumn:
-    """Return documents that lie one after the other, with some bytes of text each."""
+def rows_of(count, size=10):
     return strings_of([bson.encode({"_id": i, "text": "x" * size}) for i in range(count)])
 
 

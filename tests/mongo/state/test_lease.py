@@ -1,15 +1,12 @@
 """The lease: what a run does that lost it, or that cannot know whether it did."""
 
-from __future__ import annotations
-
 import time
 from datetime import datetime
-from typing import Any
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from pymongo.collection import Collection
-from pymongo.database import Database
 from pymongo.errors import PyMongoError
 
 from dedup_job.demo import make_corpus
@@ -25,37 +22,30 @@ from tests.running import (
     after_batches,
     assert_each_source_id_is_in_one_place,
     held_elsewhere,
+    interpose,
     run_here,
     scanned,
     uri_of,
 )
 
-Db = Database[dict[str, Any]]
 BATCH = {"run__batch_documents": 20}
 
 
 @pytest.fixture
 def source(any_database):
-    """Return a database with a source of a few batches."""
     any_database.source.insert_many(make_corpus(100, seed=1))
     return any_database
 
 
-class Clock:
-    """The clock of the lease, which goes on when told to."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ahead = 0.0
-        real = lease.clock
-        monkeypatch.setattr(lease, "clock", lambda: real() + self.ahead)
-
-
 @pytest.fixture
 def clock(monkeypatch):
-    return Clock(monkeypatch)
+    """Return the clock of the lease, which goes on when told to."""
+    real, clock = lease.clock, SimpleNamespace(ahead=0.0)
+    monkeypatch.setattr(lease, "clock", lambda: real() + clock.ahead)
+    return clock
 
 
-def take_over(database: Db) -> None:
+def take_over(database):
     """Void the token, as the next holder does."""
     database["target.state"].update_one({}, {"$inc": {"token": 1}})
 
@@ -80,43 +70,36 @@ def test_a_renewal_counts_from_before_it_was_sent(source, clock, monkeypatch):
     assert_each_source_id_is_in_one_place(source)
 
 
-def waiting_for_long(clock: Clock, monkeypatch: pytest.MonkeyPatch, act: Any = None) -> None:
+def waiting_for_long(clock, monkeypatch, act=lambda: None):
     """Let each wait for the database take 50 s of the lease's clock."""
 
-    def sleep(_: RetryPolicy, __: float) -> None:
+    def sleep(*_):
         clock.ahead += 50
-        if act is not None:
-            act()
+        act()
 
     monkeypatch.setattr(RetryPolicy, "sleep", sleep)
 
 
 @pytest.mark.parametrize("command", ["insert", "find"])
 def test_after_a_wait_for_the_database_the_lease_is_renewed_first_and_the_run_goes_on(
-    any_database, clock, monkeypatch, command
+    source, clock, monkeypatch, command
 ):
     """Nobody else could reach the database either; the token proves that nobody took it over."""
-    any_database.source.insert_many(make_corpus(100, seed=1))
     waiting_for_long(clock, monkeypatch)
-    after_batches(
-        monkeypatch, 2, lambda: fail(any_database, command, times=4, closeConnection=True)
-    )
-    run_here(any_database, **BATCH)
+    after_batches(monkeypatch, 2, lambda: fail(source, command, times=4, closeConnection=True))
+    run_here(source, **BATCH)
     assert clock.ahead >= 50
-    assert_each_source_id_is_in_one_place(any_database)
+    assert_each_source_id_is_in_one_place(source)
 
 
-def test_a_run_that_was_taken_over_while_it_waited_writes_nothing_more(
-    any_database, clock, monkeypatch
-):
-    any_database.source.insert_many(make_corpus(100, seed=1))
-    waiting_for_long(clock, monkeypatch, lambda: take_over(any_database))
+def test_a_run_that_was_taken_over_while_it_waited_writes_nothing_more(source, clock, monkeypatch):
+    waiting_for_long(clock, monkeypatch, lambda: take_over(source))
     with (
-        failing(any_database, "insert", times=4, closeConnection=True),
+        failing(source, "insert", times=4, closeConnection=True),
         pytest.raises(LeaseLost, match="took the lease"),
     ):
-        run_here(any_database, **BATCH)
-    assert any_database.target.count_documents({}) == 0
+        run_here(source, **BATCH)
+    assert source.target.count_documents({}) == 0
 
 
 def test_a_lease_that_this_process_holds_is_taken_again_and_a_renewal_is_given_up_in_time(
@@ -141,17 +124,11 @@ def test_a_lease_that_this_process_holds_is_taken_again_and_a_renewal_is_given_u
     assert (any_database.state.find_one() or {})["lease"] is None
 
 
-@pytest.fixture
-def held(source):
-    """Return a database whose target another machine's run holds for a minute."""
+def test_another_holder_is_named_at_once(source):
     run_here(source, limit=20)
     held_elsewhere(source)
-    return source
-
-
-def test_another_holder_is_named_at_once(held):
     with pytest.raises(LeaseHeld, match="process 7 on far, since 20"):
-        run_here(held)
+        run_here(source)
 
 
 @pytest.mark.skipif(not psutil.LINUX, reason="elsewhere the start of a process is a fixed time")
@@ -170,71 +147,41 @@ def test_a_run_that_looks_while_another_one_begins_does_not_take_its_documents_f
     source, monkeypatch
 ):
     """There was no state when it asked, and there are documents a moment later."""
-    read, first = State.read, [True]
-
-    def slow(state: State) -> dict[str, Any] | None:
-        found = read(state)
-        if first and first.pop():
-            run_here(source)
-        return found
-
-    monkeypatch.setattr(State, "read", slow)
+    interpose(monkeypatch, State, "read", lambda: run_here(source), after=True)
     assert run_here(source).checkpoint.counts.scanned == 0
 
 
-def sleep_while_another_runs(database: Db, **flags: Any) -> None:
-    """Let the lease end, and another run take it over and finish."""
-    past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
-    database["target.state"].update_one({}, past)
-    run_here(database, **flags)
-
-
-def test_a_run_that_slept_while_it_sent_its_row_does_not_overwrite_that_of_another(
-    source, monkeypatch
+@pytest.mark.parametrize(
+    ("owner", "name", "decided"), [(Target, "begin", 0), (Collection, "update_one", 40)]
+)
+def test_a_run_that_slept_before_it_wrote_its_row_leaves_that_of_another_one(
+    source, monkeypatch, owner, name, decided
 ):
     """The lease was checked before; the row itself must refuse what is late."""
     monkeypatch.setattr("dedup_job.mongo.target.RUN_ROW_SECONDS", 0.0)
-    update, slept = Collection.update_one, [False]
 
-    def late(collection: Any, *arguments: Any, **named: Any) -> Any:
-        if collection.name == "target.runs" and not slept[0] and scanned(source) == 40:
-            slept[0] = True
-            sleep_while_another_runs(source, **BATCH)
-        return update(collection, *arguments, **named)
+    def sleep_while_another_runs():
+        past = {"$set": {"lease.expires": datetime(2000, 1, 1)}}
+        source["target.state"].update_one({}, past)
+        run_here(source, **BATCH)
 
-    monkeypatch.setattr(Collection, "update_one", late)
+    def is_due(one, *_):
+        return scanned(source) == decided and (owner is Target or one.name == "target.runs")
+
+    interpose(monkeypatch, owner, name, sleep_while_another_runs, when=is_due)
     with pytest.raises(LeaseLost, match="took the lease"):
         run_here(source, **BATCH)
-    row = source["target.runs"].find_one() or {}
-    assert (row["status"], row["counts"]["scanned"]) == ("done", 100)
-
-
-def test_a_run_that_slept_before_it_began_adds_no_row(source, monkeypatch):
-    """Another one did all the work meanwhile, so this one would be the next."""
-    begin, slept = Target.begin, [False]
-
-    def late(target: Target, *arguments: Any) -> Any:
-        if not slept[0]:
-            slept[0] = True
-            sleep_while_another_runs(source)
-        return begin(target, *arguments)
-
-    monkeypatch.setattr(Target, "begin", late)
-    with pytest.raises(LeaseLost, match="took the lease"):
-        run_here(source)
-    assert source["target.runs"].distinct("_id") == [1]
+    (row,) = source["target.runs"].find()
+    assert (row["_id"], row["status"], row["counts"]["scanned"]) == (1, "done", 100)
 
 
 def test_a_run_cut_off_between_its_checkpoint_and_its_row_goes_on_and_is_no_error(
     source, tmp_path, monkeypatch
 ):
-    def cut_off(*_: Any) -> None:
-        raise RuntimeError("cut off")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Target, "write_run_row", cut_off)
-        with pytest.raises(RuntimeError):
-            run_here(source)
+    monkeypatch.setattr(Target, "write_run_row", None)
+    with pytest.raises(TypeError):
+        run_here(source)
+    monkeypatch.undo()
     assert good(source, tmp_path).keys() == {"not decided yet"}
     assert run_here(source).checkpoint.run == 1
     assert_each_source_id_is_in_one_place(source)

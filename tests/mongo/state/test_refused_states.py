@@ -1,17 +1,12 @@
-"""A state of another format is refused wherever a target is opened."""
-
-from __future__ import annotations
-
-from typing import Any
+"""A state of another format is refused wherever a target is opened; one of other rules by runs."""
 
 import pytest
-from pymongo.database import Database
 
+from dedup_job import settings as settings_module
 from dedup_job.errors import StateMismatch
-from tests.proving import fill_alike, stored
-from tests.running import after_batches, refusal, run_here, uri_of
-
-Db = Database[dict[str, Any]]
+from dedup_job.judgment import RULES
+from tests.proving import command, fill_alike, refused, stored
+from tests.running import after_batches, run_here
 
 COMMANDS = [
     ("run", "--source", "source"),
@@ -30,7 +25,6 @@ COMMANDS = [
 
 @pytest.fixture
 def made(database):
-    """Return a database with a target that two runs wrote."""
     fill_alike(database)
     return database
 
@@ -39,9 +33,7 @@ def made(database):
 def test_every_command_refuses_another_format(made, words):
     made["target.state"].update_one({}, {"$set": {"format": 2}})
     before = stored(made)
-    name, *more = words
-    options = ["--target", "target", "--db", made.name]
-    error = refusal(name, *options, *more, DEDUP_URI=uri_of(made))
+    error = refused(made, *words)
     assert isinstance(error, StateMismatch), error
     assert "of format 2, this version of dedup knows 1" in str(error)
     assert stored(made) == before
@@ -56,9 +48,7 @@ def test_every_command_refuses_another_format(made, words):
 )
 def test_fields_that_are_missing_are_named(made, name, number, fields, said):
     made[name].update_one({"_id": number}, {"$unset": dict.fromkeys(fields, 1)})
-    error = refusal(
-        *("undo", "2", "--yes", "--target", "target", "--db", made.name), DEDUP_URI=uri_of(made)
-    )
+    error = refused(made, "undo", "2", "--yes")
     assert isinstance(error, StateMismatch)
     assert said.format(f"{made.name}.{name}") in str(error)
 
@@ -69,3 +59,46 @@ def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatc
     after_batches(monkeypatch, 1, lambda: made["target.state"].update_one({}, changed))
     with pytest.raises(StateMismatch, match="of format 2"):
         run_here(made, source__max_chars=1500, run__batch_documents=2)
+
+
+TEXT = "在标准状况下，将一定量的二氧化碳通入澄清石灰水，观察到溶液先变浑浊后变澄清，请写出方程式。"
+
+
+def fill(database, **flags):
+    database.source.insert_many(
+        [{"_id": 1, "text": TEXT}, {"_id": 2, "text": f"{TEXT}。"}, {"_id": 3, "text": TEXT[:30]}]
+    )
+    run_here(database, **flags)
+
+
+def test_the_stamp_holds_what_decides_and_the_version_of_the_rules(database):
+    fill(database)
+    assert database["target.state"].find_one()["settings"]["rules"] == RULES
+    run_here(database, target="other", decision__judge="similarity")
+    stamp = database["other.state"].find_one()["settings"]
+    assert stamp["rules"] == RULES
+    assert {"confidence", "model"} & {*stamp["decision"]} == set()
+    assert "form" not in stamp["index"]["candidate_generators"]
+
+
+def test_a_target_of_other_rules_is_refused_and_can_be_looked_at(database, monkeypatch):
+    fill(database)
+    monkeypatch.setattr(settings_module, "RULES", RULES + 1)
+    with pytest.raises(
+        StateMismatch, match=rf"(?s)version {RULES} of the rules.*version {RULES + 1}.*--target"
+    ):
+        run_here(database)
+    assert_it_can_be_looked_at(database)
+    assert database["target.state"].find_one()["settings"]["rules"] == RULES
+    monkeypatch.undo()
+    run_here(database)
+
+
+def assert_it_can_be_looked_at(database):
+    assert "duplicate: near" in command(database, "inspect", "2")
+    command(database, "check", "--source", "source")
+    command(database, "restore", "2")
+    assert database.target.find_one({"_id": 2}) is not None
+    command(database, "undo", "2", "--yes")
+    assert database.target.find_one({"_id": 2}) is None
+    command(database, "check", "--source", "source")
