@@ -22,7 +22,7 @@ from dedup_job.native.code_points import TextColumn
 from dedup_job.native.distinct import distinct
 
 Rows = NDArray[np.int64]
-_PARTS, _MOST_POINTS = 16, 1 << 22  # of batches for which kept texts stay read; characters
+_PARTS, _MOST_CHARACTERS = 16, 1 << 22  # of batches for which kept texts stay read; characters
 
 
 class BatchTexts:
@@ -63,10 +63,7 @@ class BatchTexts:
     def add(self, first: int, part: slice, kept: NDArray[np.bool_]) -> None:
         """Hold the texts of a part that were kept, numbered from `first` on."""
         assert self._batch is not None
-        texts, rows = _part_of(self._batch, part), np.flatnonzero(kept)
-        if 2 * len(rows) < len(kept):
-            texts, rows = texts.take(rows), np.arange(len(rows))
-        self._known.add(first, texts, rows)
+        self._known.add(first, _part_of(self._batch, part).take(kept))
 
     def end(self) -> None:
         """Hold no text any more: all batches are decided."""
@@ -81,6 +78,10 @@ class _Block(NamedTuple):
     part: int
     kept: NumberedTexts
     read: Judged
+
+    @property
+    def characters(self) -> int:
+        return int(self.kept.texts.lengths.sum())
 
     def among(self, numbers: Rows) -> tuple[Rows, Judged, Rows]:
         """Return which of c numbers are here, the texts, and the place of each there."""
@@ -109,11 +110,11 @@ class ReadLately:
         """Begin the next part; forget what is old, and what takes too much room."""
         self._part += 1
         self._gone = self._gone[:0]
-        points = sum(len(block.kept.texts.points) for block in self._blocks)
+        characters = sum(block.characters for block in self._blocks)
         while self._blocks and (
-            points > _MOST_POINTS or self._blocks[0].part <= self._part - _PARTS
+            characters > _MOST_CHARACTERS or self._blocks[0].part <= self._part - _PARTS
         ):
-            points -= len(self._blocks.popleft().kept.texts.points)
+            characters -= self._blocks.popleft().characters
 
     def places(self, numbers: Rows) -> Iterator[tuple[Rows, Judged, Rows]]:
         """Yield which of c numbers stand together, their texts, and the place of each there.
@@ -167,7 +168,7 @@ class PairTexts:
             (before[there], kept.texts, places[there]),
             (here, self._texts, numbers[here] - self.held),
         ):
-            same = are_equal(self._texts.strings().take(rows[which]), texts.strings().take(others))
+            same = are_equal(self._texts.utf8().take(rows[which]), texts.utf8().take(others))
             said[which] = np.where(same, JOINED, REFUSED)
         return said
 
@@ -217,6 +218,4 @@ class PairTexts:
 
 
 def _part_of(batch: Batch, part: slice) -> TextColumn:
-    texts = batch.documents.texts
-    whole = part.start == 0 and part.stop >= len(texts.lengths)
-    return texts if whole else texts.take(part)
+    return batch.documents.texts.take(part)

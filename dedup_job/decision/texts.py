@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.columns import NumberedTexts
-from dedup_job.native.bytes_column import BytesColumn, no_strings
-from dedup_job.native.code_points import TextColumn, packed_of
+from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.native.code_points import TextColumn, concatenated, pack
 from dedup_job.native.distinct import distinct
 
 Fetch = Callable[[BytesColumn], NumberedTexts]
@@ -40,8 +40,11 @@ def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
 class _Batch(NamedTuple):
     start: int
     texts: TextColumn
-    rows: NDArray[np.int64]
     number: int
+
+    @property
+    def nbytes(self) -> int:
+        return self.texts.utf8().data.nbytes
 
 
 class KeptTexts:
@@ -59,15 +62,15 @@ class KeptTexts:
 
     def begin_batch(self) -> None:
         """Begin the next batch."""
-        held = sum(batch.texts.points.nbytes for batch in self._batches)
+        held = sum(batch.nbytes for batch in self._batches)
         while held > _MOST_BYTES and self._batches[0].number <= self._arrived:
-            held -= self._batches.popleft().texts.points.nbytes
+            held -= self._batches.popleft().nbytes
         self._begun += 1
 
-    def add(self, start: int, texts: TextColumn, rows: NDArray[np.int64]) -> None:
-        """Hold texts of the batch; those of some rows are kept, numbered from `start` on."""
-        if len(rows):
-            self._batches.append(_Batch(start, texts, rows, self._begun))
+    def add(self, start: int, texts: TextColumn) -> None:
+        """Hold texts of the batch, which are kept and numbered from `start` on."""
+        if len(texts):  # copied, as they may be part of a server's reply
+            self._batches.append(_Batch(start, concatenated(texts), self._begun))
 
     def arrived(self) -> None:
         """Count one more batch as stored in the target; called from one thread."""
@@ -83,30 +86,30 @@ class KeptTexts:
             return _NONE
         found = np.zeros(len(numbers), dtype=np.bool_)
         columns = [*self._of_batches(numbers, found), *self._asked(numbers, found)]
-        whole = packed_of(*columns, no_strings(len(numbers)))
-        return NumberedTexts(numbers[found], whole if found.all() else whole.take(found))
+        whole = concatenated(*columns, pack([""] * len(numbers)))
+        return NumberedTexts(numbers[found], whole.take(found))
 
     def _of_batches(
         self, numbers: NDArray[np.int64], found: NDArray[np.bool_]
-    ) -> Iterator[BytesColumn]:
+    ) -> Iterator[TextColumn]:
         starts = np.array([batch.start for batch in self._batches], dtype=np.int64)
         blocks = np.searchsorted(starts, numbers, side="right") - 1
         for block in distinct(blocks[blocks >= 0]).tolist():
             batch, rows = self._batches[block], np.flatnonzero(blocks == block)
             own = numbers[rows] - batch.start
-            there = own < len(batch.rows)
+            there = own < len(batch.texts)
             rows, own = rows[there], own[there]
             found[rows] = True
-            yield batch.texts.strings().take(batch.rows[own]).spread(rows, len(numbers))
+            yield batch.texts.take(own).spread(rows, len(numbers))
 
-    def _asked(self, numbers: NDArray[np.int64], found: NDArray[np.bool_]) -> Iterator[BytesColumn]:
+    def _asked(self, numbers: NDArray[np.int64], found: NDArray[np.bool_]) -> Iterator[TextColumn]:
         missing = np.flatnonzero(~found)
         size = min(max(-(-len(missing) // _QUESTIONS), _LEAST_KEYS), _MOST_KEYS)
         parts = [missing[start : start + size] for start in range(0, len(missing), size)]
         for rows, answer in zip(parts, self._answers(numbers, parts), strict=True):
             there = rows[answer.numbers]
             found[there] = True
-            yield answer.texts.strings().spread(there, len(numbers))
+            yield answer.texts.spread(there, len(numbers))
 
     def _answers(
         self, numbers: NDArray[np.int64], parts: list[NDArray[np.int64]]

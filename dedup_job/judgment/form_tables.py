@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
-from dedup_job.fingerprint.trie import PLANE
-from dedup_job.judgment.words import sections_of, spaced
+from dedup_job.fingerprint.lexicon import PLANE
+from dedup_job.fingerprint.lexicon_cache import digest_of_lexicon, jieba_files
+from dedup_job.judgment.words import points_of, sections_of, spaced
 from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.code_points import pack, points_of
+from dedup_job.native.code_points import pack
 
 
 class Flag(IntFlag):
@@ -269,54 +268,51 @@ class FormTables(NamedTuple):
     negating: NDArray[np.uint32]
 
 
-def form_tables(lexicon: Lexicon) -> _core.FormTables:
+def form_tables(lexicon: _core.Lexicon) -> _core.FormTables:
     """Return the tables for a lexicon, from the cache or built (about a second)."""
-    compiled = lexicon.compiled()
     return kept_arrays(
-        cache_file("forms", _digest(lexicon)),
-        lambda arrays: _core.FormTables(compiled, **FormTables(*arrays)._asdict()),
-        lambda: build_tables(compiled, len(lexicon.nodes)),
+        cache_file("forms", _digest()),
+        lambda tables: _core.FormTables(lexicon, **tables),
+        lambda: build_tables(lexicon)._asdict(),
     )
 
 
-def _digest(lexicon: Lexicon) -> str:
-    versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
+def _digest() -> str:
+    versions = version("opencc"), unicodedata.unidata_version, digest_of_lexicon()
     own = (digest_of(Path(__file__).with_name(name)) for name in ("form_tables.py", WORDS))
-    digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
-    # which give its words their nodes
-    for array in (lexicon.first, lexicon.characters, lexicon.entries):
-        digest.update(array.data)
-    return digest.hexdigest()
+    return xxhash.xxh3_128_hexdigest(" ".join([*versions, *own]).encode())
 
 
-def build_tables(lexicon: _core.Lexicon, nodes: int) -> FormTables:
-    """Return the tables for a lexicon of so many nodes."""
+def build_tables(lexicon: _core.Lexicon) -> FormTables:
+    """Return the tables for a lexicon."""
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
     folded = [folds().get(character, (character, "")) for character in characters]
-    proper, weights = np.zeros(nodes, np.uint8), np.zeros(nodes, np.float32)
+    proper, weights = np.zeros(len(lexicon), np.uint8), np.zeros(len(lexicon), np.float32)
     _set(proper, lexicon, dict.fromkeys(proper_nouns(), 1))
     _set(weights, lexicon, idf())
-    sought, plain = sorted(phrases()), pack([plain for plain, _ in folded])
-    known = pack([*words()])
+    sought = sorted(phrases())
+    plain, plain_offsets = points_of([plain for plain, _ in folded])
+    phrase, phrase_offsets = points_of(sought)
+    known, known_offsets = points_of([*words()])
     flags, numbers = zip(*words().values(), strict=True)
     return FormTables(
-        plain.points,
-        plain.offsets,
+        plain,
+        plain_offsets,
         scripts=np.array([ord(script or "\0") for _, script in folded], np.uint32),
         classes=np.array([class_of(character) for character in characters[:PLANE]], np.uint8),
         proper=proper,
         weights=weights,
-        phrases=(packed := pack(sought)).points,
-        phrase_offsets=packed.offsets,
+        phrases=phrase,
+        phrase_offsets=phrase_offsets,
         phrase_kinds=np.array([phrases()[one] for one in sought], np.uint16),
-        words=known.points,
-        word_offsets=known.offsets,
+        words=known,
+        word_offsets=known_offsets,
         word_flags=np.array(flags, np.uint32),
         word_numbers=np.array(numbers, np.uint32),
-        negating=points_of(negating()),
+        negating=points_of([negating()])[0],
     )
 
 
 def _set(table: NDArray[Any], lexicon: _core.Lexicon, values: Mapping[str, float]) -> None:
-    nodes = lexicon.find(*pack([*values]))
+    nodes = lexicon.find(pack([*values]).utf8())
     table[nodes[nodes >= 0]] = np.array([*values.values()], table.dtype)[nodes >= 0]

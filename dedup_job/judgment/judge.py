@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.columns import Names
-from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment import relations
 from dedup_job.judgment.differences import PLACES, RICHER, DifferenceKind, Found, kind_of
 from dedup_job.judgment.features import in_words
@@ -48,8 +47,8 @@ class ReadTexts(NamedTuple):
     def part(self, rows: slice) -> ReadTexts:
         """Return some of them in a row."""
         start = rows.indices(len(self.texts.lengths))[0]
-        main = None if self.main is None else self.main.part(rows)
-        return ReadTexts(self.texts.part(rows), self.outlines, self.first + start, main)
+        main = None if self.main is None else self.main.take(rows)
+        return ReadTexts(self.texts.take(rows), self.outlines, self.first + start, main)
 
 
 Judged = Texts | ReadTexts
@@ -116,7 +115,7 @@ class Judge:
 
     def __init__(
         self,
-        lexicon: Lexicon,
+        lexicon: _core.Lexicon,
         confidence: float,
         model: Path | None = None,
         kind: TextKind = TextKind.AUTO,
@@ -138,7 +137,7 @@ class Judge:
         if isinstance(texts, ReadTexts):
             return texts
         packed = pack(texts)
-        return ReadTexts(packed, self._core.outlines(*packed))
+        return ReadTexts(packed, self._core.outlines(packed.utf8()))
 
     def mains(self, texts: Judged, rows: NDArray[np.int64] | None = None) -> TextColumn:
         """Return what some texts ask, whatever the order of choices, or what all of them do."""
@@ -147,7 +146,7 @@ class Judge:
             return read.main if rows is None else read.main.take(rows)
         if rows is None:
             rows = np.arange(len(read.texts.lengths))
-        return TextColumn(*self._core.gist(read.outlines, rows + read.first))
+        return TextColumn.of(self._core.gist(read.outlines, rows + read.first))
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.judgment.words import sections_of
-from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.code_points import pack, points_of
+from dedup_job.judgment.words import points_of, sections_of
+from dedup_job.native.array_cache import Tables, cache_file, kept_arrays
 
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 _BEHIND_NUMBER, _SYMBOL = 1, 2  # as in src/judgment/relations.hpp
@@ -76,16 +75,15 @@ def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
 def packed() -> _core.Relations:
     """Return them as the core takes them, from the cache or built (a tenth of a second)."""
 
-    def made_of(arrays: Sequence[NDArray[Any]]) -> _core.Relations:
-        named = dict(zip(_COLUMNS, arrays, strict=True))
-        return _core.Relations(**named | {"longest_unit": named["longest_unit"].item()})
+    def made_of(tables: Tables) -> _core.Relations:
+        return _core.Relations(**{**tables, "longest_unit": tables["longest_unit"].item()})
 
     folder = Path(__file__).parent
     digest = xxhash.xxh3_128("".join(digest_of(folder / name) for name in _MADE_OF).encode())
     return kept_arrays(cache_file("relations", digest.hexdigest()), made_of, build_relations)
 
 
-def build_relations() -> list[NDArray[Any]]:
+def build_relations() -> Tables:
     """Return what the core takes, the length of the longest unit as an array of it."""
     known = relations()
     opposites = [word for group in known.opposites for word in group]
@@ -94,15 +92,16 @@ def build_relations() -> list[NDArray[Any]]:
     uses = [
         _BEHIND_NUMBER * (w in known.units) + _SYMBOL * (w in known.unit_symbols) for w in words
     ]
-    return [
+    tables: list[NDArray[Any]] = [
         *_columns(list(map(_digest, opposites)), map(len, known.opposites)),
         *_columns(characters, map(len, known.alike)),
         np.array([_digest(word) for word in words], dtype=np.uint64),
         np.array(uses, dtype=np.uint8),
-        *pack([known.whole.get(word, "") for word in words]),
-        points_of("".join(sorted({unit[0] for unit in known.units}))),
+        *points_of([known.whole.get(word, "") for word in words]),
+        points_of(sorted({unit[0] for unit in known.units}))[0],
         np.array([max(map(len, known.units))]),
     ]
+    return dict(zip(_COLUMNS, tables, strict=True))
 
 
 def _columns(

@@ -21,5 +21,4 @@ def jaccard(
 
     The grams of a left text are used for all pairs that follow with the same one.
     """
-    one, other = (left.points, left.offsets), (right.points, right.offsets)
-    return _core.jaccard(*one, left_rows, *other, right_rows)
+    return _core.jaccard(left.utf8(), left_rows, right.utf8(), right_rows)

@@ -1,4 +1,4 @@
-// Characters: classes and kinds, as Python's tables say; marks beyond Unicode; words of ASCII in texts.
+// Characters: classes and kinds; marks beyond Unicode; words of ASCII in texts.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -107,12 +107,13 @@ Place find(Points text, Place at, Letters... letters) {
 
 class Characters {
 public:
-    Characters(std::span<const std::uint16_t> classes, std::span<const std::uint8_t> kinds)
-        : classes_(classes.begin(), classes.end()),
-          last_(static_cast<std::uint32_t>(classes.size() - 1)),
-          kinds_(PLANE) {
-        std::transform(kinds.begin(), kinds.end(), kinds_.begin(), [](std::uint8_t kind) { return Kind{kind}; });
-        for (std::uint32_t point = LATIN, first = LATIN; point < PLANE; point++) {
+    // words: whether each character, of the basic plane at least, is part of words.
+    explicit Characters(std::span<const std::uint8_t> words) : classes_(words.size()), kinds_(PLANE) {
+        for (std::size_t point = 0; point < words.size(); point++) classes_[point] = words[point] ? WORD | GOES_ON : 0;
+        for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
+            classes_[point] |= other_classes_of(point);
+            kinds_[point] = kind_of(point);
+            if (point < LATIN) continue;
             if (kinds_[point] != Kind::plain) {
                 first = point + 1;
             } else if (point - first > eastern_last_ - eastern_first_) {
@@ -124,7 +125,7 @@ public:
 
     // Whether a character is of one of these classes; none beyond the table is, and no mark.
     bool is(std::uint32_t point, unsigned classes) const {
-        return point <= last_ && (classes_[point] & classes) != 0;
+        return point < classes_.size() && (classes_[point] & classes) != 0;
     }
     Kind kind(std::uint32_t point) const { return point < PLANE ? kinds_[point] : Kind::plain; }
 
@@ -177,11 +178,36 @@ public:
     }
 
 private:
+    static bool is_one_of(std::string_view characters, std::uint32_t point) {
+        return 0 < point && point < 0x80 && characters.find(static_cast<char>(point)) != characters.npos;
+    }
+    // ... besides the classes of words.
+    static std::uint16_t other_classes_of(std::uint32_t point) {
+        const bool letter = ('a' <= point && point <= 'z') || ('A' <= point && point <= 'Z');
+        const bool digit = '0' <= point && point <= '9', space = is_white_space(point);
+        return static_cast<std::uint16_t>(
+            space * (SPACE | ENDS) | letter * (LETTER | ALNUM | STARTS) | digit * ALNUM |
+            is_one_of(":._-", point) * MARK | is_one_of("_:@#*", point) * STARTS | is_one_of(":.@-", point) * GOES_ON |
+            is_one_of("\"'<>", point) * ENDS | ends_line(point) * LINE);
+    }
+    static Kind kind_of(std::uint32_t point) {
+        switch (point) {
+            case ZERO_WIDTH_SPACE: case BYTE_ORDER_MARK: return Kind::invisible;
+            case '<': case '&': return Kind::markup;
+            case '{': return Kind::opening;
+            case '}': return Kind::closing;
+            case ':': return Kind::colon;
+            case '@': return Kind::at_sign;
+            case '`': return Kind::backtick;
+            default: return ends_line(point) ? Kind::line : is_white_space(point) ? Kind::space : Kind::plain;
+        }
+    }
+
     static constexpr unsigned ALL = 0xFFFF;        // characters of a block, as bits
     static constexpr std::uint32_t LATIN = 0x100;  // the end of it
 
     // Which of sixteen characters are surely of no special kind, as bits; `is_plain` tells of the others. Never `_`,
-    // which counts as no word. The special ones of ASCII are those of cleaning/symbols.py.
+    // which counts as no word. The special ones of ASCII are those of `kind_of`.
     unsigned plain_in(const std::uint32_t* points) const {
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
@@ -190,7 +216,6 @@ private:
     }
 
     std::vector<std::uint16_t> classes_;
-    std::uint32_t last_;
     std::vector<Kind> kinds_;
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };

@@ -1,4 +1,4 @@
-// UTF-8 (RFC 3629) written and read; surrogates are written as three bytes, and refused when read.
+// UTF-8 (RFC 3629) written and read. A lone surrogate, which only texts of our own have, takes three bytes.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -76,11 +76,15 @@ inline std::size_t encode_utf8(Points points, std::uint8_t* to) {
 }
 
 // Whether a code point below PLANE takes three bytes.
-inline bool is_of_three(std::uint32_t point) { return 0x800 <= point && point - 0xD800 >= 0x800; }
+template <bool SURROGATES>
+bool is_of_three(std::uint32_t point) {
+    return 0x800 <= point && (SURROGATES || point - 0xD800 >= 0x800);
+}
 
-// Reads one character, of two bytes or more, as Python takes it: shortest forms, no surrogates. Returns how many
-// bytes it takes, 0 where it is none.
-inline std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t& point) {
+// Reads one character, of two bytes or more, as Python takes it: shortest forms. Returns how many bytes it takes, 0
+// where it is none.
+template <bool SURROGATES>
+std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t& point) {
     const std::uint32_t lead = bytes[0];
     const auto is_further = [&](std::size_t i) { return (bytes[i] & 0xC0) == 0x80; };
     const auto low = [&](std::size_t i) { return bytes[i] & 0x3Fu; };
@@ -90,7 +94,7 @@ inline std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t&
     }
     if (0xE0 <= lead && lead < 0xF0 && bytes.size() > 2 && is_further(1) && is_further(2)) {
         point = (lead & 0x0F) << 12 | low(1) << 6 | low(2);
-        return is_of_three(point) ? 3 : 0;
+        return is_of_three<SURROGATES>(point) ? 3 : 0;
     }
     if (0xF0 <= lead && lead <= 0xF4 && bytes.size() > 3 && is_further(1) && is_further(2) && is_further(3)) {
         point = (lead & 0x07) << 18 | low(1) << 12 | low(2) << 6 | low(3);
@@ -102,7 +106,7 @@ inline std::size_t read_utf8(std::span<const std::uint8_t> bytes, std::uint32_t&
 constexpr std::ptrdiff_t NOT_UTF8 = -1;
 
 // How many characters there are, NOT_UTF8 for bytes that are none. WRITES: `to` holds as many and ASCII_BLOCK more,
-// which are written, too.
+// which are written, too; then surrogates pass.
 template <bool WRITES>
 std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused]] std::uint32_t* to) {
     const std::uint8_t *from = bytes.data(), *const stop = from + bytes.size();
@@ -126,11 +130,11 @@ std::ptrdiff_t read_all_utf8(std::span<const std::uint8_t> bytes, [[maybe_unused
             const auto word = read_word<std::uint32_t>(from);
             if ((word & 0xC0C0F0) != 0x8080E0) break;
             const std::uint32_t point = (word & 0x0F) << 12 | (word >> 2 & 0xFC0) | (word >> 16 & 0x3F);
-            if (!is_of_three(point)) return NOT_UTF8;
+            if (!is_of_three<WRITES>(point)) return NOT_UTF8;
             take(point);
         }
         std::uint32_t point = *from;
-        const std::size_t size = point < 0x80 ? 1 : read_utf8({from, stop}, point);
+        const std::size_t size = point < 0x80 ? 1 : read_utf8<WRITES>({from, stop}, point);
         if (size == 0) return NOT_UTF8;
         take(point);
         from += size;

@@ -136,32 +136,28 @@ public:
     BatchJudge(const TableArrays& tables, const RelationArrays& relations, std::uint8_t kind)
         : tables_(tables.value), relations_(relations.value), kind_(static_cast<TextKind>(kind)) {}
 
-    std::unique_ptr<JudgedTexts> read(In<std::uint32_t> points, In<std::int64_t> offsets) const {
-        const TextColumn texts = texts_of(points, offsets);
+    std::unique_ptr<JudgedTexts> read(const StringArrays& strings) const {
+        TextReader texts(strings);
         auto read = std::make_unique<JudgedTexts>();
         Unlocked unlocked;
         OutlineReader reader(tables_, read->outlines);
-        read->outlines.points.reserve(texts.all().size());
         for (std::size_t i = 0; i < texts.size(); i++) reader.read(texts[i]);
         return read;
     }
 
-    std::tuple<Out<std::uint32_t>, Out<std::int64_t>> gist(
-        const JudgedTexts& texts, In<std::int64_t> rows) const {
-        Buffer points;
-        std::vector<std::int64_t> offsets{0};
+    TextArrays gist(const JudgedTexts& texts, In<std::int64_t> rows) const {
+        TextWriter made;
         {
             Unlocked unlocked;
-            std::size_t size = 0;
-            for (const std::int64_t row : view(rows)) size += texts.points(row);
-            points.reserve(size);  // nearly always enough
+            Buffer points;
             GistWriter writer(tables_, relations_.spellings);
             for (const std::int64_t row : view(rows)) {
+                points.clear();
                 writer.append(texts.outlines[static_cast<std::size_t>(row)], points);
-                offsets.push_back(static_cast<std::int64_t>(points.size()));
+                made.append(points);
             }
         }
-        return {give(std::move(points)), give(std::move(offsets))};
+        return std::move(made).give();
     }
 
     Out<std::uint32_t> richness_of(const JudgedTexts& texts) const {
@@ -319,9 +315,9 @@ private:
 };
 
 // Of text rows[i] and text other_rows[i]; equal rows together are faster.
-Out<double> jaccard_of(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::int64_t> rows,
-                       In<std::uint32_t> other_points, In<std::int64_t> other_offsets, In<std::int64_t> other_rows) {
-    const TextColumn one = texts_of(points, offsets), other = texts_of(other_points, other_offsets);
+Out<double> jaccard_of(const StringArrays& strings, In<std::int64_t> rows, const StringArrays& other_strings,
+                       In<std::int64_t> other_rows) {
+    TextReader one(strings), other(other_strings);
     const auto left = view(rows), right = view(other_rows);
     std::vector<double> values(left.size());
     {
@@ -343,7 +339,7 @@ void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<JudgedTexts>(m, "Outlines", "The parts of texts, as they are judged.").def("__len__", &JudgedTexts::size);
     nb::class_<TableArrays>(m, "FormTables", "See judgment/form_tables.py.")
-        .def(nb::init<const LexiconArrays&, In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>,
+        .def(nb::init<const Lexicon&, In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint8_t>,
                       In<std::uint8_t>, In<float>, In<std::uint32_t>, In<std::int64_t>, In<std::uint16_t>,
                       In<std::uint32_t>, In<std::int64_t>, In<std::uint32_t>, In<std::uint32_t>, In<std::uint32_t>>(),
              nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "folded"_a.noconvert(),
@@ -369,10 +365,10 @@ void bind_judgment(nb::module_& m) {
     nb::class_<BatchJudge>(m, "Judge", "Reads texts and compares them in pairs.")
         .def(nb::init<const TableArrays&, const RelationArrays&, std::uint8_t>(), nb::keep_alive<1, 2>(),
              nb::keep_alive<1, 3>(), "tables"_a, "relations"_a, "kind"_a)
-        .def("outlines", &BatchJudge::read, "points"_a.noconvert(), "offsets"_a.noconvert(),
+        .def("outlines", &BatchJudge::read, "texts"_a.noconvert(),
              "Return the outlines of n texts.")
         .def("gist", &BatchJudge::gist, "outlines"_a, "rows"_a.noconvert(),
-             "Return what some texts ask, whatever the order of choices: points and offsets.")
+             "Return what some texts ask, whatever the order of choices.")
         .def("richness", &BatchJudge::richness_of, "outlines"_a,
              "Return images, choices, answer and explanation of n texts, uint32 (n * 4,).")
         .def("features", &BatchJudge::features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
@@ -384,8 +380,8 @@ void bind_judgment(nb::module_& m) {
         .def("differences", &BatchJudge::differences, "one"_a, "rows"_a.noconvert(), "other"_a,
              "other_rows"_a.noconvert(), "threads"_a = 1,
              "Return the differences of each pair: part, moved, of notation, the words of either.");
-    m.def("jaccard", &jaccard_of, "points"_a.noconvert(), "offsets"_a.noconvert(), "rows"_a.noconvert(),
-          "other_points"_a.noconvert(), "other_offsets"_a.noconvert(), "other_rows"_a.noconvert(),
+    m.def("jaccard", &jaccard_of, "texts"_a.noconvert(), "rows"_a.noconvert(), "others"_a.noconvert(),
+          "other_rows"_a.noconvert(),
           "Return how alike c pairs of texts are, float64 (c,): their distinct 3-grams in common, of those of either.");
     nb::list features, guards, kinds;
     const auto text = [](std::string_view name) { return nb::str(name.data(), name.size()); };

@@ -2,7 +2,7 @@
 #pragma once
 #include <any>
 
-#include "fingerprint/bind.hpp"
+#include "core/bind.hpp"
 #include "judgment/features.hpp"
 #include "judgment/form.hpp"
 #include "judgment/model.hpp"
@@ -11,14 +11,14 @@ namespace dedup::judgment {
 
 class TableArrays {
 public:
-    TableArrays(const LexiconArrays& lexicon, In<std::uint32_t> folded, In<std::int64_t> folded_offsets,
+    TableArrays(const Lexicon& lexicon, In<std::uint32_t> folded, In<std::int64_t> folded_offsets,
                 In<std::uint32_t> scripts, In<std::uint8_t> classes, In<std::uint8_t> proper, In<float> weights,
                 In<std::uint32_t> phrases, In<std::int64_t> phrase_offsets, In<std::uint16_t> phrase_kinds,
                 In<std::uint32_t> words, In<std::int64_t> word_offsets, In<std::uint32_t> word_flags,
                 In<std::uint32_t> word_numbers, In<std::uint32_t> negating)
         : held_(std::tuple(folded, folded_offsets, scripts, classes, proper, weights, phrases, phrase_offsets,
                            phrase_kinds, negating)) {
-        value.lexicon = &lexicon.value;
+        value.lexicon = &lexicon;
         value.folded = texts_of(folded, folded_offsets);
         value.scripts = view(scripts);
         value.classes = {reinterpret_cast<const Class*>(classes.data()), PLANE};

@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+import xxhash
 
 from dedup_job.fingerprint import (
     Fingerprinter,
@@ -63,7 +64,9 @@ def test_a_batch_equals_its_texts_one_by_one(fingerprinter):
     texts = [*SCRIPTS.values(), "", "的", CHINESE, CHINESE]
     batch = fingerprinter.fingerprint(texts)
     singles = [fingerprinter.fingerprint([text]) for text in texts]
-    for name in ("values", "digests", "short"):
+    digests = [xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) for text in texts]
+    assert batch.digests.tolist() == digests
+    for name in ("values", "short"):
         together = np.concatenate([getattr(single, name) for single in singles])
         assert getattr(batch, name).tolist() == together.tolist()
 

@@ -7,13 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.fingerprint import is_text_hash, text_hash
-from dedup_job.native.code_points import offsets_of, points_of
-from dedup_job.native.hashing import text_digests
-from tests.reference.recipe import naive_digest, naive_hash
+from tests.reference.recipe import naive_hash
 
 ANY_TEXT = st.text(st.characters())  # lone surrogates, too
-
-# The hashes as a program: tokens of several scripts, one lone surrogate.
 
 
 @pytest.mark.parametrize(
@@ -26,12 +22,6 @@ ANY_TEXT = st.text(st.characters())  # lone surrogates, too
 )
 def test_the_hash_is_xxh64_with_seed_0_as_published(text, expected):
     assert text_hash(text) == expected
-
-
-def test_the_digests_of_a_batch_are_those_of_its_texts():
-    texts = ["", "a", "水是生命之源", "𠮷", "", "a", "\ud800"]
-    digests = text_digests(points_of("".join(texts)), offsets_of(texts))
-    assert digests.tolist() == [naive_digest(text) for text in texts]
 
 
 @given(ANY_TEXT)

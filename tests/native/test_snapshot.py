@@ -126,10 +126,10 @@ def test_an_array_that_is_not_as_long_as_was_said_is_not_written(file):
 
 
 def test_a_newer_format_is_named(file, monkeypatch):
-    monkeypatch.setattr(snapshot, "FORMAT", 6)
+    monkeypatch.setattr(snapshot, "FORMAT", 7)
     snapshot.write(file, FACTS, pieces())
     monkeypatch.undo()
-    with pytest.raises(SnapshotError, match="format 6, this version reads 5"):
+    with pytest.raises(SnapshotError, match="format 7, this version reads 6"):
         snapshot.read(file)
 
 
