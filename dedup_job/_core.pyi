@@ -74,11 +74,12 @@ class Cleaner:
         *,
         words: _Bools,
         references: Mapping[str, str],
-        drop_rules: Callable[[str, bool], str],
         html: bool,
         cut_at: Sequence[str],
     ) -> None: ...
-    def clean(self, texts: _Strings) -> tuple[_Bools, _Ints, TextArrays]: ...
+    def clean(
+        self, texts: _Strings, drop_rules: Callable[[str, bool], str]
+    ) -> tuple[_Bools, _Ints, TextArrays]: ...
 
 # index
 _Numbers = NDArray[np.uint32]

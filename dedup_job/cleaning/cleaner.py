@@ -90,7 +90,7 @@ class Cleaner:
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
         """Return what `clean` makes of n texts; the very same where nothing changes."""
-        changed, cut, made = self._core.clean(texts.utf8())
+        changed, cut, made = self._core.clean(texts.utf8(), without_rules)
         rows = np.flatnonzero(changed)
         return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)
 
@@ -101,6 +101,4 @@ def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by 
     for word in re.finditer(r"\w+", "".join(map(chr, range(_BEHIND_WORDS)))):
         words[slice(*word.span())] = True
     references = {name[:-1]: text for name, text in html5.items() if name.endswith(";")}
-    return _core.Cleaner(
-        words=words, references=references, drop_rules=without_rules, html=html, cut_at=cut_at
-    )
+    return _core.Cleaner(words=words, references=references, html=html, cut_at=cut_at)

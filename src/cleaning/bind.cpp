@@ -30,23 +30,23 @@ Vocabulary vocabulary_of(const std::map<std::string, nb::str>& references) {
 class BatchCleaner {
 public:
     BatchCleaner(In<bool> words, const std::map<std::string, nb::str>& references,
-                 nb::callable drop_rules, bool html, const std::vector<nb::str>& cut_at)
-        : characters_(checked(words)), vocabulary_(vocabulary_of(references)), options_{.html = html, .cut_at = {}, .drop_rules = {}} {
+                 bool html, const std::vector<nb::str>& cut_at)
+        : characters_(checked(words)), vocabulary_(vocabulary_of(references)), options_{.html = html, .cut_at = {}} {
         for (const nb::str& marker : cut_at) options_.cut_at.push_back(points_of(marker));
-        options_.drop_rules = [drop_rules](Points text, bool leading) {
+    }
+
+    std::tuple<Out<bool>, Out<std::int64_t>, TextArrays> clean(const StringArrays& strings, nb::callable drop_rules) const {
+        const auto drop = [&](Points text, bool leading) {
             const nb::gil_scoped_acquire locked;
             return points_of(nb::cast<nb::str>(drop_rules(str_of(text), leading)));
         };
-    }
-
-    std::tuple<Out<bool>, Out<std::int64_t>, TextArrays> clean(const StringArrays& strings) const {
         TextReader texts(strings);
         auto changed = std::make_unique<bool[]>(texts.size());
         std::vector<std::int64_t> cut(texts.size());
         TextWriter made;
         {
             Unlocked unlocked;
-            TextCleaner cleaner(characters_, vocabulary_, options_);
+            TextCleaner cleaner(characters_, vocabulary_, options_, drop);
             for (std::size_t i = 0; i < texts.size(); i++) {
                 const Points text = texts[i];
                 const auto clean = cleaner.clean(text);
@@ -75,11 +75,12 @@ private:
 
 void bind_cleaning(nb::module_& m) {
     nb::class_<BatchCleaner>(m, "Cleaner", "Makes clean texts; see cleaning/cleaner.py.")
-        .def(nb::init<In<bool>, const std::map<std::string, nb::str>&, nb::callable, bool, const std::vector<nb::str>&>(),
-             nb::kw_only(), "words"_a.noconvert(), "references"_a, "drop_rules"_a, "html"_a, "cut_at"_a)
-        .def("clean", &BatchCleaner::clean, "texts"_a.noconvert(),
+        .def(nb::init<In<bool>, const std::map<std::string, nb::str>&, bool, const std::vector<nb::str>&>(),
+             nb::kw_only(), "words"_a.noconvert(), "references"_a, "html"_a, "cut_at"_a)
+        .def("clean", &BatchCleaner::clean, "texts"_a.noconvert(), "drop_rules"_a,
              "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
-             "the clean ones of those that are changed.");
+             "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"
+             "of which only the style rules that it begins with go.");
     nb::list names;
     for (const std::string_view name : element_names()) names.append(nb::str(name.data(), name.size()));
     m.attr("ELEMENTS") = nb::tuple(names);

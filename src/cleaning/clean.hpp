@@ -13,9 +13,9 @@ constexpr std::size_t LONGEST_NOTE = 100;  // characters of a line that can be c
 struct Options {
     bool html;                                       // whether markup is looked for
     std::vector<std::vector<std::uint32_t>> cut_at;  // what lines begin with that are cut off
-    // What is left of a text without style rules, or without those that it begins with.
-    std::function<std::vector<std::uint32_t>(Points text, bool leading)> drop_rules;
 };
+// Returns what is left of a text without style rules, or without those that it begins with.
+using DropRules = std::function<std::vector<std::uint32_t>(Points text, bool leading)>;
 
 // Whether the words of a text with marks speak of bold or italic type; formulas and addresses do not count.
 inline bool speaks_of_weight(Points text) {
@@ -41,9 +41,10 @@ inline bool speaks_of_weight(Points text) {
 // Cleans one text after the other, with the same room for all.
 class TextCleaner {
 public:
-    TextCleaner(const Characters& characters, const Vocabulary& vocabulary, const Options& options)
+    TextCleaner(const Characters& characters, const Vocabulary& vocabulary, const Options& options, DropRules drop_rules)
         : characters_(characters),
           options_(options),
+          drop_rules_(std::move(drop_rules)),
           white_space_(characters),
           fences_(characters),
           layout_(characters),
@@ -74,7 +75,7 @@ private:
         Writer out(out_.room(size));
         switch (read(text, out)) {
             case Found::stays: return text;
-            case Found::leading_rules: return folded(hold(options_.drop_rules(out.from(0), true)));
+            case Found::leading_rules: return folded(hold(drop_rules_(out.from(0), true)));
             case Found::rules: return laid_out(without_rules(out.from(0)));
             default: return out.from(0);
         }
@@ -120,7 +121,7 @@ private:
                 std::ranges::find_if(rest, [](std::uint32_t point) { return point >= BEYOND; }) - rest.begin());
             const Points part = rest.first(size);
             if (depth > 0) left.insert(left.end(), part.begin(), part.end());
-            else if (!part.empty()) std::ranges::copy(options_.drop_rules(part, false), std::back_inserter(left));
+            else if (!part.empty()) std::ranges::copy(drop_rules_(part, false), std::back_inserter(left));
             if (size == rest.size()) break;
             const std::uint32_t mark = rest[size];
             left.push_back(mark);
@@ -174,6 +175,7 @@ private:
 
     const Characters& characters_;
     const Options& options_;
+    const DropRules drop_rules_;
     WhiteSpace white_space_;
     Fences fences_;
     Layout layout_;

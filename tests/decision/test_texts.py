@@ -54,7 +54,7 @@ class Texts(KeptTexts):
 
     def add(self, start, texts):
         """Hold texts given as values."""
-        super().add(start, pack(["dropped", *texts]), 1 + np.arange(len(texts)))
+        super().add(start, pack(texts))
 
 
 def test_many_texts_are_one_question(held, kept):
@@ -164,7 +164,9 @@ def test_what_is_gone_is_asked_for_once_a_part():
     assert lately.fetched == [[1, 99], [99]]
 
 
-@pytest.mark.parametrize(("limit", "most"), [("_MOST_POINTS", 2 * len("text 1")), ("_PARTS", 3)])
+@pytest.mark.parametrize(
+    ("limit", "most"), [("_MOST_CHARACTERS", 2 * len("text 1")), ("_PARTS", 3)]
+)
 def test_what_was_compared_first_is_forgotten_first(monkeypatch, limit, most):
     monkeypatch.setattr(compared, limit, most)
     lately = Lately()

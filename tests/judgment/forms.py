@@ -23,12 +23,12 @@ def judge() -> _core.Judge:
 
 def gists_of(texts: list[str]) -> list[str]:
     rows = np.arange(len(texts))
-    return TextColumn(*judge().gist(judge().outlines(*pack(texts)), rows)).texts()
+    return TextColumn.of(judge().gist(judge().outlines(pack(texts).utf8()), rows)).texts()
 
 
 def compared(pairs):
     """Return features, guards and whether nothing differs, of pairs and of them turned."""
-    one, other = (judge().outlines(*pack([*side])) for side in zip(*pairs, strict=True))
+    one, other = (judge().outlines(pack([*side]).utf8()) for side in zip(*pairs, strict=True))
     rows = np.arange(len(pairs))
     found = judge().features(one, rows, other, rows), judge().features(other, rows, one, rows)
     return [(features.reshape(len(pairs), -1), *rest) for features, *rest in found]

@@ -60,7 +60,7 @@ INNOCENT = [
 
 def guards_of(a: str, b: str) -> list[str]:
     """Name the guards that hold for two texts."""
-    one, other = (judge().outlines(*pack([text])) for text in Cleaner().clean_all([a, b]))
+    one, other = (judge().outlines(pack([text]).utf8()) for text in Cleaner().clean_all([a, b]))
     bits = judge().features(one, np.zeros(1, np.int64), other, np.zeros(1, np.int64))[1]
     return [name for k, name in enumerate(_core.GUARDS) if bits[0] >> k & 1]
 
