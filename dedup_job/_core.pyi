@@ -52,12 +52,11 @@ class Fingerprinter:
     def explain(self, text: str) -> tuple[str, list[str], list[tuple[str, float]]]: ...
 
 def build_lexicon(
-    words: _Strings, probabilities: _Floats, weights: _Floats, median: float, letters: _Bools
+    words: _Strings, probabilities: _Floats, weights: _Floats, median: float
 ) -> dict[str, NDArray[Any]]: ...
 def sketch(
     forms: _Strings,
     texts: _Strings,
-    folded: NDArray[np.uint16],
     *,
     minhash: bool,
     sentences: bool,
@@ -72,7 +71,6 @@ class Cleaner:
     def __init__(
         self,
         *,
-        words: _Bools,
         references: Mapping[str, str],
         html: bool,
         cut_at: Sequence[str],

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Sequence
 from html.entities import html5
-from typing import Final, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +16,6 @@ from dedup_job.cleaning.style_rules import without_rules
 from dedup_job.messages import Message
 from dedup_job.native.code_points import TextColumn, pack
 from dedup_job.native.parts import BREAK, as_lines, parted, sums, with_breaks
-
-_BEHIND_WORDS: Final = 0x31400  # no character from there on is part of a word
 
 
 class CleaningSettings(BaseModel):
@@ -97,8 +94,5 @@ class Cleaner:
 
 @functools.cache
 def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by it
-    words = np.zeros(_BEHIND_WORDS, dtype=np.bool_)
-    for word in re.finditer(r"\w+", "".join(map(chr, range(_BEHIND_WORDS)))):
-        words[slice(*word.span())] = True
     references = {name[:-1]: text for name, text in html5.items() if name.endswith(";")}
-    return _core.Cleaner(words=words, references=references, html=html, cut_at=cut_at)
+    return _core.Cleaner(references=references, html=html, cut_at=cut_at)

@@ -50,7 +50,6 @@ def build_lexicon(
         np.array(probabilities),
         np.array([weights.get(word, median) for word in words]),
         median,
-        np.array([chr(point).isalnum() for point in range(PLANE)]),
     )
     states, han = _core.HMM_STATES, [*map(chr, range(_core.HAN[0], _core.HAN[1] + 1))]
     emission = [[hmm.emission[state].get(one, hmm.least) for state in states] for one in han]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -13,13 +12,9 @@ from dedup_job import _core
 from dedup_job._core import BANDS, BINS, KEY_BITS
 from dedup_job.columns import Sketches
 from dedup_job.documents import Channel
-from dedup_job.fingerprint.lexicon import PLANE
 from dedup_job.native.code_points import TextColumn
 
 __all__ = ["BANDS", "BINS", "KEY_BITS", "Form", "Sketcher", "equal_bits"]
-
-_FULL_FIRST, _FULL_LAST, _FULL_OFFSET = 0xFF01, 0xFF5E, 0xFEE0
-_WIDE_SPACE = 0x3000
 
 Form = Callable[[TextColumn], tuple[TextColumn, Any]]
 """Returns the form of each of n texts by which candidates are found, and all that was read."""
@@ -32,20 +27,6 @@ def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64
     """
     counts: NDArray[np.int64] = np.bitwise_count(~(a ^ b)).sum(axis=1, dtype=np.int64)
     return counts
-
-
-@functools.cache
-def _case_fold_table() -> NDArray[np.uint16]:
-    """Return what each character of the basic plane becomes, uint16 (65536,).
-
-    The full-width forms of ASCII (Unicode block FF00) become narrow, and capitals small where that
-    is one character.
-    """
-    table = np.arange(PLANE, dtype=np.uint16)
-    table[_FULL_FIRST : _FULL_LAST + 1] -= _FULL_OFFSET
-    table[_WIDE_SPACE] = ord(" ")
-    pairs = ((point, chr(point).lower()) for point in table.tolist())
-    return np.array([ord(low) if len(low) == 1 else point for point, low in pairs], np.uint16)
 
 
 class Sketcher:
@@ -80,7 +61,6 @@ class Sketcher:
         keys, bits = _core.sketch(
             form.utf8(),
             texts.utf8(),
-            _case_fold_table(),
             minhash=self._minhash,
             sentences=self._sentences,
             whole=self._whole,

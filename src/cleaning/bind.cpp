@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cleaning/clean.hpp"
+#include "core/unicode.hpp"
 
 using namespace nanobind::literals;
 
@@ -29,9 +30,9 @@ Vocabulary vocabulary_of(const std::map<std::string, nb::str>& references) {
 // Cleans batches; threads may share it.
 class BatchCleaner {
 public:
-    BatchCleaner(In<bool> words, const std::map<std::string, nb::str>& references,
-                 bool html, const std::vector<nb::str>& cut_at)
-        : characters_(checked(words)), vocabulary_(vocabulary_of(references)), options_{.html = html, .cut_at = {}} {
+    BatchCleaner(const std::map<std::string, nb::str>& references, bool html,
+                 const std::vector<nb::str>& cut_at)
+        : characters_(is_alphanumeric), vocabulary_(vocabulary_of(references)), options_{.html = html, .cut_at = {}} {
         for (const nb::str& marker : cut_at) options_.cut_at.push_back(points_of(marker));
     }
 
@@ -61,11 +62,6 @@ public:
     }
 
 private:
-    static std::span<const std::uint8_t> checked(const In<bool>& words) {
-        if (words.size() < PLANE) refuse("`words` ends before the basic plane");
-        return flags(words);
-    }
-
     Characters characters_;
     Vocabulary vocabulary_;
     Options options_;
@@ -75,8 +71,8 @@ private:
 
 void bind_cleaning(nb::module_& m) {
     nb::class_<BatchCleaner>(m, "Cleaner", "Makes clean texts; see cleaning/cleaner.py.")
-        .def(nb::init<In<bool>, const std::map<std::string, nb::str>&, bool, const std::vector<nb::str>&>(),
-             nb::kw_only(), "words"_a.noconvert(), "references"_a, "html"_a, "cut_at"_a)
+        .def(nb::init<const std::map<std::string, nb::str>&, bool, const std::vector<nb::str>&>(),
+             nb::kw_only(), "references"_a, "html"_a, "cut_at"_a)
         .def("clean", &BatchCleaner::clean, "texts"_a.noconvert(), "drop_rules"_a,
              "Return which of n texts cleaning changes, bool (n,), how many characters are cut off each, int64 (n,), and\n"
              "the clean ones of those that are changed. drop_rules: called with a text and whether it is one without markup,\n"

@@ -107,9 +107,10 @@ Place find(Points text, Place at, Letters... letters) {
 
 class Characters {
 public:
-    // words: whether each character, of the basic plane at least, is part of words.
-    explicit Characters(std::span<const std::uint8_t> words) : classes_(words.size()), kinds_(PLANE) {
-        for (std::size_t point = 0; point < words.size(); point++) classes_[point] = words[point] ? WORD | GOES_ON : 0;
+    // is_alphanumeric: as `str.isalnum` says.
+    explicit Characters(bool (*is_alphanumeric)(std::uint32_t)) : classes_(BEHIND_WORDS), kinds_(PLANE) {
+        for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
+            classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
         for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
             classes_[point] |= other_classes_of(point);
             kinds_[point] = kind_of(point);
@@ -178,6 +179,8 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t BEHIND_WORDS = 0x31400;  // no character from there on is part of a word
+
     static bool is_one_of(std::string_view characters, std::uint32_t point) {
         return 0 < point && point < 0x80 && characters.find(static_cast<char>(point)) != characters.npos;
     }

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/hash.hpp"
+#include "core/unicode.hpp"
 #include "fingerprint/simhash.hpp"
 #include "fingerprint/sketch.hpp"
 #include "fingerprint/trie_builder.hpp"
@@ -48,13 +49,13 @@ Lexicon lexicon_of(const Tables& tables) {
     };
 }
 
-// What each character of the basic plane is to jieba. letters: whether it is a letter or a digit.
-std::vector<std::uint8_t> classes_of(std::span<const std::uint8_t> letters) {
+// What each character of the basic plane is to jieba.
+std::vector<std::uint8_t> classes_of_characters() {
     std::vector<std::uint8_t> classes(PLANE);
     for (std::uint32_t point = 0; point < PLANE; point++) {
-        Class kind = letters[point] ? Class::letter : Class::separator;
+        Class kind = is_alphanumeric(point) ? Class::letter : Class::separator;
         if (HAN_FIRST <= point && point <= HAN_LAST) kind = Class::han;
-        if (point < ASCII && letters[point]) kind = Class::alphanumeric;
+        if (point < ASCII && is_alphanumeric(point)) kind = Class::alphanumeric;
         if (point && point < ASCII && std::strchr("+#&._%-", static_cast<int>(point))) kind = Class::symbol;
         classes[point] = static_cast<std::uint8_t>(kind);
     }
@@ -62,13 +63,10 @@ std::vector<std::uint8_t> classes_of(std::span<const std::uint8_t> letters) {
 }
 
 // Tables of a dictionary's words: not empty, of characters below U+FFFF.
-nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In<double> weights, double median,
-                       In<bool> letters) {
+nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In<double> weights, double median) {
     TextReader texts(strings);
     const auto known = view(probabilities), idf = view(weights);
-    const auto is_letter = flags(letters);
-    if (known.size() != texts.size() || idf.size() != texts.size() || is_letter.size() != PLANE)
-        refuse("the tables are not of one size");
+    if (known.size() != texts.size() || idf.size() != texts.size()) refuse("the tables are not of one size");
     TrieBuilder builder;
     std::vector<Lexicon::Word> words;
     std::vector<std::uint8_t> pairs(ASCII * ASCII);
@@ -97,7 +95,7 @@ nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In
     tables["characters"] = give(std::move(builder.trie.characters));
     tables["entries"] = give_numbers(builder.trie.entries);
     tables["words"] = give_numbers(words);
-    tables["classes"] = give(classes_of(is_letter));
+    tables["classes"] = give(classes_of_characters());
     tables["pairs"] = give(std::move(pairs));
     return tables;
 }
@@ -175,11 +173,9 @@ private:
 
 // Columns of keys for the channels asked for, and bits of MinHash. forms: of the texts, by which candidates are found.
 std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(const StringArrays& form_strings, const StringArrays& strings,
-                                                          In<std::uint16_t> folded, bool minhash, bool sentences, bool whole) {
+                                                          bool minhash, bool sentences, bool whole) {
     TextReader forms(form_strings), texts(strings);
-    const auto plain = view(folded);
     if (forms.size() != texts.size()) refuse("there are " + std::to_string(forms.size()) + " forms of " + std::to_string(texts.size()) + " texts");
-    if (sentences && plain.size() != PLANE) refuse("`folded` is not of the size of the basic plane");
     const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
     std::vector<std::uint32_t> keys(columns * texts.size());
     std::vector<std::uint64_t> bits(words * texts.size());
@@ -189,7 +185,7 @@ std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(const StringArrays& fo
         for (std::size_t i = 0; i < texts.size(); i++) {
             std::uint32_t* to = keys.data() + columns * i;
             if (minhash) one.sketch(forms[i], {to, BANDS}, {bits.data() + words * i, words}), to += BANDS;
-            if (sentences) *to++ = sentence_key(texts[i], plain);
+            if (sentences) *to++ = sentence_key(texts[i], folded_characters());
             if (whole) *to = static_cast<std::uint32_t>(XXH3_64bits(forms.utf8(i).data(), forms.utf8(i).size()) >> (64 - KEY_BITS));
         }
     }
@@ -205,17 +201,17 @@ void bind_fingerprint(nb::module_& m) {
         .def("__len__", [](const Lexicon& lexicon) { return lexicon.words.size(); })
         .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
     m.def("build_lexicon", &build_lexicon, "words"_a.noconvert(), "probabilities"_a.noconvert(), "weights"_a.noconvert(),
-          "median"_a, "letters"_a.noconvert(),
+          "median"_a,
           "Return tables of n words: first, characters, entries of the trie; words, by node IDF and hash; classes, pairs.\n\n"
-          "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF; letters:\n"
-          "bool (65536,), letters and digits. ValueError where there are too many words, more than 5 million.");
+          "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF. ValueError\n"
+          "where there are too many words, more than 5 million.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
         .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, std::string_view, std::int64_t>(),
              nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a, "ngram"_a)
         .def("fingerprint", &BatchFingerprinter::fingerprint, "texts"_a.noconvert(),
              "Return the fingerprints of n texts, as bytes of n rows: value, digest, short.")
         .def("explain", &BatchFingerprinter::explain, "text"_a, "Return route, tokens and features with weights of a text.");
-    m.def("sketch", &sketch, "forms"_a.noconvert(), "texts"_a.noconvert(), "folded"_a.noconvert(), nb::kw_only(), "minhash"_a,
+    m.def("sketch", &sketch, "forms"_a.noconvert(), "texts"_a.noconvert(), nb::kw_only(), "minhash"_a,
           "sentences"_a, "whole"_a, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts.");
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;

@@ -120,8 +120,7 @@ private:
 // A hash of the longest SENTENCES sentences of a text, below 2**KEY_BITS. A sentence ends at 。！？； or their ASCII
 // forms, or with the line (`ends_paragraph`). White space, width and case do not count, nor does the order of the sentences: blocks of a
 // page come in any. For the same reason the greater hash, not the earlier sentence, goes first among equally long ones.
-// Where none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends. folded: what each
-// character of the basic plane becomes.
+// Where none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends. folded: see `folded_characters`.
 inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> folded) {
     struct Sentence {
         std::int64_t length;

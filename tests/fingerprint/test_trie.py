@@ -50,6 +50,6 @@ def test_nodes_are_numbered_first_characters_first_then_in_the_order_of_the_word
 
 @pytest.mark.parametrize("words", [[""], ["\uffff"], ["\U00010000"]])
 def test_words_that_no_trie_holds_are_refused(words):
-    letters, one = np.zeros(PLANE, dtype=np.bool_), np.ones(1)
+    one = np.ones(1)
     with pytest.raises(ValueError, match="word 0 is empty"):
-        _core.build_lexicon(pack(words).utf8(), one, one, 1.0, letters)
+        _core.build_lexicon(pack(words).utf8(), one, one, 1.0)
