@@ -37,7 +37,6 @@ HMM_STATES: str
 KEY_BITS: int
 ROUTES: tuple[str, ...]
 STOP_WORD: float
-WEIGHTINGS: tuple[str, ...]
 
 class Lexicon:
     def __init__(self, tables: Mapping[str, NDArray[Any]]) -> None: ...
@@ -46,7 +45,7 @@ class Lexicon:
 
 class Fingerprinter:
     def __init__(
-        self, lexicon: Lexicon, *, top_k: int, min_features: int, weighting: str, ngram: int
+        self, lexicon: Lexicon, *, top_k: int, min_features: int, is_uniform: bool, ngram: int
     ) -> None: ...
     def fingerprint(self, texts: _Strings) -> _Bytes: ...
     def explain(self, text: str) -> tuple[str, list[str], list[tuple[str, float]]]: ...

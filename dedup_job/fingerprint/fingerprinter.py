@@ -51,7 +51,7 @@ class Fingerprinter:
             lexicon or load_lexicon(notify),
             top_k=settings.top_k,
             min_features=settings.min_features,
-            weighting=settings.weighting,
+            is_uniform=settings.weighting == "uniform",
             ngram=settings.ngram,
         )
 

@@ -120,9 +120,9 @@ static_assert(sizeof(Fingerprint) == 24);
 // Fingerprints batches; without state between them, so threads may share it.
 class BatchFingerprinter {
 public:
-    BatchFingerprinter(const Lexicon& lexicon, std::int64_t top_k, std::int64_t min_features, std::string_view weighting,
+    BatchFingerprinter(const Lexicon& lexicon, std::int64_t top_k, std::int64_t min_features, bool is_uniform,
                        std::int64_t ngram)
-        : lexicon_(lexicon), options_{top_k, min_features, weighting_of(weighting), ngram} {}
+        : lexicon_(lexicon), options_{top_k, min_features, is_uniform, ngram} {}
 
     Out<std::uint8_t> fingerprint(const StringArrays& strings) const {
         TextReader texts(strings);
@@ -161,12 +161,6 @@ public:
     }
 
 private:
-    static Weighting weighting_of(std::string_view name) {
-        const auto found = std::ranges::find(WEIGHTINGS, name);
-        if (found == std::end(WEIGHTINGS)) refuse("no weighting is called " + std::string(name));
-        return static_cast<Weighting>(found - std::begin(WEIGHTINGS));
-    }
-
     const Lexicon& lexicon_;
     FeatureOptions options_;
 };
@@ -206,8 +200,8 @@ void bind_fingerprint(nb::module_& m) {
           "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF. ValueError\n"
           "where there are too many words, more than 5 million.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
-        .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, std::string_view, std::int64_t>(),
-             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a, "ngram"_a)
+        .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, bool, std::int64_t>(),
+             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a)
         .def("fingerprint", &BatchFingerprinter::fingerprint, "texts"_a.noconvert(),
              "Return the fingerprints of n texts, as bytes of n rows: value, digest, short.")
         .def("explain", &BatchFingerprinter::explain, "text"_a, "Return route, tokens and features with weights of a text.");
@@ -216,7 +210,6 @@ void bind_fingerprint(nb::module_& m) {
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;
     m.attr("STOP_WORD") = STOP_WORD;
-    m.attr("WEIGHTINGS") = nb::make_tuple(WEIGHTINGS[0], WEIGHTINGS[1]);
     m.attr("ROUTES") = std::apply([](const auto&... name) { return nb::make_tuple(name...); }, ROUTE_NAMES);
     m.attr("BINS") = BINS;
     m.attr("BANDS") = BANDS;

@@ -8,13 +8,10 @@
 
 namespace dedup {
 
-enum class Weighting : std::uint8_t { uniform, tfidf };
-constexpr std::string_view WEIGHTINGS[] = {"uniform", "tfidf"};
-
 struct FeatureOptions {
     std::int64_t top_k;  // the heaviest so many count, 0 for all
     std::int64_t min_features;
-    Weighting weighting;
+    bool is_uniform;  // each chosen word weighs 1, else as jieba says
     std::int64_t ngram;  // characters of an n-gram, 0 for none
 };
 

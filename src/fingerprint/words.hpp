@@ -68,10 +68,10 @@ private:
         const auto top_k = static_cast<std::size_t>(options_.top_k);
         const std::size_t most = top_k == 0 || chosen.size() < top_k ? chosen.size() : top_k;
         const auto weight = [&](std::int32_t i) { return features.at(i).weight; };
-        if (most < chosen.size() || options_.weighting != Weighting::uniform)
+        if (most < chosen.size() || !options_.is_uniform)
             std::ranges::stable_sort(chosen, std::ranges::greater{}, weight);
         chosen.resize(most);
-        if (options_.weighting == Weighting::tfidf) return;
+        if (!options_.is_uniform) return;
         for (const std::int32_t i : chosen) features.at(i).weight = 1.0;
     }
 
