@@ -20,7 +20,7 @@ public:
     // Room of a size; what it held may be lost.
     std::span<std::uint32_t> room(std::size_t size) {
         if (size > size_) {
-            size_ = 2 * size;
+            size_ = size + size / 4;  // a little more, for the next ones
             points_.reset();
             points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
         }

@@ -108,7 +108,7 @@ public:
         if (bytes.size() >= std::numeric_limits<std::int32_t>::max())
             refuse("text " + std::to_string(i) + " has more than 2**31 - 2 bytes");
         if (size_ < bytes.size() + BEHIND) {
-            size_ = 2 * bytes.size() + BEHIND;
+            size_ = bytes.size() + bytes.size() / 4 + BEHIND;  // a little more, for the next ones
             points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
         }
         const std::ptrdiff_t count = decode_utf8(bytes, points_.get());
