@@ -1,6 +1,6 @@
 """Compiled code: functions over batches, without the interpreter's lock. See src/.
 
-Arrays have exactly the type that is named here, one dimension (a pool of chunks two) and no gaps:
+Arrays have exactly the type that is named here, one dimension and no gaps:
 TypeError for others. That they fit each other is up to the caller.
 """
 
@@ -18,13 +18,11 @@ _Words = NDArray[np.uint64]
 _Floats = NDArray[np.float64]
 _Strings = tuple[_Bytes, _Ints, _Ints]  # data, starts, lengths; see native/bytes_column.py
 
+TextArrays = tuple[_Bytes, _Ints, _Ints, _Ints]  # ... and the characters of each
+
 # core
-def digests(points: _Points, offsets: _Ints) -> _Words: ...
-def hash_words(points: _Points, offsets: _Ints) -> _Words: ...
 def hash_strings(strings: _Strings) -> _Words: ...
 def count_characters(strings: _Strings) -> _Ints: ...
-def decode(strings: _Strings) -> tuple[_Points, _Ints]: ...
-def encode(points: _Points, offsets: _Ints) -> tuple[_Bytes, _Ints]: ...
 def copy_strings(strings: _Strings, to: _Bytes, at: _Ints) -> None: ...
 def equal_strings(strings: _Strings, others: _Strings) -> _Bools: ...
 
@@ -32,67 +30,53 @@ def equal_strings(strings: _Strings, others: _Strings) -> _Bools: ...
 def find_fields(array: _Bytes, path: Sequence[str]) -> _Ints: ...
 
 # fingerprint
+BANDS: int
+BINS: int
+HAN: tuple[int, int]
+HMM_STATES: str
+KEY_BITS: int
+ROUTES: tuple[str, ...]
+STOP_WORD: float
+
 class Lexicon:
-    def __init__(
-        self,
-        *,
-        first: NDArray[np.int32],
-        characters: NDArray[np.uint16],
-        entries: _Words,
-        words: _Bytes,
-        classes: _Bytes,
-        pairs: _Bools,
-        emission: _Floats,
-        start: _Floats,
-        transition: _Floats,
-        unknown: float,
-        median: float,
-    ) -> None: ...
-    def find(self, points: _Points, offsets: _Ints) -> NDArray[np.int32]: ...
+    def __init__(self, tables: Mapping[str, NDArray[Any]]) -> None: ...
+    def __len__(self) -> int: ...
+    def find(self, words: _Strings) -> NDArray[np.int32]: ...
 
 class Fingerprinter:
     def __init__(
-        self,
-        lexicon: Lexicon,
-        *,
-        top_k: int,
-        min_features: int,
-        weighting: int,
-        ngram: int,
+        self, lexicon: Lexicon, *, top_k: int, min_features: int, is_uniform: bool, ngram: int
     ) -> None: ...
-    def fingerprint(self, points: _Points, offsets: _Ints) -> tuple[_Words, _Bytes]: ...
-    def explain(self, points: _Points) -> tuple[int, _Ints, _Ints, _Ints, _Floats, _Points]: ...
+    def fingerprint(self, texts: _Strings) -> _Bytes: ...
+    def explain(self, text: str) -> tuple[str, list[str], list[tuple[str, float]]]: ...
 
-def build_trie(
-    points: _Points, offsets: _Ints, probabilities: _Floats
-) -> tuple[NDArray[np.int32], NDArray[np.uint16], _Words, NDArray[np.int32], int]: ...
-def sketch(points: _Points, offsets: _Ints) -> tuple[NDArray[np.uint32], _Words]: ...
-def sentence_keys(
-    points: _Points, offsets: _Ints, folded: NDArray[np.uint16], kinds: _Bytes
-) -> NDArray[np.uint32]: ...
+def build_lexicon(
+    words: _Strings, probabilities: _Floats, weights: _Floats, median: float
+) -> dict[str, NDArray[Any]]: ...
+def sketch(
+    forms: _Strings,
+    texts: _Strings,
+    *,
+    minhash: bool,
+    sentences: bool,
+    whole: bool,
+) -> tuple[NDArray[np.uint32], _Words]: ...
 
 # cleaning
+ELEMENTS: tuple[str, ...]
+LONGEST_NOTE: int
+
 class Cleaner:
     def __init__(
         self,
         *,
-        classes: NDArray[np.uint16],
-        kinds: _Bytes,
         references: Mapping[str, str],
+        html: bool,
+        cut_at: Sequence[str],
     ) -> None: ...
     def clean(
-        self, points: _Points, offsets: _Ints, *, html: bool, read: bool
-    ) -> tuple[_Points, _Ints, _Bytes]: ...
-    def clean_utf8(
-        self,
-        texts: _Strings,
-        characters: int,
-        longest: int,
-        *,
-        html: bool,
-    ) -> tuple[_Points, _Ints, _Bytes]: ...
-
-ELEMENTS: tuple[str, ...]
+        self, texts: _Strings, drop_rules: Callable[[str, bool], str]
+    ) -> tuple[_Bools, _Ints, TextArrays]: ...
 
 # index
 _Prints = tuple[NDArray[Any], ...]  # values, digests, short, keys, bits; see columns.Fingerprints

@@ -24,7 +24,7 @@ from dedup_job.documents import (
     names_of,
 )
 from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
-from dedup_job.native.code_points import TextColumn, pack, packed_of, same_texts
+from dedup_job.native.code_points import TextColumn, concatenated, pack
 
 KEPT = 0
 REASONS = tuple(Reason)
@@ -105,36 +105,31 @@ class Documents(Sequence[Document]):
         key, at, as_read = self.keys.at(row), int(self.text_at[row]), bool(self.as_read[row])
         return Document(self.id_of(key), key, self.raw.at(row), content, at, as_read)
 
-    def changed(
+    def cleaned(
         self,
         texts: TextColumn,
-        refusals: Mapping[int, Refusal],
-        cut: NDArray[np.int64] | None = None,
+        cut: NDArray[np.int64],
+        same: NDArray[np.bool_],
         marked: TextColumn | None = None,
-        same: NDArray[np.bool_] | None = None,
     ) -> Documents:
-        """Return the same documents with other texts, but for those that are refused now, by row.
+        """Return the same documents with cleaned texts.
 
-        cut: int64 (m,), characters cut off the texts; None where nothing more is; marked: the new
-        texts with breaks, where they have parts; same: bool (m,), texts that surely are those
-        before. Raises ValueError where there are more or fewer texts than before.
+        cut: int64 (m,), characters cut off the texts; same: bool (m,), texts that are those before;
+        marked: the texts with breaks, where they have parts.
         """
-        if len(texts.offsets) != len(self.texts.offsets):
-            raise ValueError(f"{len(texts.offsets) - 1} texts of {len(self.rows)} documents")
-        as_read, cut = self.as_read.copy(), self.cut if cut is None else cut
-        if texts is not self.texts:
-            as_read[self.rows] &= same_texts(self.texts, texts if marked is None else marked, same)
-        marked = self.marked if marked is None else marked
-        if not refusals:
-            return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
+        as_read = self.as_read.copy()
+        as_read[self.rows] &= same
+        return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
+
+    def without(self, refusals: Mapping[int, Refusal]) -> Documents:
+        """Return the same documents, but for the texts of those that are refused now, by row."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
-            as_read=as_read,
             rows=self.rows[stay],
-            texts=texts.take(stay),
-            cut=cut[stay],
-            marked=None if marked is None else marked.take(stay),
+            texts=self.texts.take(stay),
+            cut=self.cut[stay],
+            marked=None if self.marked is None else self.marked.take(stay),
             refusals={**self.refusals, **refusals},
         )
 
@@ -265,8 +260,8 @@ class NumberedTexts(NamedTuple):
         numbers = np.concatenate([self.numbers, other.numbers])
         order, own = np.argsort(numbers), len(self.numbers)
         rows = np.argsort(order)  # in the result, of each
-        parts = (self.texts.strings(), rows[:own]), (other.texts.strings(), rows[own:])
-        texts = packed_of(*(part.spread(at, len(numbers)) for part, at in parts))
+        parts = (self.texts, rows[:own]), (other.texts, rows[own:])
+        texts = concatenated(*(part.spread(at, len(numbers)) for part, at in parts))
         return NumberedTexts(numbers[order], texts)
 
 

@@ -25,11 +25,11 @@ from pydantic_core._pydantic_core import list_all_errors
 from typer import Context
 from typer.main import get_command
 
+from dedup_job import _core
 from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.errors import DedupError
-from dedup_job.fingerprint.fingerprinter import Route
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.runs.check import Check
@@ -109,7 +109,7 @@ def help_texts(command: Any = None) -> Iterator[str]:
 
 def words() -> Iterator[str]:
     """Yield what is shown though no call names it: values of enums, names, texts of tables."""
-    for values in (Check, DifferenceKind, Origin, Reason, Route, RunState, Status):
+    for values in (Check, DifferenceKind, Origin, Reason, _core.ROUTES, RunState, Status):
         yield from map(str, values)
     yield from (*_DECISIONS, *NAMES.kinds, *NAMES.richer, *PARTS)
     yield from (guard.why for guard in GUARDS)

@@ -1,82 +1,21 @@
-"""The cleaner: markup, style remnants, white space, cut - in this order; and its settings.
-
-A style rule that a paste from Word or a naive strip left in a text is a selector and, in braces,
-declarations of known properties. LaTeX, sets, JSON and program code have braces too, so a text that
-never held a tag loses only what it starts with, and only when that looks like nothing else.
-"""
+"""The cleaner: markup, style remnants, white space, cut - in this order; and its settings."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+import functools
+from collections.abc import Sequence
+from html.entities import html5
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job import _core
-from dedup_job.cleaning import symbols
-from dedup_job.cleaning.clean_batch import (
-    LEADING_RULES,
-    RULES,
-    STAYS,
-    CleanedBatch,
-    clean_batch,
-)
-from dedup_job.cleaning.symbols import drop_invisible
+from dedup_job.cleaning.style_rules import without_rules
 from dedup_job.messages import Message
-from dedup_job.native.code_points import (
-    EncodedTexts,
-    Points,
-    TextColumn,
-    offsets_of,
-    pack,
-    points_of,
-    text_of,
-)
-from dedup_job.native.parts import BREAK, as_lines, parted, with_breaks
-
-_ELEMENTS: Final = frozenset(_core.ELEMENTS)
-_ENDS: Final = {
-    symbols.CODE: symbols.CODE_END,
-    symbols.FENCE: symbols.FENCE_END,
-    symbols.FORMULA: symbols.FORMULA_END,
-    **dict.fromkeys(symbols.MEDIA, symbols.ADDRESS_END),
-}
-"""Marks around what style rules are text in."""
-
-_PROPERTY = re.compile(
-    r"""(?:
-        (?:-(?:webkit|moz|ms|o|khtml)|mso|font|margin|padding|background|border|text|line|list
-          |layout|letter|word|white|outline|overflow|page|panose|tab|table|vertical|flex|grid|align
-          |justify|animation|transition|transform|box|column|min|max|unicode|user|pointer|caption
-          |punctuation|ruby|writing|empty|counter|object|-
-          )-[a-z0-9-]+
-      | font|margin|padding|background|border|color|width|height|display|position|float|clear
-      | top|left|right|bottom|overflow|outline|opacity|visibility|cursor|zoom|size|src|page
-      | z-index|direction|flex|grid|gap|transition|transform|animation|filter|clip|content|quotes
-    )""",
-    re.VERBOSE,
-)
-_BRACES = re.compile(r"\{([^{}]*+)\}")
-_PARENTHESES = re.compile(r"\([^()]*+\)")
-_TOKEN = re.compile(r"(?P<gap>[\s,>+~]++)|(?P<compound>[!-*\-./0-=?-z|]++)|(?P<other>.)")
-_COMPOUND = re.compile(
-    r"(?P<element>[A-Za-z][A-Za-z0-9]*+|\*|\d+%)?+"
-    r"(?P<mark>(?:[.#][A-Za-z_][\w-]*+|::?[a-z-]++(?:\([^()]*+\))?+|\[[^\[\]]*+\])*+)"
-)
-_AT_RULE = re.compile(r"@(?:font-face|page|list|viewport)\b[\w\s:.-]*+")
-_GROUP = r"@(?:media|supports|(?:-[a-z]+-)?keyframes)\b[^@{};<>\n]{0,300}+"
-_GROUP_OPENING = re.compile(rf"{_GROUP}\s*+\{{")
-_EMPTY_GROUP = re.compile(rf"{_GROUP}\s*+\{{\s*+\}}")
-_GAP = re.compile(r"\s*+")
-_STATEMENT = re.compile(r"@(?:import|charset|namespace)\s*+(?:url\(|[\"'])[^;{}\n]{0,300}+;")
-_LONGEST_SELECTOR: Final = 1000
-_LONGEST_NOTE: Final = 100
-"""Characters of a line that can be cut off. A source note names a book, a site or an exam and its
-year; a longer line is text, even where it begins with a marker."""
+from dedup_job.native.code_points import TextColumn, pack
+from dedup_job.native.parts import BREAK, as_lines, parted, sums, with_breaks
 
 
 class CleaningSettings(BaseModel):
@@ -91,7 +30,7 @@ class CleaningSettings(BaseModel):
     cut_at: tuple[str, ...] = Field(
         default=(),
         description="cut off the last lines of the clean text that begin with one of these "
-        f"markers, up to {_LONGEST_NOTE} characters each; the first line stays",
+        f"markers, up to {_core.LONGEST_NOTE} characters each; the first line stays",
     )
 
     @field_validator("cut_at")
@@ -109,13 +48,13 @@ class Cleaned(NamedTuple):
     """n clean texts; cut: int64 (n,), characters that were cut off each at markers.
 
     marked: the same texts with breaks between their parts, where these were cleaned; same: bool
-    (n,), whether each was clean before, None if unknown.
+    (n,), whether each was clean before.
     """
 
     texts: TextColumn
     cut: NDArray[np.int64]
+    same: NDArray[np.bool_]
     marked: TextColumn | None = None
-    same: NDArray[np.bool_] | None = None
 
 
 class Cleaner:
@@ -127,7 +66,7 @@ class Cleaner:
 
     def __init__(self, settings: CleaningSettings | None = None) -> None:
         self.settings = settings if settings is not None else CleaningSettings()
-        self._html = self.settings.html == "auto"
+        self._core = _compiled(self.settings.html == "auto", self.settings.cut_at)
 
     def clean(self, text: str) -> str:
         """Return the text without markup, style rules and superfluous white space."""
@@ -138,222 +77,22 @@ class Cleaner:
         several = any(BREAK in text for text in texts)
         return (self.parts_cleaned if several else self.cleaned)(pack(texts)).texts.texts()
 
-    def clean_packed(self, texts: TextColumn) -> TextColumn:
-        """Return what `clean` makes of n texts; the very same where nothing changes."""
-        return self.cleaned(texts).texts
-
     def parts_cleaned(self, texts: TextColumn) -> Cleaned:
         """Return n texts with breaks, each part cleaned by itself, and those left on own lines."""
         parts, counts = parted(texts)
-        clean, cut, *_ = self.cleaned(parts)
-        total = np.diff(np.append(0, np.cumsum(cut))[np.append(0, np.cumsum(counts))])
-        return Cleaned(as_lines(clean, counts), total, with_breaks(clean, counts))
+        clean, cut, same, _ = self.cleaned(parts)
+        marked = with_breaks(clean, counts)
+        all_same = sums(same.astype(np.int64), counts) == counts
+        return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
-        """Return what `clean` makes of n texts, and how much was cut off them."""
-        cut = np.zeros(len(texts.lengths), dtype=np.int64)
-        batch = clean_batch(texts, html=self._html)
-        found = batch.found
-        # what was not decoded before is so now
-        clean = batch.texts if found.any() or isinstance(texts, EncodedTexts) else texts
-        # texts that are finished one by one: there are few
-        later: dict[int, str] = {}
-        for state in (LEADING_RULES, RULES):
-            rows = np.flatnonzero(found == state).tolist()
-            texts_left = [_without_rules(batch, row) for row in rows]
-            _finish(later, rows, texts_left, tags=state == RULES)
-        if self.settings.cut_at:
-            clean, later = clean.replaced(later), {}
-            left = dict(enumerate(clean.texts()))
-            # What is left of a text may hold only one end of fenced code.
-            while left := self._without_notes(left, cut):
-                _finish(later, [*left], [points_of(text) for text in left.values()])
-                left = {row: later[row] for row in left}
-        return Cleaned(clean.replaced(later), cut, same=found == STAYS)
-
-    def _without_notes(
-        self, texts: Mapping[int, str], counted: NDArray[np.int64]
-    ) -> dict[int, str]:
-        cut = {}
-        for row, text in texts.items():
-            left = _without_notes(text, self.settings.cut_at)
-            if len(left) < len(text):
-                counted[row] += len(text) - len(left)
-                cut[row] = left
-        return cut
+        """Return what `clean` makes of n texts; the very same where nothing changes."""
+        changed, cut, made = self._core.clean(texts.utf8(), without_rules)
+        rows = np.flatnonzero(changed)
+        return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)
 
 
-def _finish(
-    clean: dict[int, str],
-    rows: Sequence[int],
-    texts: Sequence[Points],
-    *,
-    tags: bool = False,
-) -> None:
-    """Enter texts that only have to be laid out; tags: whether they hold marks of such."""
-    if not rows:
-        return
-    packed = TextColumn(np.concatenate(texts), offsets_of(texts))
-    batch = clean_batch(packed, html=tags, read=True)
-    for number, row in enumerate(rows):
-        clean[row] = text_of(batch.points_of_row(number))
-
-
-def _without_notes(text: str, markers: tuple[str, ...]) -> str:
-    if not text.startswith(markers, text.rfind("\n") + 1):
-        return text
-    lines = text.split("\n")
-    # blank lines, which code can have, go with the notes around them
-    while len(lines) > 1 and (not lines[-1].strip() or _is_note(lines[-1], markers)):
-        lines.pop()
-    return "\n".join(lines).rstrip()
-
-
-def _is_note(line: str, markers: tuple[str, ...]) -> bool:
-    return len(line) <= _LONGEST_NOTE and line.startswith(markers)
-
-
-def _without_rules(batch: CleanedBatch, row: int) -> Points:
-    points = batch.points_of_row(row)
-    if batch.found[row] == LEADING_RULES:
-        return points_of(drop_leading_rules(drop_invisible(text_of(points))))
-    parts = [
-        piece if protected else points_of(drop_rules(drop_invisible(text_of(piece))))
-        for piece, protected in _pieces(points)
-    ]
-    return np.concatenate(parts) if parts else points
-
-
-def _pieces(points: Points) -> Iterator[tuple[Points, bool]]:
-    """Yield marks and the text between them, and whether style rules in it are text."""
-    start = depth = 0
-    for place in np.flatnonzero(points >= symbols.BEYOND).tolist():
-        mark = int(points[place])
-        if place > start:
-            yield points[start:place], depth > 0
-        yield points[place : place + 1], True
-        start = place + 1
-        if mark in _ENDS:
-            depth += 1
-        elif mark in _ENDS.values() and depth:
-            depth -= 1
-    if start < points.shape[0]:
-        yield points[start:], depth > 0
-
-
-@dataclass(frozen=True, slots=True)
-class _Rule:
-    start: int
-    end: int
-    certain: bool  # nothing but a style rule looks like this
-
-
-def drop_rules(text: str) -> str:
-    """Remove every style rule of a text that came out of markup."""
-    if "{" not in text and "@" not in text:
-        return text
-    kept = []
-    end = 0
-    for rule in _rules(text):
-        kept.append(text[end : rule.start])
-        end = rule.end
-    text = " ".join([*kept, text[end:]])
-    return _STATEMENT.sub(" ", _EMPTY_GROUP.sub(" ", text)) if "@" in text else text
-
-
-def drop_leading_rules(text: str) -> str:
-    """Remove the style rules a text without markup starts with, if it is sure they are such."""
-    if "{" not in text:
-        return text
-    at = cut = groups = 0
-    while True:
-        if gap := _GAP.match(text, at):
-            at = gap.end()
-        if opening := _GROUP_OPENING.match(text, at):
-            groups += 1
-            at = opening.end()
-        elif groups and text.startswith("}", at):
-            groups -= 1
-            at += 1
-        elif (end := _leading_end(text, at, sure=bool(groups or cut))) is not None:
-            at = end
-        else:
-            return text[cut:]
-        if not groups:
-            cut = at
-
-
-def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
-    if statement := _STATEMENT.match(text, at):
-        return statement.end()
-    rule = next(_rules(text, at, at_most=1), None)
-    if rule is None or text[at : rule.start].strip() or not (rule.certain or sure):
-        return None
-    return rule.end
-
-
-def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
-    floor = start  # what stands before it belongs to another pair of braces
-    for count, braces in enumerate(_BRACES.finditer(text, start)):
-        if count == at_most:
-            return
-        names = _declared(braces[1])
-        if names is not None and (found := _selector(text, floor, braces.start())):
-            selector, marked = found
-            certain = marked or len(names) > 1 or names[0].startswith("mso-")
-            yield _Rule(_with_comment(text, floor, selector), braces.end(), certain)
-        floor = braces.end()
-
-
-def _declared(body: str) -> list[str] | None:
-    """Return the properties a body declares; None if it holds anything but declarations."""
-    if "*/" in body:
-        body = "".join(part.partition("/*")[0] for part in body.split("*/"))
-    names = []
-    for declaration in _PARENTHESES.sub("()", body).split(";"):
-        name, _, value = declaration.partition(":")
-        name = name.strip().lstrip("*_").lower()
-        if not name and not value:
-            continue
-        if not value.strip() or not _PROPERTY.fullmatch(name):
-            return None
-        names.append(name)
-    return names or None
-
-
-def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
-    """Return where the selector before a brace starts, and whether it has a class, id or @.
-
-    It is read backwards, as far as each word can be part of one: the text before it must stay.
-    """
-    floor = max(floor, brace - _LONGEST_SELECTOR)
-    at = text.rfind("@", floor, brace)
-    if at >= 0 and _AT_RULE.fullmatch(text, at, brace):
-        return at, True
-    start, marked = None, False
-    for token in reversed(list(_TOKEN.finditer(text, floor, brace))):
-        if gap := token["gap"]:
-            if start is not None and "\n" in gap and "," not in gap:
-                break
-            continue
-        compound = _COMPOUND.fullmatch(token["compound"] or "?")
-        if compound is None or not _selects(compound["element"]):
-            break
-        start = token.start()
-        marked = marked or compound["mark"].startswith((".", "#"))
-    return None if start is None else (start, marked)
-
-
-def _selects(element: str | None) -> bool:
-    return (
-        element is None
-        or element.lower() in _ELEMENTS
-        or element in {"*", "from", "to"}
-        or element.endswith("%")
-    )
-
-
-def _with_comment(text: str, floor: int, start: int) -> int:
-    before = text[floor:start].rstrip()
-    comment = before.rfind("/*") if before.endswith("*/") else -1
-    return start if comment < 0 else floor + comment
+@functools.cache
+def _compiled(html: bool, cut_at: Sequence[str]) -> _core.Cleaner:  # cached by it
+    references = {name[:-1]: text for name, text in html5.items() if name.endswith(";")}
+    return _core.Cleaner(references=references, html=html, cut_at=cut_at)

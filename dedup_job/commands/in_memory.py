@@ -23,7 +23,6 @@ from dedup_job.documents import (
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.messages import Message
-from dedup_job.native.code_points import pack
 from dedup_job.settings import Settings, expect_settings, load_settings
 
 _BATCH = 2000  # texts that are decided at once
@@ -88,7 +87,7 @@ class _Texts:
             yield from self._decide(page)
 
     def _decide(self, page: Sequence[tuple[Any, str | None]]) -> Iterator[Outcome]:
-        cleaned = self._cleaner.clean_packed(pack([text or "" for _, text in page])).texts()
+        cleaned = self._cleaner.clean_all([text or "" for _, text in page])
         contents: list[str | Refusal] = [
             _MISSING if given is None else content_of(text, self._most)
             for (_, given), text in zip(page, cleaned, strict=True)

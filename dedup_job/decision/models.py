@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property
 
+from dedup_job import _core
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, TextColumn
-from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge, ReadTexts
@@ -35,7 +35,7 @@ class Models:
         self.sketcher = Sketcher(self._channels, self._form)
 
     @cached_property
-    def lexicon(self) -> Lexicon:
+    def lexicon(self) -> _core.Lexicon:
         """The dictionary."""
         return load_lexicon(self._notify)
 

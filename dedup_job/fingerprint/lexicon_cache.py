@@ -5,15 +5,16 @@ from __future__ import annotations
 import functools
 import importlib.util
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import xxhash
-from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import NODE, Hmm, Lexicon, build_lexicon
+from dedup_job.fingerprint import lexicon
+from dedup_job.fingerprint.lexicon import Hmm, build_lexicon
 from dedup_job.messages import Message
 from dedup_job.native.array_cache import Tables, cache_file, kept_arrays
 
@@ -24,29 +25,25 @@ _STOP_WORDS = (
 STOP_WORDS: Final = frozenset(_STOP_WORDS.split())
 """Those of jieba.analyse; its import reads two more models and the weights, in a second."""
 FORMAT = 8
-_BUILDERS = ("fingerprint/lexicon.py", "fingerprint/trie.py")
-_NAME_TAGS = ("nr", "ns", "nt", "nz", "t")
 
 
-def load_lexicon(notify: Callable[[str], None]) -> Lexicon:
+def load_lexicon(notify: Callable[[str], None]) -> _core.Lexicon:
     """Return the lexicon, from the cache or built (some seconds).
 
     `notify` takes a message before slow work.
     """
 
-    def build() -> dict[str, NDArray[Any]]:
+    def build() -> Tables:
         notify(Message("building the dictionary's tables, once (under a minute)"))
-        return _build()._asdict()
+        return _build()
 
-    return kept_arrays(cache_file("lexicon", _digest()), _checked, build)
+    return kept_arrays(cache_file("lexicon", digest_of_lexicon()), _core.Lexicon, build)
 
 
-def _digest() -> str:
-    digest = xxhash.xxh3_128(f"format {FORMAT}".encode())
-    digest.update(digest_of_jieba().encode())
-    for name in _BUILDERS:  # in case FORMAT is not raised
-        digest.update(digest_of(Path(__file__).parents[1] / name).encode())
-    return digest.hexdigest()
+def digest_of_lexicon() -> str:
+    """Digest all that the lexicon is made of."""
+    builder = digest_of(Path(str(lexicon.__file__)))  # in case FORMAT is not raised
+    return xxhash.xxh3_128_hexdigest(f"format {FORMAT} {digest_of_jieba()} {builder}".encode())
 
 
 @functools.cache
@@ -63,14 +60,7 @@ def jieba_files() -> list[Path]:
     return [folder / "dict.txt", folder / "analyse" / "idf.txt", *model]
 
 
-def _checked(tables: Tables) -> Lexicon:
-    lexicon = Lexicon(**tables)
-    lexicon = lexicon._replace(nodes=lexicon.nodes.view(NODE))  # aligned, as when built
-    lexicon.compiled()  # which looks at what it is led to
-    return lexicon
-
-
-def _build() -> Lexicon:
+def _build() -> Tables:
     import jieba
     from jieba import finalseg
 
@@ -79,11 +69,6 @@ def _build() -> Lexicon:
     # not initialize(): its cache is a file that anyone may write, in the temporary folder
     frequencies, total = jieba.Tokenizer().gen_pfdict(dictionary.open("rb"))
     hmm = Hmm(finalseg.start_P, finalseg.trans_P, finalseg.emit_P, finalseg.MIN_FLOAT)
-    weights = {word: float(weight) for word, weight in _columns(idf)}
-    tags = {word: tag for word, _, tag in _columns(dictionary)}
-    names = [word for word, tag in tags.items() if tag.startswith(_NAME_TAGS)]
-    return build_lexicon(frequencies, total, hmm, weights, STOP_WORDS, names)
-
-
-def _columns(file: Path) -> Iterator[list[str]]:
-    return map(str.split, file.read_text("utf-8").splitlines())
+    lines = map(str.split, idf.read_text("utf-8").splitlines())
+    weights = {word: float(weight) for word, weight in lines}
+    return build_lexicon(frequencies, total, hmm, weights, STOP_WORDS)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 _ENOUGH, _ENOUGH_OF_HEAVIEST = 10, 5
 """Keywords that are enough: of all, and of the heaviest, as in the plain recipe."""
-
-
-class Weighting(StrEnum):
-    """What a chosen keyword counts."""
-
-    TFIDF = "tfidf"
-    UNIFORM = "uniform"
 
 
 class FingerprintSettings(BaseModel):
@@ -40,8 +33,8 @@ class FingerprintSettings(BaseModel):
         description="characters in an n-gram, for texts with few words or in scripts that "
         "jieba does not segment; 0: off",
     )
-    weighting: Weighting = Field(
-        default=Weighting.UNIFORM,
+    weighting: Literal["tfidf", "uniform"] = Field(
+        default="uniform",
         description="uniform: 1 each; tfidf: the weights of jieba",
     )
 

@@ -46,12 +46,12 @@ class Preparation:
 
     def _cleaned(self, page: Documents) -> Documents:
         clean = self.cleaner.cleaned if page.marked is None else self.cleaner.parts_cleaned
-        texts, cut, marked, same = clean(page.texts)
-        documents, lengths = page.changed(texts, {}, cut, marked, same), texts.lengths
+        documents = page.cleaned(*clean(page.texts))
+        lengths = documents.texts.lengths
         refusals: dict[int, Refusal] = {}
         for row in page.rows[~self.fits(documents)[page.rows]].tolist():
             refusals[row] = _TOO_LARGE
         for place in np.flatnonzero(lengths > self.most_chars).tolist():
             refusals[int(page.rows[place])] = too_long(int(lengths[place]), self.most_chars)
         refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
-        return documents.changed(documents.texts, refusals) if refusals else documents
+        return documents.without(refusals) if refusals else documents

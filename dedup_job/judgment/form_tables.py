@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import Lexicon
-from dedup_job.fingerprint.lexicon_cache import digest_of_jieba, jieba_files
-from dedup_job.fingerprint.trie import PLANE
+from dedup_job.fingerprint.lexicon import PLANE
+from dedup_job.fingerprint.lexicon_cache import digest_of_lexicon, jieba_files
 from dedup_job.native.code_points import pack
 
 WORDS = "form_words.txt"
@@ -204,26 +203,22 @@ def idf() -> dict[str, float]:
     return {word: float(figure) for word, figure in map(str.split, lines)}
 
 
-def table_digest(lexicon: Lexicon) -> str:
+def table_digest() -> str:
     """Return a digest of all that the tables are made of."""
     folder, made_of = Path(__file__).parent, ("*_tables.py", "relations.py", "*.txt")
     own = (digest_of(file) for names in made_of for file in sorted(folder.glob(names)))
-    versions = version("opencc"), unicodedata.unidata_version, digest_of_jieba()
-    digest = xxhash.xxh3_128(" ".join([*versions, *own]).encode())
-    # which give its words their nodes
-    for array in (lexicon.first, lexicon.characters, lexicon.entries):
-        digest.update(array.data)
-    return digest.hexdigest()
+    versions = version("opencc"), unicodedata.unidata_version, digest_of_lexicon()
+    return xxhash.xxh3_128_hexdigest(" ".join([*versions, *own]).encode())
 
 
-def build_tables(lexicon: _core.Lexicon, nodes: int) -> dict[str, NDArray[Any]]:
-    """Return the tables for a lexicon of so many nodes (about a second); texts with offsets.
+def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
+    """Return the tables for a lexicon of n nodes (about a second); texts with offsets.
 
     folded: texts, what each character becomes, of the basic plane, then of MATHEMATICAL.
     scripts: uint32 (of these), RAISED, LOWERED or JOINED, 0 for others.
     classes: uint8 (65536,), places in `_core.CLASSES`.
-    proper: uint8 (nodes,), 1 for what names a person, a place or an organisation.
-    weights: float32 (nodes,), inverse document frequencies, 0 where there is none.
+    proper: uint8 (n,), 1 for what names a person, a place or an organisation.
+    weights: float32 (n,), inverse document frequencies, 0 where there is none.
     phrases: texts, sorted; phrase_kinds: uint16 (of each).
     words: texts; word_flags, word_numbers: uint32 (of each).
     negating: characters that a Chinese word negates by.
@@ -236,8 +231,8 @@ def build_tables(lexicon: _core.Lexicon, nodes: int) -> dict[str, NDArray[Any]]:
         **texts_of("folded", plain),
         "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
         "classes": np.array([code_of[class_of(each)] for each in characters[:PLANE]], np.uint8),
-        "proper": _by_node(lexicon, nodes, dict.fromkeys(proper_nouns(), 1)).astype(np.uint8),
-        "weights": _by_node(lexicon, nodes, idf()),
+        "proper": _by_node(lexicon, dict.fromkeys(proper_nouns(), 1)).astype(np.uint8),
+        "weights": _by_node(lexicon, idf()),
         **texts_of("phrases", sought),
         "phrase_kinds": np.array([phrases()[one] for one in sought], np.uint16),
         **texts_of("words", [*words()]),
@@ -253,9 +248,7 @@ def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
     return {name: points, f"{name}_offsets": np.cumsum([0, *map(len, texts)])}
 
 
-def _by_node(
-    lexicon: _core.Lexicon, nodes: int, values: Mapping[str, float]
-) -> NDArray[np.float32]:
-    table, found = np.zeros(nodes, np.float32), lexicon.find(*pack([*values]))
+def _by_node(lexicon: _core.Lexicon, values: Mapping[str, float]) -> NDArray[np.float32]:
+    table, found = np.zeros(len(lexicon), np.float32), lexicon.find(pack([*values]).utf8())
     table[found[found >= 0]] = np.array([*values.values()], np.float32)[found >= 0]
     return table

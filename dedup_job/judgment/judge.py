@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.columns import Names
-from dedup_job.fingerprint.lexicon import Lexicon
 from dedup_job.judgment.features import in_words
 from dedup_job.judgment.form_tables import build_tables, table_digest
 from dedup_job.judgment.guards import GUARDS
@@ -21,7 +20,7 @@ from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load
 from dedup_job.judgment.relations import build_relations
 from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.bytes_column import BytesColumn
-from dedup_job.native.code_points import EncodedTexts, TextColumn, Texts, pack
+from dedup_job.native.code_points import TextColumn, Texts, pack
 
 RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""
@@ -121,7 +120,7 @@ class Judge:
 
     def __init__(
         self,
-        lexicon: Lexicon,
+        lexicon: _core.Lexicon,
         confidence: float,
         model: Path | Model | None = None,
         kind: TextKind = TextKind.AUTO,
@@ -139,11 +138,10 @@ class Judge:
         self.judging = judging
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = sum(1 << k for k, is_off in enumerate(off) if not is_off)
-        compiled = lexicon.compiled()
 
         def made_of(tables: Any) -> _core.Judge:
             return _core.Judge(
-                compiled,
+                lexicon,
                 tables,
                 [dict(one.trees) for one in self.model.kinds],
                 heeded=self._heeded,
@@ -154,9 +152,9 @@ class Judge:
             )
 
         self.core = kept_arrays(
-            cache_file("judge", table_digest(lexicon)),
+            cache_file("judge", table_digest()),
             made_of,
-            lambda: build_tables(compiled, len(lexicon.nodes)) | build_relations(),
+            lambda: build_tables(lexicon) | build_relations(),
         )
 
     def read(self, texts: Judged) -> ReadTexts:
@@ -171,7 +169,7 @@ class Judge:
         read = self.read(texts)
         data, *columns = self.core.canonical(read.texts)
         starts, sizes, lengths = (each[read.first : read.first + read.size] for each in columns)
-        return EncodedTexts(BytesColumn(data, starts, sizes), lengths)
+        return TextColumn(BytesColumn(data, starts, sizes), lengths)
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).

@@ -33,8 +33,8 @@ from dedup_job.native.bytes_column import (
     repeated,
     strings_of,
 )
-from dedup_job.native.code_points import TextColumn, decoded, packed_of, points_of
-from dedup_job.native.parts import BREAK
+from dedup_job.native.code_points import TextColumn, concatenated, decoded
+from dedup_job.native.parts import breaks
 from dedup_job.text_fields import TextFields
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
@@ -74,17 +74,17 @@ def find_texts(
     n, head = len(documents.lengths), bytes([DOCUMENT, 0])
     array = bytes_of(document(joined([repeated(head, n), documents]).data.tobytes()))
     plain, some = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    places, parts = list[NDArray[np.int64]](), list[BytesColumn]()
+    places, parts = list[NDArray[np.int64]](), list[TextColumn]()
     for path in paths:
         starts, _, _, _, texts, ends = find_fields(array, path).T
         there = ends > 0
         first, last = np.where(there, texts + 4, starts), np.where(there, ends - 1, starts)
         column, valid = decoded(BytesColumn(array, first, last - first))
         places.append(np.where(there, texts - starts, 0))
-        parts += [repeated(points_of(BREAK).tobytes(), n).where(there & some), column.strings()]
+        parts += [breaks(there & some), column]
         plain &= valid & (ends != 0)
         some |= there
-    return packed_of(*parts), np.stack(places, axis=1), plain & some
+    return concatenated(*parts), np.stack(places, axis=1), plain & some
 
 
 @dataclass(frozen=True, slots=True)

@@ -275,7 +275,10 @@ class Source(PendingIds):
             others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
             rows = np.setdiff1d(rows, [*refusals])
             several |= any(BREAK in text for text in others.values())
-            texts, text_at = texts.replaced(others).take(rows), text_at.copy()
+            texts, text_at = (
+                texts.replaced([*others], [*others.values()]).take(rows),
+                text_at.copy(),
+            )
             text_at[[*odd]] = [document.text_at for document in odd.values()]
         return Documents(
             raw=page.raw,

@@ -256,7 +256,8 @@ class TargetReader:
         texts, _, plain = found_texts(page, fields)
         odd = np.flatnonzero(~plain).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}
-        texts = texts.replaced({row: text for row, text in others.items() if text is not None})
+        stored = {row: text for row, text in others.items() if text is not None}
+        texts = texts.replaced([*stored], [*stored.values()])
         there = np.ones(len(page), dtype=np.bool_)
         there[[row for row, text in others.items() if text is None]] = False
         chosen = np.flatnonzero(there)

@@ -1,110 +1,68 @@
-"""Texts as the native code takes them: code points, one text after the other."""
+"""Texts as the native code takes them: n of them in UTF-8, in one array."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Sized
-from functools import cached_property
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.native.bytes_column import BytesColumn, are_equal, joined
-
-Points: TypeAlias = NDArray[np.uint32]
-"""Code points of a text, uint32 (p,)."""
-
-POINT_BYTES = 4
-"""Bytes of a code point."""
+from dedup_job.native.bytes_column import BytesColumn, joined, strings_of
 
 
+@dataclass(frozen=True, slots=True, eq=False)
 class TextColumn:
-    """n texts: text i is points[offsets[i]:offsets[i + 1]].
+    """n texts in UTF-8, lone surrogates in three bytes; lengths: int64 (n,), their characters."""
 
-    points: uint32 (p,), code points, lone surrogates among them; offsets: int64 (n + 1,).
-    """
+    strings: BytesColumn
+    lengths: NDArray[np.int64]
 
-    def __init__(self, points: Points, offsets: NDArray[np.int64]) -> None:
-        self._points, self.offsets = points, offsets
+    @classmethod
+    def of(cls, arrays: _core.TextArrays) -> TextColumn:
+        """Return texts that native code made."""
+        data, starts, sizes, lengths = arrays
+        return cls(BytesColumn(data, starts, sizes), lengths)
 
-    @property
-    def points(self) -> Points:
-        """The code points of all."""
-        return self._points
+    def __len__(self) -> int:
+        """Return the number of texts."""
+        return len(self.lengths)
 
-    def __iter__(self) -> Iterator[NDArray[Any]]:
-        """Yield points and offsets."""
-        yield from (self.points, self.offsets)
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Characters of each text, int64 (n,)."""
-        return np.diff(self.offsets)
+    def utf8(self) -> BytesColumn:
+        """Return the texts in UTF-8."""
+        return self.strings
 
     def text(self, row: int) -> str:
         """Return one text."""
-        return text_of(self.points[self.offsets[row] : self.offsets[row + 1]])
+        return self.strings.at(row).decode("utf-8", "surrogatepass")
 
     def texts(self) -> list[str]:
         """Return all texts."""
-        whole = text_of(self.points)
-        return [whole[a:b] for a, b in pairwise(self.offsets.tolist())]
-
-    def strings(self) -> BytesColumn:
-        """Return the bytes of the code points of each text."""
-        data = self.points.view(np.uint8)
-        return BytesColumn(data, POINT_BYTES * self.offsets[:-1], POINT_BYTES * self.lengths)
-
-    def part(self, rows: slice) -> TextColumn:
-        """Return some texts in a row; nothing is copied, so the points are those of all."""
-        start, stop, _ = rows.indices(len(self.offsets) - 1)
-        return TextColumn(self.points, self.offsets[start : stop + 1])
+        return [text.decode("utf-8", "surrogatepass") for text in self.strings.list()]
 
     def take(self, rows: NDArray[Any] | slice) -> TextColumn:
-        """Return some texts, copied; rows: int64 or bool."""
-        return packed_of(self.strings().take(rows))
+        """Return some texts, without a copy; rows: int64, bool or a slice."""
+        return TextColumn(self.strings.take(rows), self.lengths[rows])
 
-    def replaced(self, others: Mapping[int, str]) -> TextColumn:
-        """Return the texts, some of them replaced, by row."""
-        if not others:
-            return self
-        rows, count = np.array([*others], dtype=np.int64), len(self.offsets) - 1
-        stays = np.ones(count, dtype=np.bool_)
-        stays[rows] = False
-        changed = pack([*others.values()]).strings().spread(rows, count)
-        return packed_of(self.strings().where(stays), changed)
+    def spread(self, rows: NDArray[np.int64], count: int) -> TextColumn:
+        """Return `count` texts, these at some rows, and all others empty."""
+        lengths = np.zeros(count, dtype=np.int64)
+        lengths[rows] = self.lengths
+        return TextColumn(self.strings.spread(rows, count), lengths)
 
-    def utf8(self) -> BytesColumn:
-        """Return the texts in UTF-8."""
-        data, offsets = _core.encode(*self)
-        return BytesColumn(data, offsets[:-1], np.diff(offsets))
+    def where(self, mask: NDArray[np.bool_]) -> TextColumn:
+        """Return the texts, empty where a mask, bool (n,), does not hold."""
+        return TextColumn(self.strings.where(mask), np.where(mask, self.lengths, 0))
 
-
-class EncodedTexts(TextColumn):
-    """n texts in UTF-8; who asks for their code points has them decoded."""
-
-    def __init__(self, utf8: BytesColumn, lengths: NDArray[np.int64]) -> None:
-        """Take how many characters each has, int64 (n,)."""
-        self._utf8, self.offsets = utf8, np.append(0, np.cumsum(lengths))
-
-    @cached_property
-    def points(self) -> Points:
-        """The code points of all."""
-        return _core.decode(self._utf8)[0]
-
-    def text(self, row: int) -> str:
-        """Return one text."""
-        return self._utf8.at(row).decode()
-
-    def take(self, rows: NDArray[Any] | slice) -> TextColumn:
-        """Return some texts; rows: int64 or bool."""
-        return EncodedTexts(self._utf8.take(rows), self.lengths[rows])
-
-    def utf8(self) -> BytesColumn:
-        """Return the texts in UTF-8."""
-        return self._utf8
+    def replaced(self, rows: NDArray[np.int64] | Sequence[int], others: Texts) -> TextColumn:
+        """Return the texts with others at some rows; the very same where there are none."""
+        at, stays = np.asarray(rows, dtype=np.int64), np.ones(len(self), dtype=np.bool_)
+        stays[at] = False
+        return (
+            concatenated(self.where(stays), pack(others).spread(at, len(self))) if len(at) else self
+        )
 
 
 Texts: TypeAlias = Sequence[str] | TextColumn
@@ -115,45 +73,18 @@ def pack(texts: Texts) -> TextColumn:
     """Return n texts packed."""
     if isinstance(texts, TextColumn):
         return texts
-    return TextColumn(points_of("".join(texts)), offsets_of(texts))
+    strings = strings_of([text.encode("utf-8", "surrogatepass") for text in texts])
+    return TextColumn(strings, np.fromiter(map(len, texts), np.int64, len(texts)))
 
 
-def packed_of(*parts: BytesColumn) -> TextColumn:
-    """Return n texts, each the code points that stand in all parts under its number."""
-    strings = joined(parts)
-    offsets = np.append(strings.starts, len(strings.data)) // POINT_BYTES
-    return TextColumn(strings.data.view(np.uint32), offsets)
+def concatenated(*parts: TextColumn) -> TextColumn:
+    """Return n texts in an array of their own, each made of those of all parts with its number."""
+    lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
+    return TextColumn(joined([part.strings for part in parts]), lengths)
 
 
-def decoded(utf8: BytesColumn) -> tuple[EncodedTexts, NDArray[np.bool_]]:
-    """Return n texts given in UTF-8, and which of them are, bool (n,); others are empty."""
+def decoded(utf8: BytesColumn) -> tuple[TextColumn, NDArray[np.bool_]]:
+    """Return n strings as texts, and which of them are UTF-8, bool (n,); others are empty."""
     counts = _core.count_characters(utf8)
     valid = counts >= 0
-    return EncodedTexts(utf8.where(valid), np.maximum(counts, 0)), valid
-
-
-def same_texts(
-    one: TextColumn, other: TextColumn, known: NDArray[np.bool_] | None = None
-) -> NDArray[np.bool_]:
-    """Tell which of n texts are the same in both, bool (n,); known: which surely are."""
-    same: NDArray[np.bool_] = np.equal(one.lengths, other.lengths)
-    rows = np.flatnonzero(same if known is None else same & ~known)
-    same[rows] = are_equal(one.take(rows).strings(), other.strings().take(rows))
-    return same
-
-
-def points_of(text: str) -> Points:
-    """Return the code points of a text, uint32 (len(text),); lone surrogates pass."""
-    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-
-
-def text_of(points: Points) -> str:
-    """Return the text of code points; lone surrogates pass."""
-    return str(points.data, "utf-32-le", "surrogatepass")
-
-
-def offsets_of(texts: Sequence[Sized]) -> NDArray[np.int64]:
-    """Return where each of n texts or lists begins in all of them joined, and the end; (n + 1,)."""
-    offsets = np.zeros(len(texts) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=offsets[1:])
-    return offsets
+    return TextColumn(utf8.where(valid), np.maximum(counts, 0)), valid

@@ -1,4 +1,4 @@
-// Characters: classes and kinds, as Python's tables say; marks beyond Unicode; words of ASCII in texts.
+// Characters: classes and kinds; marks beyond Unicode; words of ASCII in texts.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -107,12 +107,14 @@ Place find(Points text, Place at, Letters... letters) {
 
 class Characters {
 public:
-    Characters(std::span<const std::uint16_t> classes, std::span<const std::uint8_t> kinds)
-        : classes_(classes.begin(), classes.end()),
-          last_(static_cast<std::uint32_t>(classes.size() - 1)),
-          kinds_(PLANE) {
-        std::transform(kinds.begin(), kinds.end(), kinds_.begin(), [](std::uint8_t kind) { return Kind{kind}; });
-        for (std::uint32_t point = LATIN, first = LATIN; point < PLANE; point++) {
+    // is_alphanumeric: as `str.isalnum` says.
+    explicit Characters(bool (*is_alphanumeric)(std::uint32_t)) : classes_(BEHIND_WORDS), kinds_(PLANE) {
+        for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
+            classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
+        for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
+            classes_[point] |= other_classes_of(point);
+            kinds_[point] = kind_of(point);
+            if (point < LATIN) continue;
             if (kinds_[point] != Kind::plain) {
                 first = point + 1;
             } else if (point - first > eastern_last_ - eastern_first_) {
@@ -124,7 +126,7 @@ public:
 
     // Whether a character is of one of these classes; none beyond the table is, and no mark.
     bool is(std::uint32_t point, unsigned classes) const {
-        return point <= last_ && (classes_[point] & classes) != 0;
+        return point < classes_.size() && (classes_[point] & classes) != 0;
     }
     Kind kind(std::uint32_t point) const { return point < PLANE ? kinds_[point] : Kind::plain; }
 
@@ -177,11 +179,38 @@ public:
     }
 
 private:
+    static constexpr std::uint32_t BEHIND_WORDS = 0x31400;  // no character from there on is part of a word
+
+    static bool is_one_of(std::string_view characters, std::uint32_t point) {
+        return 0 < point && point < 0x80 && characters.find(static_cast<char>(point)) != characters.npos;
+    }
+    // ... besides the classes of words.
+    static std::uint16_t other_classes_of(std::uint32_t point) {
+        const bool letter = ('a' <= point && point <= 'z') || ('A' <= point && point <= 'Z');
+        const bool digit = '0' <= point && point <= '9', space = is_white_space(point);
+        return static_cast<std::uint16_t>(
+            space * (SPACE | ENDS) | letter * (LETTER | ALNUM | STARTS) | digit * ALNUM |
+            is_one_of(":._-", point) * MARK | is_one_of("_:@#*", point) * STARTS | is_one_of(":.@-", point) * GOES_ON |
+            is_one_of("\"'<>", point) * ENDS | ends_line(point) * LINE);
+    }
+    static Kind kind_of(std::uint32_t point) {
+        switch (point) {
+            case ZERO_WIDTH_SPACE: case BYTE_ORDER_MARK: return Kind::invisible;
+            case '<': case '&': return Kind::markup;
+            case '{': return Kind::opening;
+            case '}': return Kind::closing;
+            case ':': return Kind::colon;
+            case '@': return Kind::at_sign;
+            case '`': return Kind::backtick;
+            default: return ends_line(point) ? Kind::line : is_white_space(point) ? Kind::space : Kind::plain;
+        }
+    }
+
     static constexpr unsigned ALL = 0xFFFF;        // characters of a block, as bits
     static constexpr std::uint32_t LATIN = 0x100;  // the end of it
 
     // Which of sixteen characters are surely of no special kind, as bits; `is_plain` tells of the others. Never `_`,
-    // which counts as no word. The special ones of ASCII are those of cleaning/symbols.py.
+    // which counts as no word. The special ones of ASCII are those of `kind_of`.
     unsigned plain_in(const std::uint32_t* points) const {
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
@@ -190,7 +219,6 @@ private:
     }
 
     std::vector<std::uint16_t> classes_;
-    std::uint32_t last_;
     std::vector<Kind> kinds_;
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };

@@ -6,8 +6,11 @@ namespace dedup::cleaning {
 
 class MarkupReader {
 public:
-    MarkupReader(const Characters& characters, const Vocabulary& vocabulary, std::span<std::uint32_t> room)
-        : page_(characters, vocabulary, room), elements_(page_) {}
+    MarkupReader(const Characters& characters, const Vocabulary& vocabulary)
+        : page_(characters, vocabulary), elements_(page_) {}
+
+    // Takes room to write to, for texts of which that is what becomes at most.
+    void write_to(std::span<std::uint32_t> room) { page_.room = room; }
 
     // Reads a text; returns what it holds. Where that is neither tag nor reference, `marked` is of no use.
     unsigned read(Points raw) {

@@ -29,18 +29,17 @@ struct OpenElement {
 
 class Page {
 public:
-    Page(const Characters& characters, const Vocabulary& vocabulary, std::span<std::uint32_t> room)
+    Page(const Characters& characters, const Vocabulary& vocabulary)
         : characters(characters),
           vocabulary(vocabulary),
           references(characters, vocabulary),
           scanner(characters, vocabulary),
           attributes(characters, vocabulary),
-          nearest(vocabulary.elements()),
-          room_(room) {}
+          nearest(vocabulary.elements()) {}
 
     // Begins a text; tells whether CDATA marks were dropped from it.
     bool begin(Points raw) {
-        out = Writer(room_);
+        out = Writer(room);
         stack.assign(1, OpenElement());
         formula_end = box_start = box_end = NONE;
         is_heavy = has_hidden = false;
@@ -85,6 +84,7 @@ public:
     References references;
     TagScanner scanner;
     Attributes attributes;  // of the tag that is read
+    std::span<std::uint32_t> room;           // that is written to, for each text set before
     Writer out;
     std::vector<OpenElement> stack;          // the first is the text itself
     std::vector<int> nearest;                // by element: the open one nearest to the top, 0 without one
@@ -96,7 +96,6 @@ public:
     bool hides = true;                       // whether what nobody sees goes
 
 private:
-    std::span<std::uint32_t> room_;
     std::vector<std::uint32_t> value_;
 };
 

@@ -17,13 +17,19 @@ inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE
 // Room that is not filled with zeros: what is not written costs nothing.
 class Buffer {
 public:
-    explicit Buffer(std::size_t size) : points_(std::make_unique_for_overwrite<std::uint32_t[]>(size)), size_(size) {}
-    std::span<std::uint32_t> room() { return {points_.get(), size_}; }
-    std::unique_ptr<std::uint32_t[]> release() { return std::move(points_); }
+    // Room of a size; what it held may be lost.
+    std::span<std::uint32_t> room(std::size_t size) {
+        if (size > size_) {
+            size_ = size + size / 4;  // a little more, for the next ones
+            points_.reset();
+            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
+        }
+        return {points_.get(), size};
+    }
 
 private:
     std::unique_ptr<std::uint32_t[]> points_;
-    std::size_t size_;
+    std::size_t size_ = 0;
 };
 
 class Writer {

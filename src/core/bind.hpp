@@ -18,6 +18,7 @@
 
 #include "core/strings.hpp"
 #include "core/text.hpp"
+#include "core/utf8.hpp"
 
 namespace dedup {
 
@@ -70,6 +71,47 @@ inline Strings strings_of(const StringArrays& arrays) {
     const auto& [data, starts, lengths] = arrays;
     if (lengths.size() != starts.size()) refuse("as many lengths as starts are needed");
     return {view(data), view(starts), view(lengths)};
+}
+
+// n texts from Python in UTF-8, decoded one after the other into room that is used again.
+class TextReader {
+public:
+    static constexpr std::size_t BEHIND = 16;  // characters without meaning that may be read behind each text
+
+    explicit TextReader(const StringArrays& texts) : utf8_(strings_of(texts)) {}
+    std::size_t size() const { return utf8_.size(); }
+    std::span<const std::uint8_t> utf8(std::size_t i) const { return utf8_[i]; }
+
+    // The characters of text i, valid until the next one. Raises ValueError for what is not UTF-8; lone surrogates pass.
+    Points operator[](std::size_t i) {
+        const auto bytes = utf8_[i];
+        if (bytes.size() >= std::numeric_limits<std::int32_t>::max())
+            refuse("text " + std::to_string(i) + " has more than 2**31 - 2 bytes");
+        if (size_ < bytes.size() + BEHIND) {
+            size_ = bytes.size() + bytes.size() / 4 + BEHIND;  // a little more, for the next ones
+            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
+        }
+        const std::ptrdiff_t count = decode_utf8(bytes, points_.get());
+        if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
+        return {points_.get(), static_cast<std::size_t>(count)};
+    }
+
+private:
+    Strings utf8_;
+    std::unique_ptr<std::uint32_t[]> points_;
+    std::size_t size_ = 0;
+};
+
+// One text to and from Python; lone surrogates pass.
+inline nb::str str_of(Points text) {
+    const auto size = static_cast<Py_ssize_t>(text.size());
+    return nb::steal<nb::str>(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, text.data(), size));
+}
+inline std::vector<std::uint32_t> points_of(const nb::str& text) {
+    std::vector<std::uint32_t> points(static_cast<std::size_t>(PyUnicode_GET_LENGTH(text.ptr())) + 1);
+    if (!PyUnicode_AsUCS4(text.ptr(), points.data(), std::ssize(points), true)) nb::raise_python_error();
+    points.pop_back();
+    return points;
 }
 
 // Tables from Python, arrays by name. The object holds them: what `view` returns is valid as long as it.
@@ -155,6 +197,34 @@ inline StringsOut give(StringBuffer&& strings) {
     return {give(std::move(strings.data)), give(std::move(strings.starts)), give(std::move(strings.lengths))};
 }
 
+// Texts for Python: data, starts and sizes in UTF-8, and the characters of each; see `TextColumn.of`.
+using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int64_t>>;
+
+class TextWriter {
+public:
+    void append(Points text) {
+        const std::size_t start = data_.size(), size = utf8_length(text);
+        data_.resize(start + size);
+        encode_utf8(text, data_.data() + start);
+        starts_.push_back(static_cast<std::int64_t>(start));
+        sizes_.push_back(static_cast<std::int64_t>(size));
+        lengths_.push_back(std::ssize(text));
+    }
+    std::span<const std::uint8_t> last() const { return std::span(data_).last(static_cast<std::size_t>(sizes_.back())); }
+    void drop_last() {
+        data_.resize(static_cast<std::size_t>(starts_.back()));
+        for (auto* const each : {&starts_, &sizes_, &lengths_}) each->pop_back();
+    }
+    TextArrays give() && {
+        return {dedup::give(std::move(data_)), dedup::give(std::move(starts_)), dedup::give(std::move(sizes_)),
+                dedup::give(std::move(lengths_))};
+    }
+
+private:
+    std::vector<std::uint8_t> data_;
+    std::vector<std::int64_t> starts_, sizes_, lengths_;
+};
+
 // Texts at the border: offsets ascend within the points, and no text is too long for 32 bits.
 inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_t>& offsets) {
     const auto ends = view(offsets);
@@ -171,16 +241,6 @@ inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;
-
-// For what writes texts as UTF-8, which has no form for other numbers.
-inline void check_characters(Points points) {
-    std::uint32_t most = 0;
-    {
-        Unlocked unlocked;
-        for (const std::uint32_t point : points) most = std::max(most, point);
-    }
-    if (most >= BEYOND) refuse(std::to_string(most) + " is no character");
-}
 
 void bind_core(nb::module_& m);
 void bind_bson(nb::module_& m);

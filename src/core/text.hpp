@@ -17,14 +17,6 @@ struct TextColumn {
     Points operator[](std::size_t i) const {
         return points.subspan(offsets[i], offsets[i + 1] - offsets[i]);
     }
-    Points all() const { return points.subspan(offsets.front(), offsets.back() - offsets.front()); }
-    std::size_t longest() const {
-        std::int64_t most = 0;
-        for (std::size_t i = 0; i < size(); i++) {
-            if (offsets[i + 1] - offsets[i] > most) most = offsets[i + 1] - offsets[i];
-        }
-        return static_cast<std::size_t>(most);
-    }
 };
 
 constexpr std::uint32_t PLANE = 0x10000;    // end of Unicode's basic plane
@@ -36,5 +28,13 @@ inline bool is_white_space(std::uint32_t point) {
     return point == 0x85 || point == 0xA0 || point == 0x1680 || (0x2000 <= point && point <= 0x200A) ||
            point == 0x2028 || point == 0x2029 || point == 0x202F || point == 0x205F || point == 0x3000;
 }
+
+// As `str.splitlines` says, but for the separators of files, groups and records.
+inline bool ends_paragraph(std::uint32_t point) {
+    return (0x0A <= point && point <= 0x0D) || point == 0x85 || point == 0x2028 || point == 0x2029;
+}
+
+// As `str.splitlines` says.
+inline bool ends_line(std::uint32_t point) { return ends_paragraph(point) || (0x1C <= point && point <= 0x1E); }
 
 }  // namespace dedup

@@ -1,10 +1,13 @@
 // Entry points of the fingerprint room.
-#include "fingerprint/bind.hpp"
+#include "core/bind.hpp"
+
+#include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
 
+#include "core/hash.hpp"
+#include "core/unicode.hpp"
 #include "fingerprint/simhash.hpp"
 #include "fingerprint/sketch.hpp"
 #include "fingerprint/trie_builder.hpp"
@@ -14,49 +17,147 @@ using namespace nanobind::literals;
 namespace dedup {
 namespace {
 
+// Structs as numbers in a table, and back.
+template <class T>
+std::span<const T> rows_of(std::span<const std::uint64_t> numbers) {
+    static_assert(sizeof(T) == 2 * sizeof(std::uint64_t));
+    return {reinterpret_cast<const T*>(numbers.data()), numbers.size() / 2};
+}
+template <class T>
+Out<std::uint64_t> give_numbers(const std::vector<T>& rows) {
+    std::vector<std::uint64_t> numbers(2 * rows.size());
+    if (!rows.empty()) std::memcpy(numbers.data(), rows.data(), rows.size() * sizeof(T));
+    return give(std::move(numbers));
+}
+
+constexpr std::size_t HAN = HAN_LAST - HAN_FIRST + 1;
+
+Lexicon lexicon_of(const Tables& tables) {
+    const auto entries = rows_of<Trie::Entry>(tables.view<std::uint64_t>("entries"));
+    const auto constants = tables.view<double>("constants", 2);
+    return {
+        .trie = Trie(tables.view<std::int32_t>("first", PLANE),
+                     tables.view<std::uint16_t>("characters", entries.size() + BUCKET), entries),
+        .words = rows_of<Lexicon::Word>(tables.view<std::uint64_t>("words")),
+        .classes = {reinterpret_cast<const Class*>(tables.view<std::uint8_t>("classes", PLANE).data()), PLANE},
+        .pairs = tables.view<std::uint8_t>("pairs", ASCII * ASCII),
+        .emission = tables.view<double>("emission", STATES * HAN),
+        .start = tables.view<double>("start", STATES),
+        .transition = tables.view<double>("transition", STATES * STATES),
+        .unknown = constants[0],
+        .median = constants[1],
+    };
+}
+
+// What each character of the basic plane is to jieba.
+std::vector<std::uint8_t> classes_of_characters() {
+    std::vector<std::uint8_t> classes(PLANE);
+    for (std::uint32_t point = 0; point < PLANE; point++) {
+        Class kind = is_alphanumeric(point) ? Class::letter : Class::separator;
+        if (HAN_FIRST <= point && point <= HAN_LAST) kind = Class::han;
+        if (point < ASCII && is_alphanumeric(point)) kind = Class::alphanumeric;
+        if (point && point < ASCII && std::strchr("+#&._%-", static_cast<int>(point))) kind = Class::symbol;
+        classes[point] = static_cast<std::uint8_t>(kind);
+    }
+    return classes;
+}
+
+// Tables of a dictionary's words: not empty, of characters below U+FFFF.
+nb::dict build_lexicon(const StringArrays& strings, In<double> probabilities, In<double> weights, double median) {
+    TextReader texts(strings);
+    const auto known = view(probabilities), idf = view(weights);
+    if (known.size() != texts.size() || idf.size() != texts.size()) refuse("the tables are not of one size");
+    TrieBuilder builder;
+    std::vector<Lexicon::Word> words;
+    std::vector<std::uint8_t> pairs(ASCII * ASCII);
+    {
+        Unlocked unlocked;
+        std::vector<std::uint32_t> points;
+        std::vector<std::int64_t> offsets{0};
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            const Points word = texts[i];
+            if (word.empty() || std::ranges::any_of(word, [](std::uint32_t point) { return point >= PLANE - 1; }))
+                refuse("word " + std::to_string(i) + " is empty, or has characters beyond U+FFFE");
+            points.insert(points.end(), word.begin(), word.end());
+            offsets.push_back(std::ssize(points));
+            const bool is_ascii = std::ranges::all_of(word, [](std::uint32_t point) { return point < ASCII; });
+            if (word.size() > 1 && is_ascii && known[i] != NO_WORD) pairs[ASCII * word[0] + word[1]] = 1;
+        }
+        if (!builder.build({points, offsets}, known)) refuse("the words need too many nodes");
+        words.assign(builder.trie.count, {median, 0});
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            const auto bytes = texts.utf8(i);
+            words[static_cast<std::size_t>(builder.trie.nodes[i])] = {idf[i], XXH64(bytes.data(), bytes.size(), 0)};
+        }
+    }
+    nb::dict tables;
+    tables["first"] = give(std::move(builder.trie.first));
+    tables["characters"] = give(std::move(builder.trie.characters));
+    tables["entries"] = give_numbers(builder.trie.entries);
+    tables["words"] = give_numbers(words);
+    tables["classes"] = give(classes_of_characters());
+    tables["pairs"] = give(std::move(pairs));
+    return tables;
+}
+
+Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
+    TextReader words(strings);
+    std::vector<std::int32_t> nodes(words.size(), Trie::ABSENT);
+    for (std::size_t i = 0; i < words.size(); i++) {
+        const Points word = words[i];
+        if (!word.empty()) nodes[i] = lexicon.find(word);
+    }
+    return give(std::move(nodes));
+}
+
+// A row of what `fingerprint` returns, see fingerprint/fingerprinter.py.
+struct Fingerprint {
+    std::uint64_t value, digest;
+    std::uint8_t is_short, unused[7];
+};
+static_assert(sizeof(Fingerprint) == 24);
+
 // Fingerprints batches; without state between them, so threads may share it.
 class BatchFingerprinter {
 public:
-    BatchFingerprinter(const LexiconArrays& lexicon, std::int64_t top_k, std::int64_t min_features, int weighting,
+    BatchFingerprinter(const Lexicon& lexicon, std::int64_t top_k, std::int64_t min_features, bool is_uniform,
                        std::int64_t ngram)
-        : lexicon_(lexicon.value),
-          options_{top_k, min_features, static_cast<Weighting>(weighting), ngram} {}
+        : lexicon_(lexicon), options_{top_k, min_features, is_uniform, ngram} {}
 
-    std::tuple<Out<std::uint64_t>, Out<std::uint8_t>> fingerprint(In<std::uint32_t> points, In<std::int64_t> offsets) const {
-        const TextColumn texts = texts_of(points, offsets);
-        std::vector<std::uint64_t> values(texts.size());
-        std::vector<std::uint8_t> routes(texts.size());
+    Out<std::uint8_t> fingerprint(const StringArrays& strings) const {
+        TextReader texts(strings);
+        std::vector<std::uint8_t> rows(sizeof(Fingerprint) * texts.size());
         {
             Unlocked unlocked;
             Fingerprinter one(lexicon_, options_);
             for (std::size_t i = 0; i < texts.size(); i++) {
-                const auto [value, route] = one.fingerprint(texts[i]);
-                values[i] = value;
-                routes[i] = static_cast<std::uint8_t>(route);
+                const auto bytes = texts.utf8(i);
+                const auto value = one.fingerprint(texts[i]);
+                const Fingerprint row{.value = value ? *value : XXH64(bytes.data(), bytes.size(), 0),
+                                      .digest = XXH3_64bits(bytes.data(), bytes.size()),
+                                      .is_short = !value,
+                                      .unused = {}};
+                std::memcpy(rows.data() + sizeof row * i, &row, sizeof row);
             }
         }
-        return {give(std::move(values)), give(std::move(routes))};
+        return give(std::move(rows));
     }
 
-    // Of one text: route; where tokens start, and the end; starts, ends, weights of the features, heaviest
-    // first; the points that the features' places refer to.
-    nb::tuple explain(In<std::uint32_t> points) const {
+    // Route, tokens, and features with their weights, the heaviest first.
+    nb::tuple explain(nb::str text) const {
+        const std::vector<std::uint32_t> points = points_of(text);
         Fingerprinter one(lexicon_, options_);
-        const auto route = one.fingerprint(view(points)).route;
-        const FeatureChooser& features = one.features();
-        std::vector<std::int64_t> tokens, starts, ends;
-        std::vector<double> weights;
-        for (const Token& token : features.tokens()) tokens.push_back(token.start);
-        for (const std::int32_t i : features.chosen()) {
-            const Feature& feature = features.feature(i);
-            starts.push_back(feature.start);
-            ends.push_back(feature.end);
-            weights.push_back(feature.weight);
+        one.fingerprint(points);
+        nb::list tokens, features;
+        for (std::size_t i = 0; i + 1 < one.tokens().size(); i++) {
+            const auto start = static_cast<std::size_t>(one.tokens()[i].start);
+            tokens.append(str_of(Points(points).subspan(start, static_cast<std::size_t>(one.tokens()[i + 1].start) - start)));
         }
-        const Points source = features.source();
-        return nb::make_tuple(static_cast<int>(route), give(std::move(tokens)), give(std::move(starts)),
-                              give(std::move(ends)), give(std::move(weights)),
-                              give(std::vector<std::uint32_t>(source.begin(), source.end())));
+        for (const std::int32_t i : one.features().chosen) {
+            const Feature& feature = one.features().at(i);
+            features.append(nb::make_tuple(str_of(one.features().characters(feature)), feature.weight));
+        }
+        return nb::make_tuple(one.route(), tokens, features);
     }
 
 private:
@@ -64,72 +165,55 @@ private:
     FeatureOptions options_;
 };
 
-nb::tuple build_trie(In<std::uint32_t> points, In<std::int64_t> offsets, In<double> probabilities) {
-    const TextColumn words = texts_of(points, offsets);
-    TrieBuilder builder;
-    {
-        Unlocked unlocked;
-        if (!builder.build(words, view(probabilities))) refuse("the words need too many nodes");
-    }
-    TrieArrays& made = builder.trie;
-    const auto entries = std::as_bytes(std::span(made.entries));
-    std::vector<std::uint64_t> numbers(entries.size() / sizeof(std::uint64_t));
-    std::memcpy(numbers.data(), entries.data(), entries.size());
-    return nb::make_tuple(give(std::move(made.first)), give(std::move(made.characters)), give(std::move(numbers)),
-                          give(std::move(made.nodes)), made.count);
-}
-
-std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(In<std::uint32_t> points, In<std::int64_t> offsets) {
-    const TextColumn texts = texts_of(points, offsets);
-    std::vector<std::uint32_t> keys(BANDS * texts.size());
-    std::vector<std::uint64_t> bits(BINS / 64 * texts.size());
+// Columns of keys for the channels asked for, and bits of MinHash. forms: of the texts, by which candidates are found.
+std::tuple<Out<std::uint32_t>, Out<std::uint64_t>> sketch(const StringArrays& form_strings, const StringArrays& strings,
+                                                          bool minhash, bool sentences, bool whole) {
+    TextReader forms(form_strings), texts(strings);
+    if (forms.size() != texts.size()) refuse("there are " + std::to_string(forms.size()) + " forms of " + std::to_string(texts.size()) + " texts");
+    const std::size_t columns = (minhash ? BANDS : 0) + sentences + whole, words = minhash ? BINS / 64 : 0;
+    std::vector<std::uint32_t> keys(columns * texts.size());
+    std::vector<std::uint64_t> bits(words * texts.size());
     {
         Unlocked unlocked;
         Sketcher one;
-        for (std::size_t i = 0; i < texts.size(); i++)
-            one.sketch(texts[i], std::span(keys).subspan(BANDS * i, BANDS), std::span(bits).subspan(BINS / 64 * i, BINS / 64));
+        for (std::size_t i = 0; i < texts.size(); i++) {
+            std::uint32_t* to = keys.data() + columns * i;
+            if (minhash) one.sketch(forms[i], {to, BANDS}, {bits.data() + words * i, words}), to += BANDS;
+            if (sentences) *to++ = sentence_key(texts[i], folded_characters());
+            if (whole) *to = static_cast<std::uint32_t>(XXH3_64bits(forms.utf8(i).data(), forms.utf8(i).size()) >> (64 - KEY_BITS));
+        }
     }
     return {give(std::move(keys)), give(std::move(bits))};
-}
-
-Out<std::uint32_t> sentence_keys(In<std::uint32_t> points, In<std::int64_t> offsets, In<std::uint16_t> folded,
-                                 In<std::uint8_t> kinds) {
-    const TextColumn texts = texts_of(points, offsets);
-    const std::span<const Kind> kind{reinterpret_cast<const Kind*>(kinds.data()), PLANE};
-    std::vector<std::uint32_t> keys(texts.size());
-    {
-        Unlocked unlocked;
-        for (std::size_t i = 0; i < texts.size(); i++) keys[i] = sentence_key(texts[i], view(folded), kind);
-    }
-    return give(std::move(keys));
 }
 
 }  // namespace
 
 void bind_fingerprint(nb::module_& m) {
-    nb::class_<LexiconArrays>(m, "Lexicon", "The dictionary's arrays, checked; see fingerprint/lexicon.py.")
-        .def(nb::init<In<std::int32_t>, In<std::uint16_t>, In<std::uint64_t>, In<std::uint8_t>,
-                      In<std::uint8_t>, In<bool>, In<double>, In<double>, In<double>, double, double>(),
-             nb::kw_only(), "first"_a.noconvert(), "characters"_a.noconvert(), "entries"_a.noconvert(),
-             "words"_a.noconvert(), "classes"_a.noconvert(), "pairs"_a.noconvert(),
-             "emission"_a.noconvert(), "start"_a.noconvert(), "transition"_a.noconvert(), "unknown"_a, "median"_a)
-        .def("find", &LexiconArrays::find, "points"_a.noconvert(), "offsets"_a.noconvert(),
-             "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
+    nb::class_<Lexicon>(m, "Lexicon", "The dictionary, in tables by name; see fingerprint/lexicon.py.")
+        .def("__init__", [](Lexicon* self, const nb::dict& tables) { new (self) Lexicon(lexicon_of(Tables(tables))); },
+             nb::keep_alive<1, 2>(), "tables"_a)
+        .def("__len__", [](const Lexicon& lexicon) { return lexicon.words.size(); })
+        .def("find", &find, "words"_a.noconvert(), "Return the nodes of n words, int32 (n,), -1 for words that it does not hold.");
+    m.def("build_lexicon", &build_lexicon, "words"_a.noconvert(), "probabilities"_a.noconvert(), "weights"_a.noconvert(),
+          "median"_a,
+          "Return tables of n words: first, characters, entries of the trie; words, by node IDF and hash; classes, pairs.\n\n"
+          "probabilities, weights: float64 (n,), logarithms, -inf for what is no word of the dictionary, and IDF. ValueError\n"
+          "where there are too many words, more than 5 million.");
     nb::class_<BatchFingerprinter>(m, "Fingerprinter")
-        .def(nb::init<const LexiconArrays&, std::int64_t, std::int64_t, int, std::int64_t>(),
-             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "weighting"_a,
-             "ngram"_a)
-        .def("fingerprint", &BatchFingerprinter::fingerprint, "points"_a.noconvert(), "offsets"_a.noconvert(),
-             "Return the fingerprints of n texts, uint64 (n,), and their routes, uint8 (n,).")
-        .def("explain", &BatchFingerprinter::explain, "points"_a.noconvert(),
-             "Return route, token starts, and starts, ends, weights and source of the features of one text.");
-    m.def("build_trie", &build_trie, "points"_a.noconvert(), "offsets"_a.noconvert(), "probabilities"_a.noconvert(),
-          "Return a trie of n words, see fingerprint/trie.py: first, characters, entries; the nodes of the words, int32\n"
-          "(n,), and how many nodes there are. probabilities: logarithms, -inf for what is no word of the dictionary.");
-    m.def("sketch", &sketch, "points"_a.noconvert(), "offsets"_a.noconvert(),
-          "Return the keys, uint32 (n * BANDS,), and the bits, uint64 (n * BINS / 64,), of n texts.");
-    m.def("sentence_keys", &sentence_keys, "points"_a.noconvert(), "offsets"_a.noconvert(), "folded"_a.noconvert(),
-          "kinds"_a.noconvert(), "Return a hash of the longest sentences of n texts, uint32 (n,).");
+        .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, bool, std::int64_t>(),
+             nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a)
+        .def("fingerprint", &BatchFingerprinter::fingerprint, "texts"_a.noconvert(),
+             "Return the fingerprints of n texts, as bytes of n rows: value, digest, short.")
+        .def("explain", &BatchFingerprinter::explain, "text"_a, "Return route, tokens and features with weights of a text.");
+    m.def("sketch", &sketch, "forms"_a.noconvert(), "texts"_a.noconvert(), nb::kw_only(), "minhash"_a,
+          "sentences"_a, "whole"_a, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts.");
+    m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
+    m.attr("HMM_STATES") = STATE_NAMES;
+    m.attr("STOP_WORD") = STOP_WORD;
+    m.attr("ROUTES") = std::apply([](const auto&... name) { return nb::make_tuple(name...); }, ROUTE_NAMES);
+    m.attr("BINS") = BINS;
+    m.attr("BANDS") = BANDS;
+    m.attr("KEY_BITS") = KEY_BITS;
 }
 
 }  // namespace dedup

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "fingerprint/trie.hpp"
 
@@ -18,7 +19,8 @@ enum class Class : std::uint8_t { separator, han, alphanumeric, symbol, letter }
 
 // States of the hidden Markov model: begin, end, middle of a word, single character.
 enum State : std::int8_t { B, E, M, S };
-constexpr std::size_t STATES = 4;
+constexpr std::string_view STATE_NAMES = "BEMS";  // as jieba's files call them
+constexpr std::size_t STATES = STATE_NAMES.size();
 
 inline bool is_upper(std::uint32_t point) { return 'A' <= point && point <= 'Z'; }
 inline bool is_digit(std::uint32_t point) { return '0' <= point && point <= '9'; }

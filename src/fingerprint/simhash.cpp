@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-
-#include "core/processor.hpp"
+#include <cmath>
 
 namespace dedup {
 namespace {
@@ -12,13 +11,12 @@ namespace {
 using Hashes = std::span<const std::uint64_t>;
 using Weights = std::span<const double>;
 
-[[gnu::always_inline]] inline std::uint64_t sum_up(Hashes hashes, Weights weights) {
+std::uint64_t sum_up(Hashes hashes, Weights weights) {
     double sums[64] = {};
     for (std::size_t i = 0; i < hashes.size(); i++) {
         // the sign by arithmetic: half of the branches on it would be foretold wrongly
         const auto plus = std::bit_cast<std::uint64_t>(weights[i]);
         const std::uint64_t unset = ~hashes[i];
-        // as wide as the hash, or gcc 12 does not use wide registers
         for (std::uint64_t bit = 0; bit < 64; bit++)
             sums[bit] += std::bit_cast<double>(plus ^ (unset >> bit & 1) << 63);
     }
@@ -26,15 +24,6 @@ using Weights = std::span<const double>;
     for (int bit = 0; bit < 64; bit++) value |= std::uint64_t{sums[bit] > 0.0} << bit;
     return value;
 }
-
-std::uint64_t sum_up_plain(Hashes hashes, Weights weights) { return sum_up(hashes, weights); }
-
-#if defined(__x86_64__)
-[[gnu::target("avx2")]] std::uint64_t sum_up_wide(Hashes hashes, Weights weights) { return sum_up(hashes, weights); }
-[[gnu::target("avx2,avx512f,avx512dq,avx512bw,avx512vl")]] std::uint64_t sum_up_widest(Hashes hashes, Weights weights) {
-    return sum_up(hashes, weights);
-}
-#endif
 
 // The same where each weight is 1: bits that more than half of the hashes have. The 64 counts are kept as planes,
 // plane k with bit k of each, so an addition is one of all (Harley and Seal; Knuth, TAOCP 4A, 7.1.3).
@@ -64,14 +53,10 @@ std::uint64_t majority(Hashes hashes) {
 
 std::uint64_t simhash(Hashes hashes, Weights weights) {
     if (std::ranges::all_of(weights, [](double weight) { return weight == 1.0; })) return majority(hashes);
-#if defined(__x86_64__)
-    switch (processor()) {
-        case Processor::plain: break;
-        case Processor::wide: return sum_up_wide(hashes, weights);
-        case Processor::widest: return sum_up_widest(hashes, weights);
-    }
-#endif
-    return sum_up_plain(hashes, weights);
+    if (!std::ranges::all_of(weights, [](double weight) { return weight == std::floor(weight); })) return sum_up(hashes, weights);
+    std::vector<std::uint64_t> repeated;  // they are counts
+    for (std::size_t i = 0; i < hashes.size(); i++) repeated.insert(repeated.end(), static_cast<std::size_t>(weights[i]), hashes[i]);
+    return majority(repeated);
 }
 
 }  // namespace dedup

@@ -117,12 +117,11 @@ private:
     std::array<std::uint64_t, BINS> bins_;
 };
 
-// What a character is to a sentence.
-enum class Kind : std::uint8_t { letter, white, end };
-
-// A hash of the longest sentences of a text, below 2**KEY_BITS. Of equally long ones the greater hash
-// goes first, so their order in the text does not count. folded, kinds: PLANE.
-inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> folded, std::span<const Kind> kinds) {
+// A hash of the longest SENTENCES sentences of a text, below 2**KEY_BITS. A sentence ends at 。！？； or their ASCII
+// forms, or with the line (`ends_paragraph`). White space, width and case do not count, nor does the order of the sentences: blocks of a
+// page come in any. For the same reason the greater hash, not the earlier sentence, goes first among equally long ones.
+// Where none has LEAST_SENTENCE characters, the key is made of the whole text without sentence ends. folded: see `folded_characters`.
+inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> folded) {
     struct Sentence {
         std::int64_t length;
         std::uint64_t hash;
@@ -137,12 +136,14 @@ inline std::uint32_t sentence_key(Points text, std::span<const std::uint16_t> fo
     std::uint64_t whole = 0;
     for (std::uint32_t point : text) {
         if (point < PLANE) {
-            if (kinds[point] == Kind::end) {
+            const std::uint16_t plain = folded[point];
+            if (ends_paragraph(point) || plain == 0x3002 || plain == '!' || plain == '?' || plain == ';') {
                 offer(sentence);
                 sentence = {};
+                continue;
             }
-            if (kinds[point] != Kind::letter) continue;
-            point = folded[point];
+            if (is_white_space(point)) continue;
+            point = plain;
         }
         sentence = {sentence.length + 1, (sentence.hash + point + 1) * GOLDEN};
         whole = (whole + point + 1) * GOLDEN;

@@ -4,7 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "core/utf8.hpp"
-#include "fingerprint/bind.hpp"
+#include "core/bind.hpp"
+#include "fingerprint/lexicon.hpp"
 #include "judgment/judge.hpp"
 #include "judgment/similarity.hpp"
 
@@ -71,7 +72,7 @@ Model model_of(nb::dict arrays) {
     return model;
 }
 
-void make_judge(Judge* made, const LexiconArrays& lexicon, nb::dict arrays, const std::vector<nb::dict>& models,
+void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std::vector<nb::dict>& models,
                 std::uint32_t heeded, double confidence, std::uint8_t kind, std::uint8_t judging, double similarity) {
     const Tables tables(arrays);
     Judge::Models each;
@@ -79,7 +80,7 @@ void make_judge(Judge* made, const LexiconArrays& lexicon, nb::dict arrays, cons
     if (!models.empty() && models.size() != each.size()) refuse("there is no model for each kind of text");
     std::ranges::transform(models, each.begin(), model_of);
     if (kind > std::size(TEXT_KINDS) || judging >= std::size(JUDGINGS)) refuse("no such kind");
-    new (made) Judge(form_tables(lexicon.value, tables), relations(tables), std::move(each),
+    new (made) Judge(form_tables(lexicon, tables), relations(tables), std::move(each),
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 import sys
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.clean_batch import CLEAN, LEADING_RULES, STAYS, clean_batch
-from dedup_job.cleaning.cleaner import drop_leading_rules
-from dedup_job.native.code_points import decoded, pack, same_texts
+from dedup_job.cleaning.style_rules import drop_leading_rules
+from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
 from tests.cleaning.oracle import clean
 
@@ -53,8 +51,9 @@ SETTINGS = st.builds(
 @given(TEXTS, SETTINGS)
 def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_oracle(texts, chosen):
     cleaner = Cleaner(chosen)
-    cleaned = cleaner.clean_all(texts)
+    cleaned, same = cleaner.clean_all(texts), cleaner.cleaned(pack(texts)).same
     assert cleaned == [cleaner.clean(text) for text in texts]
+    assert same.tolist() == [one == other for one, other in zip(texts, cleaned, strict=True)]
     for text, found in zip(texts, cleaned, strict=True):
         if not TAG.search(text) and not chosen.cut_at:  # the oracle leaves rules among tags
             assert found == clean(text, html=chosen.html == "auto", rules=drop_leading_rules)
@@ -72,11 +71,9 @@ def test_many_texts_are_cleaned_as_each_alone_and_as_by_the_oracle(texts, chosen
         "\0\ud800😀",
     ],
 )
-def test_plain_text_is_certain_to_stay(text):
-    """Else nearly all texts would take the long way; only `&D` might be a reference."""
+def test_plain_text_stays_without_a_copy(text):
     packed = pack([text])
-    assert clean_batch(packed, html=True).found[0] == STAYS
-    assert Cleaner().clean_packed(packed) is packed
+    assert Cleaner().cleaned(packed).texts is packed
 
 
 @pytest.mark.parametrize(
@@ -89,8 +86,7 @@ def test_plain_text_is_certain_to_stay(text):
         ("\x1f", ""),
     ],
 )
-def test_the_white_space_of_plain_text_is_folded_without_a_closer_look(text, folded):
-    assert clean_batch(pack([text]), html=True).found[0] == CLEAN
+def test_the_white_space_of_plain_text_is_folded(text, folded):
     assert Cleaner().clean(text) == folded
 
 
@@ -98,8 +94,7 @@ def test_each_character_alone_and_between_others_is_cleaned_alike():
     """White space, line breaks and invisible characters of all Unicode."""
     characters = (one for one in map(chr, range(sys.maxunicode + 1)) if one != BREAK)
     texts = [form for one in characters for form in (one, f"a{one}b")]
-    batch, cleaned = clean_batch(pack(texts), html=True), Cleaner().clean_all(texts)
-    assert not np.flatnonzero(batch.found == LEADING_RULES).size
+    cleaned = Cleaner().clean_all(texts)
     plane = 2 * 65535
     assert all(clean(texts[i]) == cleaned[i] for i in range(plane))
     assert cleaned[plane:] == texts[plane:]  # nothing from there on is anything but a letter
@@ -107,12 +102,3 @@ def test_each_character_alone_and_between_others_is_cleaned_alike():
 
 def test_no_texts_are_no_texts():
     assert Cleaner().clean_all([]) == []
-
-
-@given(TEXTS)
-def test_texts_in_utf8_become_what_decoded_ones_do(texts):
-    packed = pack([text.encode(errors="replace").decode() for text in texts])
-    encoded, _ = decoded(packed.utf8())
-    (clean, cut, _, same), other = Cleaner().cleaned(encoded), Cleaner().cleaned(packed)
-    assert (clean.texts(), cut.tolist()) == (other.texts.texts(), other.cut.tolist())
-    assert same_texts(encoded, clean, same).tolist() == same_texts(packed, other.texts).tolist()

@@ -10,8 +10,6 @@ from hypothesis import strategies as st
 
 from dedup_job import _core
 from dedup_job.cleaning import Cleaner
-from dedup_job.cleaning.clean_batch import CLEAN, RULES, clean_batch
-from dedup_job.native.code_points import pack
 from tests.cleaning.oracle import clean
 from tests.cleaning.oracle.names import KNOWN
 
@@ -103,26 +101,6 @@ def test_each_reference_means_what_html_says():
     ]
     text = "|".join(f"a{form}b" for form in (*names, *numbers))
     assert Cleaner().clean(text) == clean(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "becomes"),
-    [
-        ("<p>一</p><p>二</p>", CLEAN),
-        ("<div class='a'>x&nbsp;y</div><br/><P style='a:b'>z</P>", CLEAN),
-        ("<b>x</b>a<b且b>c</p>", CLEAN),
-        ("<!-- a --><!doctype html><script>if (a<b) {c:d}</script>", CLEAN),
-        ("<title>a<b></title><code>.a{color:red}</code>{1}<o:p></o:p>", CLEAN),
-        ('<![if !supportLists]>1.<![endif]><p style="font-family:"宋体"">', CLEAN),
-        ("<template>a</template>", CLEAN),
-        ("<b><!-- <![CDATA[ --></b>", CLEAN),
-        ("<p>.a{color:red}</p>", RULES),
-        ("<p>@media x{}</p>", RULES),
-    ],
-)
-def test_only_style_rules_need_a_closer_look(text, becomes):
-    """Else the way without Python would be of no use."""
-    assert clean_batch(pack([text]), html=True).found.tolist() == [becomes]
 
 
 def test_the_oracle_knows_the_same_elements():

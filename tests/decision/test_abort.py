@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -116,7 +118,7 @@ def cut(watched, characters):
     """Check texts of ten characters, behind each so many more that were cut off."""
     n = len(characters)
     texts = Documents.of(Document(i, b"%d" % i, b"", "十个字" * 3 + "。") for i in range(n))
-    documents = texts.changed(texts.texts, {}, np.array(characters, dtype=np.int64))
+    documents = replace(texts, cut=np.array(characters, dtype=np.int64))
     watched.check(documents, decisions_of([KEPT] * n))
 
 

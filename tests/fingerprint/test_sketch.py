@@ -9,13 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.fingerprint.sketch import (
-    BINS,
-    equal_bits,
-    sentence_keys,
-    sketch,
-)
-from dedup_job.native.code_points import pack
+from dedup_job.documents import Channel
+from dedup_job.fingerprint import Sketcher, pack
+from dedup_job.fingerprint.sketch import BINS, equal_bits
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import (
     naive_bins,
@@ -29,9 +25,20 @@ ANY = st.text(st.characters(exclude_categories=()), max_size=40)
 FEW = st.text("ab数。；\n 　Ａ", max_size=60)
 
 
+def sketch(texts):
+    """Return keys and bits of MinHash."""
+    made = Sketcher([Channel.MINHASH]).sketch(pack(texts))
+    return made.keys, made.bits
+
+
+def sentence_keys(texts):
+    """Return the keys of the sentences."""
+    return Sketcher([Channel.SENTENCES]).sketch(pack(texts)).keys[:, 0]
+
+
 def sketches(*texts):
     """Return each text's sketch as a value that can be compared."""
-    keys, bits = sketch(pack(texts))
+    keys, bits = sketch(texts)
     return [(*row.tolist(), *words.tolist()) for row, words in zip(keys, bits, strict=True)]
 
 
@@ -48,7 +55,7 @@ def pair(rng, grams, share):
 
 
 def assert_naive(texts):
-    keys, bits = sketch(pack(texts))
+    keys, bits = sketch(texts)
     for i, text in enumerate(texts):
         bins = naive_bins(text)
         assert keys[i].tolist() == naive_keys(bins)
@@ -92,7 +99,7 @@ def test_a_long_text_of_many_grams_is_that_of_the_naive_version():
 def test_bits_agree_in_half_of_the_unequal_bins(grams):
     rng, pairs = random.Random(grams), 500
     first, second = zip(*(pair(rng, grams, 0.8) for _ in range(pairs)), strict=True)
-    agreeing = equal_bits(sketch(pack(first))[1], sketch(pack(second))[1])
+    agreeing = equal_bits(sketch(first)[1], sketch(second)[1])
     errors = [
         bits / BINS - (1 + naive_jaccard(a, b)) / 2
         for bits, a, b in zip(agreeing, first, second, strict=True)
@@ -115,21 +122,21 @@ LONG, LONGER, LONGEST = (
 
 
 def same_sentences(*texts):
-    keys = sentence_keys(pack(texts))
+    keys = sentence_keys(texts)
     return len(set(keys.tolist())) == 1
 
 
 @settings(max_examples=200)
 @given(st.lists(ANY | FEW, max_size=4))
 def test_a_sentence_key_is_that_of_the_naive_version(texts):
-    keys = sentence_keys(pack(texts))
+    keys = sentence_keys(texts)
     assert keys.dtype == np.uint32
     assert keys.tolist() == [naive_sentence_key(text) for text in texts]
 
 
 def test_so_it_is_for_sentences_of_strings_of_all_kinds():
     texts = [*NASTY, *generated(600, seed=2, more=("。", "；", "\n", LONG))]
-    assert sentence_keys(pack(texts)).tolist() == [naive_sentence_key(text) for text in texts]
+    assert sentence_keys(texts).tolist() == [naive_sentence_key(text) for text in texts]
 
 
 @pytest.mark.parametrize("end", [*"。！？!?；;\n\r\u2028", "\r\n", "……。"])

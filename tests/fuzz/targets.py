@@ -5,24 +5,20 @@ from __future__ import annotations
 import functools
 import random
 import struct
-import sys
 from contextlib import suppress
+from functools import partial
 
 import bson
 import jieba
 import numpy as np
-import pytest
 
-from dedup_job import _core
-from dedup_job.cleaning import Cleaner
-from dedup_job.cleaning.clean_batch import clean_batch
+from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.demo import make_corpus
-from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
-from dedup_job.fingerprint.sketch import sentence_keys, sketch
+from dedup_job.documents import Channel
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.mongo.reading import END, KEY, KEY_END, START, TEXT, TEXT_END, find_fields, raw_page
 from dedup_job.native.bytes_column import bytes_of, strings_of
-from dedup_job.native.code_points import TextColumn, decoded, pack
-from dedup_job.native.hashing import text_digests
+from dedup_job.native.code_points import decoded, pack
 from tests.cleaning.pages import page
 from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
@@ -30,18 +26,17 @@ from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
 from tests.mongo.bson.test_edit import DEPRECATED
 from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
-from tests.reference.recipe import PLAIN, naive_digest, naive_fingerprint
+from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
 
 LONGEST, SHORT = 3000, 200  # characters or bytes; characters of a text that plain versions take
-NO_CHARACTERS = {"\ue000": 0x110000, "\ue001": 2**31, "\ue002": 2**32 - 1}  # what stands for them
 EDGES = [*map(bytes.fromhex, ("80", "c1bf", "c280", "e0a080", "ed9fbf", "eda080", "f48fbfbf"))]
 HEADS = [bytes([kind]) + name for kind in (2, 3, 4, 5) for name in (b"text\0", b"_id\0", b"a\0")]
 LENGTHS = [struct.pack("<i", size) for size in (-1, 0, 1, 4, 5, 2**31 - 1, -(2**31))]
-TAGS = [*MARKS.split(), *NO_CHARACTERS, "<ruby>", "<rt>", "<table><tr><td>", "<math>", "```\n"]
+TAGS = [*MARKS.split(), "<ruby>", "<rt>", "<table><tr><td>", "<math>", "```\n"]
 TAGS += ["<u>", "<li>", "<sup>", "<svg>", "<img src='", "data-latex='", "{a:b}", "\n", " "]
-PIECES = [*NO_CHARACTERS, "。", "\n", "3.14%", "C++", "ＡＢ", "\ud800", "的", "数学"]
+PIECES = ["。", "\n", "3.14%", "C++", "ＡＢ", "\ud800", "的", "数学"]
 
 
 def documents():
@@ -68,27 +63,27 @@ def check_documents(batch):
 
 
 def check_utf8(batch):
-    texts, valid = decoded(strings_of(batch))
+    strings = strings_of(batch)
+    texts, valid = decoded(strings)
     right = [one.decode(errors="replace") for one in batch]
     assert valid.tolist() == [a.encode() == b for a, b in zip(right, batch, strict=True)]
     right = [one for one, is_valid in zip(right, valid, strict=True) if is_valid]
     texts = texts.take(valid)
     assert texts.texts() == right
-    assert texts.utf8().list() == [one.encode() for one in right]
-    assert text_digests(*texts).tolist() == [naive_digest(one) for one in right]
-    numbers = np.frombuffer(b"".join(batch)[: 4 * LONGEST].ljust(4 * LONGEST), dtype=np.uint32)
-    if numbers.max() > sys.maxunicode:
-        with pytest.raises(ValueError, match="no character"):
-            TextColumn(numbers, np.array([0, LONGEST])).utf8()
+    assert texts.lengths.tolist() == [*map(len, right)]
+    cleaner = Cleaner()._core
+    for call in (
+        plain()._core.fingerprint,
+        forms.judge().outlines,
+        partial(cleaner.clean, drop_rules=lambda a, _: a),
+    ):
+        with suppress(ValueError):  # "text 3 is not UTF-8"
+            call(strings)
 
 
-def any_numbers(batch):
-    """Return texts together and alone; some characters stand for numbers that are none."""
-    points, offsets = pack(batch)
-    points = points.copy()
-    for stands, number in NO_CHARACTERS.items():
-        points[points == ord(stands)] = number
-    texts = TextColumn(points, offsets)
+def each_alone(batch):
+    """Return texts together and alone."""
+    texts = pack(batch)
     return texts, [texts.take(np.array([row])) for row in range(len(batch))]
 
 
@@ -99,37 +94,42 @@ def real_texts():
 
 
 def check_cleaning(batch):
-    cleaner, (texts, alone) = Cleaner(), any_numbers(batch)
-    clean = cleaner.clean_all(batch)
-    assert clean == [cleaner.clean(one) for one in batch]
-    for html, read in ((True, False), (False, False), (False, True)):
-        found = clean_batch(texts, html=html, read=read)
-        for row, text in enumerate(alone):
-            own = clean_batch(text, html=html, read=read)
-            assert np.array_equal(found.points_of_row(row), own.texts.points)
-            assert found.found[row] == own.found[0]
+    for html in ("auto", "never"):
+        cleaner = Cleaner(CleaningSettings(html=html, cut_at=("数", "}")))
+        clean, cut, same, _ = cleaner.cleaned(pack(batch))
+        alone = [cleaner.cleaned(pack([one])) for one in batch]
+        assert clean.texts() == [one.texts.text(0) for one in alone]
+        assert cut.tolist() == [int(one.cut[0]) for one in alone]
+        assert same.tolist() == [a == b for a, b in zip(clean.texts(), batch, strict=True)]
 
 
 @functools.cache
-def tables():
-    return Fingerprinter(FingerprintSettings()).lexicon
+def plain():
+    return Fingerprinter(FingerprintSettings(**PLAIN))
+
+
+@functools.cache
+def other():
+    return Fingerprinter(FingerprintSettings(top_k=0, weighting="uniform", ngram=2))
 
 
 def check_fingerprints(batch):
-    texts, alone = any_numbers(batch)
-    settings = PLAIN, {"top_k": 0, "weighting": "uniform", "ngram": 2}
-    plain, other = (Fingerprinter(FingerprintSettings(**s), lexicon=tables()) for s in settings)
-    for call in (plain._core.fingerprint, other._core.fingerprint, _core.sketch):
-        parts = zip(*(call(*text) for text in alone), strict=True)
-        assert all(map(np.array_equal, call(*texts), map(np.concatenate, parts)))
-    assert sentence_keys(pack(batch)).tolist() == [naive_sentence_key(one) for one in batch]
+    texts, alone = each_alone(batch)
+    sketcher = Sketcher([Channel.MINHASH, Channel.SENTENCES])
+    for one in (plain(), other()):
+        rows = np.concatenate([one._core.fingerprint(text.utf8()) for text in alone])
+        assert np.array_equal(one._core.fingerprint(texts.utf8()), rows)
+    made = sketcher.sketch(texts)
+    assert made.keys.tolist() == [sketcher.sketch(text).keys[0].tolist() for text in alone]
+    assert made.keys[:, -1].tolist() == [naive_sentence_key(one) for one in batch]
     short = [one[:SHORT] for one in batch[:12]]
-    found, (keys, bits) = plain.fingerprint(short), sketch(pack(short))
+    found, made = plain().fingerprint(short), sketcher.sketch(pack(short))
     for row, text in enumerate(short):
-        assert [*plain.explain(text).tokens] == jieba.lcut(text)
+        assert [*plain().explain(text).tokens] == jieba.lcut(text)
         assert (found.values[row], found.short[row]) == naive_fingerprint(text)
         bins = naive_bins(text)
-        assert (keys[row].tolist(), bits[row].tolist()) == (naive_keys(bins), naive_bits(bins))
+        assert made.keys[row, :-1].tolist() == naive_keys(bins)
+        assert made.bits[row].tolist() == naive_bits(bins)
 
 
 def check_forms(batch):
@@ -148,5 +148,5 @@ TARGETS = {  # what has to hold of a batch, inputs to begin with, words of the f
     "utf-8": (check_utf8, documents, EDGES),
     "cleaning": (check_cleaning, lambda: [*map(page, map(random.Random, range(300)))], TAGS),
     "fingerprints": (check_fingerprints, real_texts, PIECES),
-    "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], [*FORM_PIECES, *NO_CHARACTERS]),
+    "forms": (check_forms, lambda: [*QUESTIONS, *real_texts()], FORM_PIECES),
 }

@@ -32,7 +32,9 @@ def prints_of(values, short=None, keys=None, bits=None, digests=None):
     n = len(values)
     short = np.zeros(n, dtype=np.bool_) if short is None else np.array(short, dtype=np.bool_)
     if digests is None:
-        digests = (np.uint64(next(OTHER_TEXTS)) + np.arange(n, dtype=np.uint64)) * np.uint64(SCATTER)
+        digests = (np.uint64(next(OTHER_TEXTS)) + np.arange(n, dtype=np.uint64)) * np.uint64(
+            SCATTER
+        )
     sketches = None
     if keys is not None:
         bits = np.empty((n, 0)) if bits is None else bits

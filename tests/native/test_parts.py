@@ -46,7 +46,7 @@ def test_texts_with_breaks_are_their_parts_and_back(texts):
 
 def test_of_some_texts_in_a_row_only_their_parts_are_told():
     marked = pack([f"a{BREAK}b", f"c{BREAK}", f"{BREAK}d", "e"])
-    parts, counts = parted(marked.part(slice(1, 3)))
+    parts, counts = parted(marked.take(slice(1, 3)))
     assert parts.texts() == ["c", "", "", "d"]
     assert np.array_equal(counts, [2, 2])
 
@@ -54,11 +54,12 @@ def test_of_some_texts_in_a_row_only_their_parts_are_told():
 @given(HTML)
 def test_parts_are_cleaned_as_each_alone(texts):
     cleaner = Cleaner(CleaningSettings(cut_at=("答案：",)))
-    clean, cut, marked, _ = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
+    clean, cut, same, marked = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
     alone = [[cleaner.clean(part) for part in parts] for parts in texts]
     assert marked is not None
     assert marked.texts() == [BREAK.join(parts) for parts in alone]
     assert clean.texts() == ["\n".join(filter(None, parts)) for parts in alone]
     assert clean.texts() == cleaner.clean_all([BREAK.join(parts) for parts in texts])
+    assert same.tolist() == [parts == one for parts, one in zip(texts, alone, strict=True)]
     one_by_one = [sum(cleaner.cleaned(pack([p])).cut[0] for p in parts) for parts in texts]
     assert cut.tolist() == one_by_one

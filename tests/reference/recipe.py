@@ -24,11 +24,6 @@ def naive_hash(text: str) -> int:
     return xxhash.xxh64(text.encode("utf-8", "surrogatepass"), seed=0).intdigest()
 
 
-def naive_digest(text: str) -> int:
-    """Return the second hash of a whole text."""
-    return xxhash.xxh3_64_intdigest(text.encode("utf-32-le", "surrogatepass"))
-
-
 def naive_simhash(weighted_tokens: list[tuple[str, float]]) -> int:
     """Add each token's weight where its hash has a 1, subtract it where it has a 0."""
     sums = [0.0] * BITS

@@ -18,14 +18,20 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import UsageError
-from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack, text_digests
+from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import assembly
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.bson.ranking import By, Rule, parsed
-from dedup_job.native.bytes_column import BytesColumn, elements_of, repeated, strings_of
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    digests_of,
+    elements_of,
+    repeated,
+    strings_of,
+)
 from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted
 from dedup_job.text_fields import TextFields
 
@@ -289,7 +295,7 @@ class KeptRows:
         packed = self.compared(pack([text for _, text, _ in known]))
         fingerprints = Fingerprints(
             values=np.array(values, dtype=np.uint64),
-            digests=text_digests(*packed),
+            digests=digests_of(packed.utf8()),
             short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
             sketches=self._sketcher.sketch(packed),
         )
@@ -306,7 +312,7 @@ class KeptRows:
         """Return texts as a source has them as they are compared."""
         if parts and has_breaks(texts):
             return self._cleaner.parts_cleaned(texts).texts
-        return self._cleaner.clean_packed(texts)
+        return self._cleaner.cleaned(texts).texts
 
     def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
         """Return a kept document's text and mark, None where dedup does not write such values."""

@@ -1,0 +1,169 @@
+"""Style rules in texts that came out of markup, found and dropped.
+
+A style rule that a paste from Word or a naive strip left in a text is a selector and, in braces,
+declarations of known properties. LaTeX, sets, JSON and program code have braces too, so a text that
+never held a tag loses only what it starts with, and only when that looks like nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from dedup_job import _core
+
+_ELEMENTS: Final = frozenset(_core.ELEMENTS)
+_PROPERTY = re.compile(
+    r"""(?:
+        (?:-(?:webkit|moz|ms|o|khtml)|mso|font|margin|padding|background|border|text|line|list
+          |layout|letter|word|white|outline|overflow|page|panose|tab|table|vertical|flex|grid|align
+          |justify|animation|transition|transform|box|column|min|max|unicode|user|pointer|caption
+          |punctuation|ruby|writing|empty|counter|object|-
+          )-[a-z0-9-]+
+      | font|margin|padding|background|border|color|width|height|display|position|float|clear
+      | top|left|right|bottom|overflow|outline|opacity|visibility|cursor|zoom|size|src|page
+      | z-index|direction|flex|grid|gap|transition|transform|animation|filter|clip|content|quotes
+    )""",
+    re.VERBOSE,
+)
+_BRACES = re.compile(r"\{([^{}]*+)\}")
+_PARENTHESES = re.compile(r"\([^()]*+\)")
+_TOKEN = re.compile(r"(?P<gap>[\s,>+~]++)|(?P<compound>[!-*\-./0-=?-z|]++)|(?P<other>.)")
+_COMPOUND = re.compile(
+    r"(?P<element>[A-Za-z][A-Za-z0-9]*+|\*|\d+%)?+"
+    r"(?P<mark>(?:[.#][A-Za-z_][\w-]*+|::?[a-z-]++(?:\([^()]*+\))?+|\[[^\[\]]*+\])*+)"
+)
+_AT_RULE = re.compile(r"@(?:font-face|page|list|viewport)\b[\w\s:.-]*+")
+_GROUP = r"@(?:media|supports|(?:-[a-z]+-)?keyframes)\b[^@{};<>\n]{0,300}+"
+_GROUP_OPENING = re.compile(rf"{_GROUP}\s*+\{{")
+_EMPTY_GROUP = re.compile(rf"{_GROUP}\s*+\{{\s*+\}}")
+_GAP = re.compile(r"\s*+")
+_STATEMENT = re.compile(r"@(?:import|charset|namespace)\s*+(?:url\(|[\"'])[^;{}\n]{0,300}+;")
+_LONGEST_SELECTOR: Final = 1000
+
+
+def without_rules(text: str, leading: bool) -> str:  # the core gives two values
+    """Return a text without its style rules, or without those that it begins with."""
+    # without the zero-width space and the byte order mark, too; joiners carry meaning
+    text = text.replace("\u200b", "").replace("\ufeff", "")
+    return drop_leading_rules(text) if leading else drop_rules(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    start: int
+    end: int
+    certain: bool  # nothing but a style rule looks like this
+
+
+def drop_rules(text: str) -> str:
+    """Remove every style rule of a text that came out of markup."""
+    if "{" not in text and "@" not in text:
+        return text
+    kept = []
+    end = 0
+    for rule in _rules(text):
+        kept.append(text[end : rule.start])
+        end = rule.end
+    text = " ".join([*kept, text[end:]])
+    return _STATEMENT.sub(" ", _EMPTY_GROUP.sub(" ", text)) if "@" in text else text
+
+
+def drop_leading_rules(text: str) -> str:
+    """Remove the style rules a text without markup starts with, if it is sure they are such."""
+    if "{" not in text:
+        return text
+    at = cut = groups = 0
+    while True:
+        if gap := _GAP.match(text, at):
+            at = gap.end()
+        if opening := _GROUP_OPENING.match(text, at):
+            groups += 1
+            at = opening.end()
+        elif groups and text.startswith("}", at):
+            groups -= 1
+            at += 1
+        elif (end := _leading_end(text, at, sure=bool(groups or cut))) is not None:
+            at = end
+        else:
+            return text[cut:]
+        if not groups:
+            cut = at
+
+
+def _leading_end(text: str, at: int, *, sure: bool) -> int | None:
+    if statement := _STATEMENT.match(text, at):
+        return statement.end()
+    rule = next(_rules(text, at, at_most=1), None)
+    if rule is None or text[at : rule.start].strip() or not (rule.certain or sure):
+        return None
+    return rule.end
+
+
+def _rules(text: str, start: int = 0, at_most: int | None = None) -> Iterator[_Rule]:
+    floor = start  # what stands before it belongs to another pair of braces
+    for count, braces in enumerate(_BRACES.finditer(text, start)):
+        if count == at_most:
+            return
+        names = _declared(braces[1])
+        if names is not None and (found := _selector(text, floor, braces.start())):
+            selector, marked = found
+            certain = marked or len(names) > 1 or names[0].startswith("mso-")
+            yield _Rule(_with_comment(text, floor, selector), braces.end(), certain)
+        floor = braces.end()
+
+
+def _declared(body: str) -> list[str] | None:
+    """Return the properties a body declares; None if it holds anything but declarations."""
+    if "*/" in body:
+        body = "".join(part.partition("/*")[0] for part in body.split("*/"))
+    names = []
+    for declaration in _PARENTHESES.sub("()", body).split(";"):
+        name, _, value = declaration.partition(":")
+        name = name.strip().lstrip("*_").lower()
+        if not name and not value:
+            continue
+        if not value.strip() or not _PROPERTY.fullmatch(name):
+            return None
+        names.append(name)
+    return names or None
+
+
+def _selector(text: str, floor: int, brace: int) -> tuple[int, bool] | None:
+    """Return where the selector before a brace starts, and whether it has a class, id or @.
+
+    It is read backwards, as far as each word can be part of one: the text before it must stay.
+    """
+    floor = max(floor, brace - _LONGEST_SELECTOR)
+    at = text.rfind("@", floor, brace)
+    if at >= 0 and _AT_RULE.fullmatch(text, at, brace):
+        return at, True
+    start, marked = None, False
+    for token in reversed(list(_TOKEN.finditer(text, floor, brace))):
+        if gap := token["gap"]:
+            if start is not None and "\n" in gap and "," not in gap:
+                break
+            continue
+        compound = _COMPOUND.fullmatch(token["compound"] or "?")
+        if compound is None or not _selects(compound["element"]):
+            break
+        start = token.start()
+        marked = marked or compound["mark"].startswith((".", "#"))
+    return None if start is None else (start, marked)
+
+
+def _selects(element: str | None) -> bool:
+    return (
+        element is None
+        or element.lower() in _ELEMENTS
+        or element in {"*", "from", "to"}
+        or element.endswith("%")
+    )
+
+
+def _with_comment(text: str, floor: int, start: int) -> int:
+    before = text[floor:start].rstrip()
+    comment = before.rfind("/*") if before.endswith("*/") else -1
+    return start if comment < 0 else floor + comment
