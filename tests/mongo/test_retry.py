@@ -125,7 +125,7 @@ def test_a_cursor_that_breaks_is_not_taken_for_the_end(database, fault):
 
 
 def test_texts_to_compare_and_the_index_are_fetched_again(corpus, monkeypatch):
-    monkeypatch.setattr("dedup_job.decision.texts._MOST_BYTES", 0)  # nothing is at hand
+    monkeypatch.setattr("dedup_job.decision.greedy.MEMORY", 0)  # nothing is at hand
     run_here(corpus, run__batch_documents=25, limit=50)
     with failing(corpus, "find", share=0.3, errorCode=43):
         run_here(corpus, run__batch_documents=25)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.decision import texts
+from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
@@ -83,7 +83,7 @@ def removing(monkeypatch, database, id_):
         assert batch.documents[0].id == id_ or gone.wait(60)
         return decide(course, batch)
 
-    monkeypatch.setattr(texts, "_MOST_BYTES", 0)
+    monkeypatch.setattr(greedy, "MEMORY", 0)
     monkeypatch.setattr(RunProgress, "write", watched)
     monkeypatch.setattr(RunProgress, "decide", waiting)
 
