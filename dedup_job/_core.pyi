@@ -105,7 +105,7 @@ class Index:
     def dump(self, first: int, write: _Write) -> dict[str, Any]: ...
     def dump_marks(self, write: _Write) -> None: ...
 
-FOUND: dict[str, Any]
+FOUND: _Fields
 
 # decision
 _Named = dict[int, tuple[tuple[int, int, str, str], ...]]
@@ -146,8 +146,10 @@ class Decider:
     ]: ...
     def count_stored(self) -> None: ...
 
+def requirements(judging: int, similarity: float, lengths: _Ints) -> tuple[_Floats, _Ints]: ...
+
 CHANNELS: tuple[str, ...]
-DECISION: dict[str, Any]
+DECISION: _Fields
 
 # judgment
 _Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py
@@ -190,7 +192,6 @@ class Judge:
     ) -> list[list[tuple[int, int, str, str]]]: ...
 
 def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...
-def required_similarity(threshold: float, lengths: _Ints) -> _Floats: ...
 
 VERDICT: _Fields
 PAIR_FEATURES: _Fields

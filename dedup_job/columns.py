@@ -150,10 +150,8 @@ class Sketches:
     read: Any = None
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return some of them; what was read goes along only with a slice."""
-        known = self.read is not None and isinstance(rows, slice)
-        read = self.read.part(rows) if known else None
-        return Sketches(self.keys[rows], self.bits[rows], self.channels, read)
+        """Return some of them, without what was read."""
+        return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +279,7 @@ class Names(NamedTuple):
 
 
 _NO_NAMES = Names()
-DECISION = np.dtype(_core.DECISION)  # type: ignore[call-overload]
+DECISION = np.dtype([*_core.DECISION], align=True)
 """What is decided of a document. Values that a decision lacks are 0.
 
 outcome: KEPT or the code of a reason. Of a text: fingerprint; short; candidates, cut: see

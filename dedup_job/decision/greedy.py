@@ -134,7 +134,7 @@ class GreedyDeduplicator:
             documents.texts.lengths,
             prints.arrays,
             np.array([CHANNELS.index(channel) for channel in channels], dtype=np.uint8),
-            sketches.read.texts if sketches and sketches.read else None,
+            sketches.read if sketches else None,
             strings_of(batch.ranks) if batch.ranks else None,
             self._fetch,
             None if copies is None else (lambda keys: copies.ranks_of(BytesColumn(*keys))),

@@ -11,7 +11,7 @@ from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, TextColumn
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import Judge, ReadTexts
+from dedup_job.judgment import Judge
 
 
 class Models:
@@ -68,6 +68,6 @@ class Models:
             lexicon=self.lexicon,
         )
 
-    def _read(self, texts: TextColumn) -> tuple[TextColumn, ReadTexts]:
+    def _read(self, texts: TextColumn) -> tuple[TextColumn, _core.ReadTexts]:
         read = self.any_judge.read(texts)
         return self.any_judge.canonical(read), read

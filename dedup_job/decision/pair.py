@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
+from dedup_job import _core
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.settings import DecisionSettings
-from dedup_job.decision.weighing import PairScorer
-from dedup_job.documents import Channel, Duplicate, Pair, Reason, names_of
+from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import JOINED, NAMES, Found, TextPairs, Weighed
+from dedup_job.judgment import JOINED, NAMES, Found, TextPairs, Verdicts, Weighed
 
+_MOST_NAMED, _MOST_SHOWN = 8, 40  # differences of a pair, characters of each side
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
 
@@ -53,13 +55,22 @@ def shared_channels(
     return [tuple(channel for channel in Channel if channel in own) for own in found]
 
 
+def requirements(
+    decision: DecisionSettings, lengths: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return what n pairs of texts need to be the same, by characters, int64 (n,).
+
+    The least similarity, float64 (n,), by those of the longer canonical text; and how many bits of
+    a candidate's sketch are equal, at least, int64 (n,), by those of the text.
+    """
+    return _core.requirements(_core.JUDGINGS.index(decision.judge), decision.similarity, lengths)
+
+
 class PairRecheck:
     """Decides texts against others once more, as a run does that finds each of them."""
 
     def __init__(self, decision: DecisionSettings, index: IndexSettings, models: Models) -> None:
-        self._scorer = PairScorer(decision, models.judge)
-        self._compares = decision.compares
-        self._index, self._models = index, models
+        self._decision, self._index, self._models = decision, index, models
 
     def view(self, text: str, other: str) -> PairView:
         """Look at a text and an earlier one; differences are named whatever decides."""
@@ -68,14 +79,14 @@ class PairRecheck:
         both = judge.read([text, other])
         pair = (both, _TEXT, both, _OTHER)
         longer = judge.canonical(both).lengths.max(keepdims=True)
-        details = self._scorer.details(pair)
+        details = self._verdicts(pair)
         distance = int(np.bitwise_count(fingerprints.values[0] ^ fingerprints.values[1]))
         has_distance = not fingerprints.short.any()
         few_equal_bits = False
         if fingerprints.sketches is not None and fingerprints.sketches.bits.size:
             bits = fingerprints.sketches.bits
-            least = self._scorer.threshold.least_agreement(np.array([len(text)]))[0]
-            few_equal_bits = bool(equal_bits(bits[:1], bits[1:2])[0] < least)
+            _, least = requirements(self._decision, np.array([len(text)]))
+            few_equal_bits = bool(equal_bits(bits[:1], bits[1:2])[0] < least[0])
         (channels,) = shared_channels(fingerprints[:1], fingerprints[1:2], self._index)
         refused_by = None
         if not channels:
@@ -88,7 +99,7 @@ class PairRecheck:
             equal=text == other,
             distance=distance if has_distance else None,
             similarity=float(details["similarity"][0]),
-            required=float(self._scorer.threshold.required(longer)[0]) if self._compares else 0.0,
+            required=float(requirements(self._decision, longer)[0][0]),
             channels=(Channel.TEXT,) if text == other else channels,
             differences=() if text == other else next(judge.each_differences(pair)),
             weighed=None if text == other else judge.weigh(text, other),
@@ -105,7 +116,7 @@ class PairRecheck:
             return []
         prints, theirs = map(self._models.fingerprinter.fingerprint, (texts, originals))
         pairs = self._pairs(texts, originals)
-        details, named = self._scorer.details(pairs), self._scorer.differences(pairs)
+        details, named = self._verdicts(pairs), self._differences(pairs)
         distances = np.bitwise_count(prints.values ^ theirs.values)
         found_by = shared_channels(prints, theirs, self._index)
         decided: list[Duplicate | str] = []
@@ -120,7 +131,7 @@ class PairRecheck:
                 pair = Pair(
                     b"",
                     int(distances[i]),
-                    float(details["similarity"][i]) if self._compares else None,
+                    float(details["similarity"][i]) if self._decision.compares else None,
                     tuple(map(str, found_by[i])),
                     differences=named[i],
                     richer=names_of(int(details["richer"][i]), NAMES.richer),
@@ -139,7 +150,7 @@ class PairRecheck:
         """
         if not texts:
             return []
-        details = self._scorer.details(self._pairs(texts, others))
+        details = self._verdicts(self._pairs(texts, others))
         kinds = [
             None if state == JOINED else NAMES.kinds[code]
             for state, code in zip(
@@ -150,8 +161,25 @@ class PairRecheck:
         return list(zip(kinds, details["similarity"].tolist(), likely, strict=True))
 
     def _pairs(self, texts: Sequence[str], others: Sequence[str]) -> TextPairs:
-        rows = np.arange(len(texts))
-        return self._scorer.read(texts), rows, self._scorer.read(others), rows
+        rows, judge = np.arange(len(texts)), self._models.any_judge
+        return judge.read(texts), rows, judge.read(others), rows
+
+    def _verdicts(self, pairs: TextPairs) -> Verdicts:
+        verdicts = self._models.any_judge.judge(pairs)
+        if self._decision.judges:
+            verdicts["similarity"] = self._models.any_judge.similarities(pairs)
+        return verdicts
+
+    def _differences(self, pairs: TextPairs) -> list[tuple[Difference, ...]]:
+        if not self._decision.judges:
+            return [()] * len(pairs[1])
+        return [
+            tuple(
+                Difference(one.kind, one.place, one.other[:_MOST_SHOWN], one.text[:_MOST_SHOWN])
+                for one in found[:_MOST_NAMED]
+            )
+            for found in self._models.any_judge.each_differences(pairs)
+        ]
 
 
 def _known(probability: float) -> float | None:

@@ -16,7 +16,7 @@ from dedup_job.index.settings import IndexSettings
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.snapshot import Snapshot, Writer
 
-FOUND = np.dtype(_core.FOUND)  # type: ignore[call-overload]
+FOUND = np.dtype([*_core.FOUND], align=True)
 """A kept document that a text finds: row, number, distance, agreement (equal bits), is_equal."""
 LIMITS = 128, 16, 1
 """How many documents are found by one key of a column; by one fingerprint, and by one if there are

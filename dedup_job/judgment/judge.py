@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from dedup_job.judgment.guards import GUARDS
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
 from dedup_job.judgment.relations import build_relations
 from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
 RULES: Final = 6
@@ -64,20 +63,7 @@ class Found:
     other: str
 
 
-class ReadTexts(NamedTuple):
-    """n texts as they are compared: those of `texts` from row `first` on."""
-
-    texts: _core.ReadTexts
-    first: int
-    size: int
-
-    def part(self, rows: slice) -> ReadTexts:
-        """Return some of them in a row."""
-        start, stop, _ = rows.indices(self.size)
-        return ReadTexts(self.texts, self.first + start, stop - start)
-
-
-Judged = Texts | ReadTexts
+Judged = Texts | _core.ReadTexts
 """Texts that are judged; those that were read before are not read again."""
 TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
 """c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
@@ -157,19 +143,13 @@ class Judge:
             lambda: build_tables(lexicon) | build_relations(),
         )
 
-    def read(self, texts: Judged) -> ReadTexts:
+    def read(self, texts: Judged) -> _core.ReadTexts:
         """Return n texts as they are compared."""
-        if isinstance(texts, ReadTexts):
-            return texts
-        strings = pack(texts).utf8()
-        return ReadTexts(self.core.read(strings), 0, len(strings.starts))
+        return texts if isinstance(texts, _core.ReadTexts) else self.core.read(pack(texts).utf8())
 
     def canonical(self, texts: Judged) -> TextColumn:
         """Return what n texts ask, whatever the order of choices."""
-        read = self.read(texts)
-        data, *columns = self.core.canonical(read.texts)
-        starts, sizes, lengths = (each[read.first : read.first + read.size] for each in columns)
-        return TextColumn(BytesColumn(data, starts, sizes), lengths)
+        return TextColumn.of(self.core.canonical(self.read(texts)))
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
         """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).
@@ -177,7 +157,7 @@ class Judge:
         The first column that differs decides: images, choices, whether there is an answer, and an
         explanation.
         """
-        return self.core.richness(self.read(texts).texts).view(np.uint32).reshape(-1, 4)
+        return self.core.richness(self.read(texts)).view(np.uint32).reshape(-1, 4)
 
     def judge(self, pairs: TextPairs, threads: int = 1) -> Verdicts:
         """Judge c pairs; their similarities are known if these decide."""
@@ -231,5 +211,4 @@ class Judge:
     def _pairs(
         self, pairs: TextPairs
     ) -> tuple[_core.ReadTexts, NDArray[np.int64], _core.ReadTexts, NDArray[np.int64]]:
-        one, other = self.read(pairs[0]), self.read(pairs[2])
-        return one.texts, pairs[1] + one.first, other.texts, pairs[3] + other.first
+        return self.read(pairs[0]), pairs[1], self.read(pairs[2]), pairs[3]

@@ -13,12 +13,11 @@ namespace {
 
 Out<std::int64_t> count_characters(const StringArrays& arrays) {
     const Strings strings = strings_of(arrays);
-    std::vector<std::int64_t> counts(strings.size());
-    {
-        Unlocked unlocked;
+    return give(unlocked([&] {
+        std::vector<std::int64_t> counts(strings.size());
         for (std::size_t i = 0; i < strings.size(); i++) counts[i] = characters_of_utf8(strings[i]);
-    }
-    return give(std::move(counts));
+        return counts;
+    }));
 }
 
 void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
@@ -38,12 +37,11 @@ void copy_strings(const StringArrays& arrays, InOut<std::uint8_t> to,
 
 Out<std::uint64_t> hash_strings(const StringArrays& arrays) {
     const Strings strings = strings_of(arrays);
-    std::vector<std::uint64_t> values(strings.size());
-    {
-        Unlocked unlocked;
+    return give(unlocked([&] {
+        std::vector<std::uint64_t> values(strings.size());
         for (std::size_t i = 0; i < strings.size(); i++) values[i] = XXH3_64bits(strings[i].data(), strings[i].size());
-    }
-    return give(std::move(values));
+        return values;
+    }));
 }
 
 Out<bool> equal_strings(const StringArrays& arrays,

@@ -6,6 +6,7 @@
 #pragma once
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
@@ -164,7 +165,8 @@ Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
     return Out<T>(data, {size}, owner);
 }
 
-// Records as the bytes of a structured array, and the dtype for them: names, formats as numpy writes them, offsets.
+// Records as the bytes of a structured array. Its fields, names and formats, are given to numpy once: aligned, they lie
+// as in C++.
 template <class T>
 Out<std::uint8_t> give_records(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
@@ -173,24 +175,10 @@ Out<std::uint8_t> give_records(std::vector<T>&& values) {
     nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
     return Out<std::uint8_t>(bytes, {size}, owner);
 }
-struct Field {
-    const char* name;
-    const char* format;
-    std::size_t offset;
-};
-inline nb::dict dtype_of(std::initializer_list<Field> fields, std::size_t size) {
-    nb::list names, formats, offsets;
-    for (const auto& [name, format, offset] : fields) {
-        names.append(name);
-        formats.append(format);
-        offsets.append(offset);
-    }
-    nb::dict made;
-    made["names"] = names;
-    made["formats"] = formats;
-    made["offsets"] = offsets;
-    made["itemsize"] = size;
-    return made;
+inline nb::tuple fields(std::initializer_list<std::pair<const char*, std::string>> all) {
+    nb::list made;
+    for (const auto& [name, format] : all) made.append(nb::make_tuple(name, format));
+    return nb::tuple(made);
 }
 
 inline StringsOut give(StringBuffer&& strings) {
@@ -241,6 +229,12 @@ inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;
+
+// Returns the result of work that is done without the interpreter's lock.
+auto unlocked(auto work) {
+    const Unlocked lock;
+    return work();
+}
 
 void bind_core(nb::module_& m);
 void bind_bson(nb::module_& m);

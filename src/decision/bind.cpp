@@ -3,12 +3,10 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <cstddef>
-
 #include "decision/decider.hpp"
+#include "judgment/similarity.hpp"
 
 using namespace nanobind::literals;
 
@@ -103,11 +101,7 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
         refuse("as many ids, texts, lengths, ranks and texts that are read as fingerprints are needed");
     const KeptTexts::Fetch texts_of = fetch_of(std::move(fetch));
     const Copies::Stored stored{ranks_of(ask_ranks), near_of(ask_near)};
-    Decisions made;
-    {
-        Unlocked unlocked;
-        made = decider.decide(batch, texts_of, stored);
-    }
+    Decisions made = unlocked([&] { return decider.decide(batch, texts_of, stored); });
     nb::dict differences, missing, superseded_differences;
     for (const auto& [row, found] : made.differences) {
         if (!found.empty()) differences[nb::int_(row)] = named(found);
@@ -132,6 +126,19 @@ nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& 
                                          give_records(std::move(decisions)), superseded_differences));
 }
 
+// What pairs of texts need to be the same, by characters: the least similarity, and equal bits of sketches.
+std::tuple<Out<double>, Out<std::int64_t>> requirements(std::uint8_t judging, double similarity, In<std::int64_t> lengths) {
+    const DecisionRules rules{.judging = static_cast<judgment::Judging>(judging), .similarity = similarity};
+    std::vector<double> least;
+    std::vector<std::int64_t> bits;
+    for (const std::int64_t length : view(lengths)) {
+        const bool compares = rules.judging != judgment::Judging::none;
+        least.push_back(compares ? judgment::required_similarity(similarity, static_cast<std::size_t>(length)) : 0);
+        bits.push_back(least_agreement(rules, length));
+    }
+    return {give(std::move(least)), give(std::move(bits))};
+}
+
 }  // namespace
 
 void bind_decision(nb::module_& m) {
@@ -146,26 +153,14 @@ void bind_decision(nb::module_& m) {
             const Decider::Seconds& seconds = decider.seconds();
             return nb::make_tuple(seconds.all, seconds.parallel, seconds.waiting);
         });
-    const auto text = [](std::string_view name) { return nb::str(name.data(), name.size()); };
+    m.def("requirements", &requirements, "judging"_a, "similarity"_a, "lengths"_a.noconvert(),
+          "Return the least similarity and the least number of equal bits, for texts of so many characters.");
     nb::list channels;
-    for (const std::string_view one : CHANNELS) channels.append(text(one));
+    for (const std::string_view one : CHANNELS) channels.append(std::string(one));
     m.attr("CHANNELS") = nb::tuple(channels);
-    m.attr("DECISION") = dtype_of({{"fingerprint", "u8", offsetof(Decision, fingerprint)},
-                                   {"candidates", "i8", offsetof(Decision, candidates)},
-                                   {"cut", "i8", offsetof(Decision, cut)},
-                                   {"group", "i8", offsetof(Decision, group)},
-                                   {"similarity", "f8", offsetof(Decision, similarity)},
-                                   {"probability", "f8", offsetof(Decision, probability)},
-                                   {"outcome", "u1", offsetof(Decision, outcome)},
-                                   {"short", "?", offsetof(Decision, is_short)},
-                                   {"distance", "u1", offsetof(Decision, distance)},
-                                   {"channels", "u1", offsetof(Decision, channels)},
-                                   {"apart", "u1", offsetof(Decision, apart)},
-                                   {"richer", "u1", offsetof(Decision, richer)},
-                                   {"left_out", "u1", offsetof(Decision, left_out)},
-                                   {"place", "u1", offsetof(Decision, place)},
-                                   {"superseded", "?", offsetof(Decision, is_superseded)}},
-                                  sizeof(Decision));
+    m.attr("DECISION") = fields({{"fingerprint", "u8"}, {"candidates", "i8"}, {"cut", "i8"}, {"group", "i8"}, {"similarity", "f8"},
+                                 {"probability", "f8"}, {"outcome", "u1"}, {"short", "?"}, {"distance", "u1"}, {"channels", "u1"},
+                                 {"apart", "u1"}, {"richer", "u1"}, {"left_out", "u1"}, {"place", "u1"}, {"superseded", "?"}});
 }
 
 }  // namespace dedup

@@ -26,16 +26,6 @@ std::int64_t least_bits(double similarity, double deviations) {
     return static_cast<std::int64_t>(std::floor((share - deviations * deviation) * BINS));
 }
 
-// The canonical forms of one question in two notations, with slightly reworded choices in another order, share three
-// grams in five; less alike ones are rarely joined.
-constexpr double LEAST_ALIKE = 0.6, JUDGED_DEVIATIONS = 2, DEVIATIONS = 3.5;
-
-std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length) {
-    if (rules.judging == Judging::differences) return least_bits(LEAST_ALIKE, JUDGED_DEVIATIONS);
-    if (rules.judging == Judging::none) return 0;
-    return least_bits(judgment::required_similarity(rules.similarity, length / 2), DEVIATIONS);  // the form may be so short
-}
-
 // About how many pairs of texts share a key, or a fingerprint if there are no keys.
 std::int64_t count_meetings(const Prints& texts) {
     const std::size_t n = texts.size();
@@ -87,7 +77,17 @@ std::uint8_t channels_of(std::uint32_t columns, std::span<const std::uint8_t> ke
     return channels;
 }
 
+// The canonical forms of one question in two notations, with slightly reworded choices in another order, share three
+// grams in five; less alike ones are rarely joined.
+constexpr double LEAST_ALIKE = 0.6, JUDGED_DEVIATIONS = 2, DEVIATIONS = 3.5;
+
 }  // namespace
+
+std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length) {
+    if (rules.judging == Judging::differences) return least_bits(LEAST_ALIKE, JUDGED_DEVIATIONS);
+    if (rules.judging == Judging::none) return 0;
+    return least_bits(judgment::required_similarity(rules.similarity, length / 2), DEVIATIONS);  // the form may be so short
+}
 
 // What is known of a batch while its parts are decided. Documents have numbers of the index.
 struct Decider::Course {

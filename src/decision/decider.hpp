@@ -79,6 +79,9 @@ struct DecisionRules {
     std::size_t memory = 3 << 24;     // bytes of kept texts that are held, once they are stored
 };
 
+// How many bits of its sketch a candidate of a text has equal, at least; length: characters of the text.
+std::int64_t least_agreement(const DecisionRules& rules, std::int64_t length);
+
 class Decider {
 public:
     // judge: null if texts are not compared.

@@ -4,11 +4,9 @@
 #include "index/bind.hpp"
 
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <bit>
-#include <cstddef>
 #include <utility>
 
 #include "index/index.hpp"
@@ -49,9 +47,8 @@ struct FoundDocument {
 
 Out<std::uint8_t> find(const Index& index, const PrintArrays& arrays) {
     const OwnPrints own(arrays);
-    std::vector<FoundDocument> found;
-    {
-        Unlocked unlocked;
+    return give_records(unlocked([&] {
+        std::vector<FoundDocument> found;
         const Prints texts = own.view_all();
         const std::vector<std::int64_t> least(texts.size()), equal = index.find_equal(texts);
         const Candidates candidates = index.look_up(texts, least, THREADS).candidates;
@@ -66,18 +63,13 @@ Out<std::uint8_t> find(const Index& index, const PrintArrays& arrays) {
             }
             if (!is_known) found.push_back({text, equal[row], 0, 0, true});
         }
-    }
-    return give_records(std::move(found));
+        return found;
+    }));
 }
 
 Out<std::int64_t> find_ids(Index& index, const StringArrays& fields) {
     const Strings ids = strings_of(fields);
-    std::vector<std::int64_t> numbers;
-    {
-        Unlocked unlocked;
-        numbers = index.find_ids(ids, true);
-    }
-    return give(std::move(numbers));
+    return give(unlocked([&] { return index.find_ids(ids, true); }));
 }
 
 // Ids and fingerprints of documents.
@@ -174,11 +166,7 @@ void write_array(const Write& write, const std::string& name, std::span<const T>
 // Calls write(part) for what `own` takes of the only segment, or for what `merge` makes of several.
 void write_part(const SegmentList& segments, auto own, auto merge, auto write) {
     if (segments.size() == 1) return write(own(*segments[0]));
-    const auto merged = [&] {
-        Unlocked unlocked;
-        return merge(segments);
-    }();
-    write(merged);
+    write(unlocked([&] { return merge(segments); }));
 }
 
 // Gives away the segments from `first` on as one, array by array, so that one of them is in memory at a time; returns its
@@ -283,12 +271,7 @@ void bind_index(nb::module_& m) {
             for (const auto& segment : index.own_segments()) sizes.emplace_back(segment->size(), segment->nbytes());
             return sizes;
         });
-    m.attr("FOUND") = dtype_of({{"row", "i8", offsetof(FoundDocument, row)},
-                                {"number", "i8", offsetof(FoundDocument, number)},
-                                {"distance", "u1", offsetof(FoundDocument, distance)},
-                                {"agreement", "u1", offsetof(FoundDocument, agreement)},
-                                {"is_equal", "?", offsetof(FoundDocument, is_equal)}},
-                               sizeof(FoundDocument));
+    m.attr("FOUND") = fields({{"row", "i8"}, {"number", "i8"}, {"distance", "u1"}, {"agreement", "u1"}, {"is_equal", "?"}});
 }
 
 }  // namespace dedup

@@ -84,12 +84,6 @@ void make_judge(Judge* made, const Lexicon& lexicon, nb::dict arrays, const std:
                      {heeded, confidence, static_cast<TextKind>(kind), static_cast<Judging>(judging), similarity});
 }
 
-// Returns the result of work that is done without the interpreter's lock.
-auto unlocked(auto work) {
-    Unlocked lock;
-    return work();
-}
-
 std::shared_ptr<ReadTexts> read(const Judge& judge, const StringArrays& arrays) {
     const Strings texts = strings_of(arrays);
     return unlocked([&] { return judge.read(texts); });
@@ -179,12 +173,6 @@ std::tuple<Out<double>, Out<double>, Out<double>> evaluate(nb::dict arrays, In<d
     return {give(std::move(scores)), give(std::move(probabilities)), give(std::move(weights))};
 }
 
-Out<double> required(double threshold, In<std::int64_t> lengths) {
-    std::vector<double> found(lengths.size());
-    std::ranges::transform(view(lengths), found.begin(), [&](auto length) { return required_similarity(threshold, length); });
-    return give(std::move(found));
-}
-
 nb::str text_of(std::string_view name) { return nb::str(name.data(), name.size()); }
 
 nb::tuple names_of(std::span<const std::string_view> names) {
@@ -220,15 +208,10 @@ void bind_judgment(nb::module_& m) {
              "threads"_a = 1, "Return the differences of each pair: kind, part, the words of either.");
     m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
-    m.def("required_similarity", &required, "threshold"_a, "lengths"_a.noconvert(),
-          "Return the least similarity of texts that are the same, by the characters of the longer one, float64 (n,).");
-    // fields of records, as numpy's dtype takes them; aligned, they lie as in C++
-    const std::string features = std::to_string(std::size(FEATURES)) + "f8";
-    const auto field = [](const char* name, const auto& format) { return nb::make_tuple(name, format); };
-    m.attr("VERDICT") = nb::make_tuple(field("probability", "f8"), field("similarity", "f8"), field("state", "u1"),
-                                       field("apart", "u1"), field("richer", "u1"), field("left_out", "u1"));
-    m.attr("PAIR_FEATURES") = nb::make_tuple(field("features", features), field("guards", "u4"), field("equal", "?"),
-                                             field("kind", "u1"), field("probability", "f8"));
+    m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
+                                {"left_out", "u1"}});
+    m.attr("PAIR_FEATURES") = fields({{"features", std::to_string(std::size(FEATURES)) + "f8"}, {"guards", "u4"}, {"equal", "?"},
+                                      {"kind", "u1"}, {"probability", "f8"}});
     nb::list rising;
     for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(text_of(one.name), one.rises));
     m.attr("FEATURES") = nb::tuple(rising);

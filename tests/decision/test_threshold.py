@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dedup_job.decision import DecisionSettings
-from dedup_job.decision.weighing import PairScorer, SimilarityThreshold
+from dedup_job.decision.pair import requirements
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
 from tests.reference.canonical import canonical_of
@@ -21,7 +23,7 @@ CHOICES = "下列属于可再生能源的是（ ）\nA. {}\nB. {}\nC. {}\nD. {}"
 def compared(texts, rows, others, other_rows, **values):
     """Return similarity and agreement of pairs."""
     settings = DecisionSettings(**({"judge": "similarity"} | values))
-    found = PairScorer(settings, judge_for(settings)).judge((texts, rows, others, other_rows))
+    found = judge_for(settings).judge((texts, rows, others, other_rows))
     return [(one["similarity"], one["state"] == JOINED) for one in found]
 
 
@@ -66,14 +68,12 @@ def test_at_0_everything_agrees_and_at_1_the_same_only(similarity):
 
 
 def test_nothing_is_compared_where_that_is_asked_for():
-    threshold = SimilarityThreshold(DecisionSettings(judge="none"))
-    assert compare(LONG, "", "甲", judge="none") == [(1.0, True)] * 2
-    assert threshold.least_agreement(np.array([len(LONG)])).tolist() == [0]
+    similarity, bits = requirements(DecisionSettings(judge="none"), np.array([len(LONG)]))
+    assert (similarity.tolist(), bits.tolist()) == ([0], [0])
 
 
 def test_no_pairs_are_no_values():
-    for judge in ("similarity", "none"):
-        assert compare(LONG, judge=judge) == []
+    assert compare(LONG) == []
 
 
 @given(st.lists(st.integers(0, 200), max_size=8), st.sampled_from([0.0, 0.5, 0.8, 1.0]))
@@ -82,5 +82,13 @@ def test_the_least_agreement_is_that_of_the_naive_version(lengths, similarity):
     for judge in ("similarity", "none"):
         naive = NaiveFirstWins(compares=judge != "none", threshold=similarity)
         chosen = DecisionSettings(judge=judge, similarity=similarity)
-        found = SimilarityThreshold(chosen).least_agreement(np.array([*map(len, texts)], np.int64))
+        _, found = requirements(chosen, np.array([*map(len, texts)], np.int64))
         assert found.tolist() == [naive.least_agreement(text) for text in texts]
+
+
+def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
+    """Of pairs alike by 0.6 all but those more than two standard deviations below."""
+    least = math.floor((0.8 - 2 * math.sqrt(0.8 * 0.2 / 128)) * 128)
+    lengths = np.array([1, 500])
+    assert requirements(DecisionSettings(), lengths)[1].tolist() == [least] * 2
+    assert requirements(DecisionSettings(judge="similarity"), lengths)[1][1] > least
