@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t LOOKED_UP = 2048;      // rows at once: their matches wait to be sorted
 constexpr std::size_t INSERTED = 1 << 12;    // rows that find all buckets full, at most, between two looks at the room
 constexpr std::size_t LEAST = 1 << 13;       // documents that columns are built for
+constexpr std::size_t LEAST_SLOTS = 64;      // of a column that does not grow
 constexpr double GROWTH = 1.12;
 constexpr std::size_t LOAD = 49;             // documents a bucket, of 51 that it takes
 constexpr double SPILLED = 0.055;            // slots of the table, a document
@@ -21,10 +22,11 @@ void gather(std::span<const std::uint32_t> rows, std::size_t column, std::size_t
     for (std::size_t row = 0; row < keys.size(); row++) keys[row] = rows[row * columns + column];
 }
 
-Column column_for(std::size_t documents, std::size_t spilled) {
+// spare: slots for documents that come.
+Column column_for(std::size_t documents, std::size_t spilled, std::size_t spare) {
     Column made;
     made.buckets.resize((documents + LOAD - 1) / LOAD);
-    made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + 2 * INSERTED);
+    made.slots.resize(std::max(static_cast<std::size_t>(SPILLED * static_cast<double>(documents)), 2 * spilled) + spare);
     made.number_bits = std::bit_width(documents);
     return made;
 }
@@ -78,8 +80,8 @@ void BandIndex::build_again(std::size_t threads) {
     share(columns.size(), threads, [&](auto take) {
         for (std::size_t c; (c = take()) < columns.size();) {
             std::size_t spilled = columns[c].spilled;
-            Column made = column_for(planned_, spilled);
-            for (; !made.take(columns[c], 0); made = column_for(planned_, spilled)) spilled = 2 * spilled + INSERTED;
+            Column made = column_for(planned_, spilled, 2 * INSERTED);
+            for (; !made.take(columns[c], 0); made = column_for(planned_, spilled, 2 * INSERTED)) spilled = 2 * spilled + INSERTED;
             columns[c] = std::move(made);
         }
     }, 1);
@@ -92,7 +94,7 @@ Column BandIndex::merged(std::span<const BandIndex* const> parts, std::size_t co
         spilled += part->columns[column].spilled;
     }
     while (true) {
-        Column made = column_for(std::max(documents, std::size_t{1}), spilled);
+        Column made = column_for(std::max(documents, std::size_t{1}), spilled, LEAST_SLOTS);
         std::size_t first = 0;
         bool has_room = true;
         for (const BandIndex* part : parts) {
@@ -100,7 +102,7 @@ Column BandIndex::merged(std::span<const BandIndex* const> parts, std::size_t co
             first += part->size();
         }
         if (has_room) return made;
-        spilled = 2 * spilled + INSERTED;
+        spilled = 2 * spilled + LEAST_SLOTS;
     }
 }
 

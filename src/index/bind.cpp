@@ -207,13 +207,11 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     for (std::size_t c = 0; segments[0]->bands && c < segments[0]->bands->columns.size(); c++) {
         std::int64_t left_out = 0;
         for (const Segment* one : segments) left_out += one->bands->dropped[c];
-        write_part(segments, [c](const Segment& one) -> const Column& { return one.bands->columns[c]; },
-                   [c](const SegmentList& several) { return merge_column(several, c); }, [&](const Column& column) {
-                       write_array(write, part_of(c, "buckets"), column.buckets.all());
-                       write_array(write, part_of(c, "slots"), column.slots.all());
-                       spilled.append(column.spilled);
-                       number_bits.append(column.number_bits);
-                   });
+        const auto column = unlocked([&] { return merge_column(segments, c); });  // also of one: without its spare slots
+        write_array(write, part_of(c, "buckets"), column.buckets.all());
+        write_array(write, part_of(c, "slots"), column.slots.all());
+        spilled.append(column.spilled);
+        number_bits.append(column.number_bits);
         dropped.append(left_out);
     }
     facts["dropped"] = dropped;

@@ -116,7 +116,7 @@ def test_an_index_that_outgrows_its_memory_lies_in_files_that_go_with_the_run(
 
     def counted(kept: KeptIndex, mapped: Any) -> None:
         replace(kept, mapped)
-        segments.append(len(kept.segments))
+        segments.append(len(kept.core.segments))
 
     monkeypatch.setattr(KeptIndex, "replace_growing", counted)
     watched.run(run__batch_documents=50)

@@ -37,8 +37,8 @@ _CALLS = {  # each is called there; True: the process ends before its work
     Point.INSIDE: [(replacing, "insert_once", False)],  # a standalone has a part of a batch then
     Point.WRITTEN: [(ClientSession, "commit_transaction", True)],
     Point.COMMITTED: [(ClientSession, "commit_transaction", False), (State, "update", False)],
-    Point.SNAPSHOT: [(snapshot, "_bytes", False)],
-    Point.SAVED: [(snapshot, "write", False)],
+    Point.SNAPSHOT: [(snapshot.Writer, "add", False)],
+    Point.SAVED: [(snapshot.Writer, "end", False)],
     Point.MAPPED: [(snapshot, "mapped", False)],
 }
 

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from dedup_job.commands import run as commands_run
-from dedup_job.fingerprint.sketch import BANDS
 from dedup_job.index import kept
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError
@@ -24,7 +23,6 @@ _BATCHES = 900 // 50
 _PER_TARGET = 6  # kills before a run is let through
 _AT_ONCE = 50.0  # seconds; a lease that is not taken over at once would cost 60
 _KILLED, _STOPPED = -signal.SIGKILL, 143
-_COLUMNS = BANDS + 1  # of keys, with that of the form
 _NIGHTS, _EACH = 16, 120  # documents a night
 
 
@@ -92,7 +90,7 @@ def test_a_run_killed_while_it_saves_its_snapshot_leaves_the_former_one_or_none(
             process.terminate()
             assert subject.end(process) == _STOPPED
             former = snapshot.read(file_of(subject))
-        at = chance.randint(1, (len(former.parts) if former else parts) + _COLUMNS - 1)
+        at = chance.randint(1, len(former.parts) if former else parts)
         assert subject.end(subject.start(at=(Point.SNAPSHOT, at))) == _KILLED
         if former is None:
             with pytest.raises(NoSnapshotError):

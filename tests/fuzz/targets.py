@@ -74,7 +74,7 @@ def check_utf8(batch):
     cleaner = Cleaner()._core
     for call in (
         plain()._core.fingerprint,
-        forms.judge().outlines,
+        forms.judge().core.read,
         partial(cleaner.clean, drop_rules=lambda a, _: a),
     ):
         with suppress(ValueError):  # "text 3 is not UTF-8"
