@@ -150,6 +150,8 @@ def requirements(judging: int, similarity: float, lengths: _Ints) -> tuple[_Floa
 
 CHANNELS: tuple[str, ...]
 DECISION: _Fields
+MOST_NAMED: int
+MOST_SHOWN: int
 
 # judgment
 _Model = Mapping[str, NDArray[Any]]  # trees and calibration; see judgment/model.py

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job import _core
+from dedup_job._core import MOST_NAMED, MOST_SHOWN
 from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.settings import DecisionSettings
@@ -17,7 +18,6 @@ from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import JOINED, NAMES, Found, TextPairs, Verdicts, Weighed
 
-_MOST_NAMED, _MOST_SHOWN = 8, 40  # differences of a pair, characters of each side
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
 
@@ -58,7 +58,7 @@ def shared_channels(
 def requirements(
     decision: DecisionSettings, lengths: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return what n pairs of texts need to be the same, by characters, int64 (n,).
+    """Return the thresholds of n pairs of texts, given their characters, int64 (n,).
 
     The least similarity, float64 (n,), by those of the longer canonical text; and how many bits of
     a candidate's sketch are equal, at least, int64 (n,), by those of the text.
@@ -107,7 +107,7 @@ class PairRecheck:
         )
 
     def decide(self, texts: Sequence[str], originals: Sequence[str]) -> list[Duplicate | str]:
-        """Return of each text what the ledger says of it, or what keeps it from being a duplicate.
+        """Return the ledger entry of each text, or the guard that keeps it from being a duplicate.
 
         `of` and `cluster` say nothing; `found_by` names all channels that find the original. A run
         may have left some out.
@@ -144,7 +144,7 @@ class PairRecheck:
     def keep_apart(
         self, texts: Sequence[str], others: Sequence[str]
     ) -> list[tuple[str | None, float, float | None]]:
-        """Return what keeps each pair apart, None where nothing does, how alike and how likely.
+        """Return the guard that keeps each pair apart, or None; its similarity and probability.
 
         The last is the probability that they are the same, None where the model does not say.
         """
@@ -175,8 +175,8 @@ class PairRecheck:
             return [()] * len(pairs[1])
         return [
             tuple(
-                Difference(one.kind, one.place, one.other[:_MOST_SHOWN], one.text[:_MOST_SHOWN])
-                for one in found[:_MOST_NAMED]
+                Difference(one.kind, one.place, one.other[:MOST_SHOWN], one.text[:MOST_SHOWN])
+                for one in found[:MOST_NAMED]
             )
             for found in self._models.any_judge.each_differences(pairs)
         ]

@@ -190,6 +190,11 @@ using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int
 
 class TextWriter {
 public:
+    // Makes room for texts of these characters together.
+    void reserve(Points all, std::size_t texts) {
+        data_.reserve(utf8_length(all));
+        for (auto* const each : {&starts_, &sizes_, &lengths_}) each->reserve(texts);
+    }
     void append(Points text) {
         const std::size_t start = data_.size(), size = utf8_length(text);
         data_.resize(start + size);
@@ -212,20 +217,6 @@ private:
     std::vector<std::uint8_t> data_;
     std::vector<std::int64_t> starts_, sizes_, lengths_;
 };
-
-// Texts at the border: offsets ascend within the points, and no text is too long for 32 bits.
-inline TextColumn texts_of(const In<std::uint32_t>& points, const In<std::int64_t>& offsets) {
-    const auto ends = view(offsets);
-    if (ends.empty()) refuse("offsets is empty: n texts have n + 1 offsets");
-    if (ends.front() < 0 || ends.back() > static_cast<std::int64_t>(points.size()))
-        refuse("offsets reach beyond the " + std::to_string(points.size()) + " points");
-    for (std::size_t i = 1; i < ends.size(); i++) {
-        if (ends[i] < ends[i - 1]) refuse("offsets descend at text " + std::to_string(i - 1));
-        if (ends[i] - ends[i - 1] >= std::numeric_limits<std::int32_t>::max())
-            refuse("text " + std::to_string(i - 1) + " has more than 2**31 - 2 characters");
-    }
-    return {view(points), ends};
-}
 
 // Runs a block without the interpreter's lock.
 using Unlocked = nb::gil_scoped_release;

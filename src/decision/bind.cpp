@@ -13,21 +13,18 @@ using namespace nanobind::literals;
 namespace dedup {
 namespace {
 
-constexpr std::size_t MOST_NAMED = 8, MOST_CHARACTERS = 40;  // differences of a pair, and of each side
+constexpr std::size_t MOST_NAMED = 8, MOST_SHOWN = 40;  // differences of a pair, characters of each side
 
 nb::bytes python_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
-nb::object text_of(const judgment::Buffer& points) {
-    const auto size = static_cast<Py_ssize_t>(std::min(points.size(), MOST_CHARACTERS));
-    return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
-}
+nb::str shown(Points text) { return str_of(text.first(std::min(text.size(), MOST_SHOWN))); }
 
 // Kind and part by their codes, the words of the other text, and of the text.
 nb::tuple named(const Differences& differences) {
     nb::list made;
     for (std::size_t i = 0; i < std::min(differences.size(), MOST_NAMED); i++) {
         const auto& [kind, part, text, other] = differences[i];
-        made.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), text_of(other), text_of(text)));
+        made.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), shown(other), shown(text)));
     }
     return nb::tuple(made);
 }
@@ -157,6 +154,8 @@ void bind_decision(nb::module_& m) {
           "Return the least similarity and the least number of equal bits, for texts of so many characters.");
     nb::list channels;
     for (const std::string_view one : CHANNELS) channels.append(std::string(one));
+    m.attr("MOST_NAMED") = MOST_NAMED;
+    m.attr("MOST_SHOWN") = MOST_SHOWN;
     m.attr("CHANNELS") = nb::tuple(channels);
     m.attr("DECISION") = fields({{"fingerprint", "u8"}, {"candidates", "i8"}, {"cut", "i8"}, {"group", "i8"}, {"similarity", "f8"},
                                  {"probability", "f8"}, {"outcome", "u1"}, {"short", "?"}, {"distance", "u1"}, {"channels", "u1"},

@@ -412,7 +412,7 @@ void Decider::finish(Course& course) {
             last = heir->second;
         decisions.superseded.push_back(std::move(one.superseded));
     }
-    const auto has_others = index_.others() > 0;
+    const std::vector<std::string> places = index_.places();
     for (std::size_t row = 0; row < decisions.rows.size(); row++) {
         Decision& decision = decisions.rows[row];
         const std::int64_t other = course.others[row];
@@ -421,7 +421,7 @@ void Decider::finish(Course& course) {
             const auto number = static_cast<std::size_t>(other);
             decisions.of.add(bytes_of(index_.id_of(number)));
             decision.group = index_.group_of(number);
-            if (has_others) decision.place = index_.place_of(number);
+            decision.place = static_cast<std::uint8_t>(std::ranges::find(places, index_.place_of(number)) - places.begin());
             if (decision.place > 0) decision.group = 0;
             decision.is_superseded = decision.outcome != Outcome::kept && is_new(other) && row_of(other) > row;
         } else {

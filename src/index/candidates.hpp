@@ -64,16 +64,17 @@ struct Candidates {
 
 // The candidates of n texts, found by `find(first, count)` for some in a row, in several threads.
 template <class Find>
-Candidates gathered(std::size_t n, std::size_t threads, Find find) {
+auto gathered(std::size_t n, std::size_t threads, Find find) {
+    using Made = decltype(find(n, n));
     constexpr std::size_t LEAST_ROWS = 256;
     const std::size_t rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : std::max(n, std::size_t{1});
     if (n <= rows) return find(0, n);
-    std::vector<Candidates> parts((n + rows - 1) / rows);
+    std::vector<Made> parts((n + rows - 1) / rows);
     share(parts.size(), threads, [&](auto take) {
         for (std::size_t i; (i = take()) < parts.size();) parts[i] = find(i * rows, std::min(rows, n - i * rows));
     }, 1);
-    Candidates all;
-    for (const Candidates& part : parts) all.append(part);
+    Made all;
+    for (const Made& part : parts) all.append(part);
     return all;
 }
 
@@ -90,6 +91,12 @@ struct Found {
     Candidates candidates;            // in all channels, with enough equal bits
     Candidates held;                  // whatever has a key in common, not measured
     std::vector<std::int64_t> twins;  // how many have the same fingerprint
+
+    void append(const Found& more) {
+        candidates.append(more.candidates);
+        held.append(more.held);
+        twins.insert(twins.end(), more.twins.begin(), more.twins.end());
+    }
 };
 
 // Appends for text `row` every pair of two channels once, with the columns of both, measured; number of the

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "core/parallel.hpp"
-
 namespace dedup {
 namespace {
 
 constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
-constexpr std::size_t LEAST_ROWS = 256;             // of a batch that one thread looks up at once
 constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
 
 // Those candidates that stay.
@@ -96,22 +93,9 @@ Found Index::find_in_segments(const Prints& texts, bool compares, std::span<cons
 Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
     const bool has_bits = compares(texts);
     const std::int64_t same = most_same(has_bits);
-    const std::size_t n = texts.size(), rows = threads > 1 ? std::max(LEAST_ROWS, n / (4 * threads) + 1) : n;
-    if (n <= rows) return find_in_segments(texts, has_bits, least, same);
-    std::vector<Found> parts((n + rows - 1) / rows);
-    share(parts.size(), threads, [&](auto take) {
-        for (std::size_t i; (i = take()) < parts.size();) {
-            const std::size_t first = i * rows, count = std::min(rows, n - first);
-            parts[i] = find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), same);
-        }
-    }, 1);
-    Found all;
-    for (const Found& part : parts) {
-        all.candidates.append(part.candidates);
-        all.held.append(part.held);
-        all.twins.insert(all.twins.end(), part.twins.begin(), part.twins.end());
-    }
-    return all;
+    return gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
+        return find_in_segments(texts.part(first, count), has_bits, least.subspan(first, count), same);
+    });
 }
 
 LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
@@ -141,10 +125,7 @@ std::string Index::id_of(std::size_t number) const {
     return std::string(text, 1) + segment.place + std::string(text + ID_NAME_END, field.size() - ID_NAME_END);
 }
 
-std::uint8_t Index::place_of(std::size_t number) const {
-    const std::vector<std::string> names = places();
-    return static_cast<std::uint8_t>(std::ranges::find(names, locate(number).segment.place) - names.begin());
-}
+const std::string& Index::place_of(std::size_t number) const { return locate(number).segment.place; }
 
 std::uint64_t Index::fingerprint_of(std::size_t number) const {
     const auto [segment, own] = locate(number);

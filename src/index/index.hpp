@@ -37,7 +37,7 @@ public:
     // How often a kept document is not found by a key or a fingerprint that many share.
     std::int64_t unindexed() const;
     const std::vector<std::shared_ptr<Segment>>& segments() const { return segments_; }
-    // The names of other collections by code, see `place_of`; the first one is empty.
+    // The names of other collections by code; the first one is empty.
     std::vector<std::string> places() const;
 
     // Adds documents by their `_id` fields and texts. stored: the columns of keys by which each is found, as bits; if it
@@ -64,7 +64,8 @@ public:
 
     // The `_id` field of a document; of another collection that names it in place of `_id`.
     std::string id_of(std::size_t number) const;
-    std::uint8_t place_of(std::size_t number) const;
+    // The name of the other collection that a document is of, empty if none.
+    const std::string& place_of(std::size_t number) const;
     std::uint64_t fingerprint_of(std::size_t number) const;
 
     // A document that is gone is not found any more, but as equal; one that is superseded not as equal.

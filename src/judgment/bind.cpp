@@ -3,7 +3,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include "core/utf8.hpp"
 #include "core/bind.hpp"
 #include "fingerprint/lexicon.hpp"
 #include "judgment/judge.hpp"
@@ -121,36 +120,24 @@ Out<std::uint8_t> features(const Judge& judge, ReadTexts& one, RowNumbers rows, 
 
 nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows, std::size_t threads) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
-    const auto text = [](const Buffer& points) {
-        const auto size = static_cast<Py_ssize_t>(points.size());
-        return nb::steal(PyUnicode_FromKindAndData(PyUnicode_4BYTE_KIND, points.data(), size));
-    };
     nb::list listed;
     for (const auto& pair : unlocked([&] { return judge.differences(pairs, threads); })) {
         nb::list named;
         for (const auto& [kind, part, its, others] : pair)
-            named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), text(its), text(others)));
+            named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
         listed.append(named);
     }
     return listed;
 }
 
-// A column of strings in UTF-8, and the characters of each.
-using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>, Out<std::int64_t>>;
-
 TextArrays canonical(const Judge& judge, ReadTexts& texts) {
-    std::vector<std::uint8_t> data;
-    std::vector<std::int64_t> starts(texts.size()), sizes(texts.size()), lengths(texts.size());
+    TextWriter writer;
     unlocked([&] {
         const OwnTexts& found = judge.canonical(texts);
-        data.resize(utf8_length(found.points));
-        for (std::size_t i = 0, at = 0; i < found.size(); at += sizes[i++]) {
-            starts[i] = static_cast<std::int64_t>(at);
-            sizes[i] = static_cast<std::int64_t>(encode_utf8(found[i], data.data() + at));
-            lengths[i] = std::ssize(found[i]);
-        }
+        writer.reserve(found.points, found.size());
+        for (std::size_t i = 0; i < found.size(); i++) writer.append(found[i]);
     });
-    return {give(std::move(data)), give(std::move(starts)), give(std::move(sizes)), give(std::move(lengths))};
+    return std::move(writer).give();
 }
 
 Out<std::uint8_t> richness(const Judge& judge, const ReadTexts& texts) {
