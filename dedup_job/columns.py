@@ -122,7 +122,7 @@ class Documents(Sequence[Document]):
         return replace(self, texts=texts, cut=cut, as_read=as_read, marked=marked)
 
     def without(self, refusals: Mapping[int, Refusal]) -> Documents:
-        """Return the same documents, but for the texts of those that are refused now, by row."""
+        """Return the documents without the texts that are refused now, by row."""
         stay = ~np.isin(self.rows, [*refusals])
         return replace(
             self,
@@ -150,7 +150,7 @@ class Sketches:
     read: Any = None
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Sketches:
-        """Return some of them, without what was read."""
+        """Return a subset of rows, without parsed texts."""
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 

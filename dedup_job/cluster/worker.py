@@ -61,7 +61,7 @@ def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
 
 
 def _portable(batch: Batch) -> Batch:
-    """Return a batch without what was read of its texts, which lies in the core's memory."""
+    """Return a batch without its parsed texts, which are in the core's memory."""
     prints = batch.fingerprints
     if prints.sketches is None:
         return batch

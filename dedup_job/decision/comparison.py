@@ -1,4 +1,4 @@
-"""How what is remembered of a target differs from what the target holds."""
+"""The difference between the index of a target and the target itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Comparison:
         self._seen[numbers[numbers >= 0]] = True
 
     def surplus(self) -> Difference:
-        """Return what is remembered and was on no page."""
+        """Return the documents of the index that were on no page."""
         live = self._kept.live_numbers()
         left = live[~self._seen[live]]
         return Difference(len(left), self._kept.documents(left[:_NAMED])[0].list())

@@ -1,7 +1,7 @@
 """First wins: a document is kept unless an earlier kept document is its duplicate.
 
-The core decides (src/decision/decider.hpp); here it gets what it asks for: the texts of kept
-documents and, where documents have ranks, what is known of their copies.
+The core decides (src/decision/decider.hpp); this module fetches the texts of kept documents and,
+if documents have ranks, their copies.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _QUESTIONS = 4  # to the target at once: most of the time it waits for its disk
 _LEAST_KEYS, _MOST_KEYS = 100, 2000  # in one question
 
 Fetch = Callable[[BytesColumn], NumberedTexts]
-"""Returns the texts of n keys by the keys' rows; those that are gone are left out."""
+"""Returns the texts of n keys with the rows of the keys; missing documents are omitted."""
 
 
 class Copies(Protocol):
-    """What is known of the copies of kept documents."""
+    """Ranks and near duplicates of kept documents."""
 
     def ranks_of(self, keys: BytesColumn) -> Sequence[bytes]:
         """Return the ranks of n keys; of one that is gone an empty one, which no document has.
@@ -58,7 +58,7 @@ class Copies(Protocol):
 
 
 def by_key(fetch: Callable[[Sequence[bytes]], Mapping[bytes, str]]) -> Fetch:
-    """Fetch texts by what returns them by their keys."""
+    """Return a `Fetch` made of a function that maps keys to texts."""
 
     def fetched(keys: BytesColumn) -> NumberedTexts:
         given = keys.list()

@@ -67,6 +67,6 @@ class Fingerprinter:
         return Fingerprints(values, digests, short, self._sketcher.sketch(packed))
 
     def explain(self, text: str) -> Explanation:
-        """Return what the fingerprint of a text is made of."""
+        """Return the route, tokens and features of a text's fingerprint."""
         route, tokens, features = self._core.explain(text)
         return Explanation(tuple(tokens), route, tuple(features))

@@ -1,4 +1,4 @@
-"""All that is remembered of the kept documents: what finds them, and their ids."""
+"""The index of the kept documents: their ids, fingerprints and keys."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_IDS = 1 << 26  # in a table, which takes a gigabyte then
 
 
 class Promised(NamedTuple):
-    """What is known of documents before they are loaded.
+    """The counts of documents that are not loaded yet.
 
     documents: how many; live: those that are kept still; unindexed: see `KeptIndex.unindexed`.
     """
@@ -80,7 +80,7 @@ class KeptIndex:
         return self._core
 
     def forget(self) -> None:
-        """Begin anew, but for what other collections hold."""
+        """Forget all documents but those of other collections."""
         by_simhash = Channel.SIMHASH in self._settings.candidate_generators
         self._core = _core.Index(self._settings.distance, by_simhash, LIMITS)
         for name, part in self._others:
@@ -141,17 +141,17 @@ class KeptIndex:
         return first
 
     def dump(self, writer: Writer, first: int = 0) -> None:
-        """Write the segments from `first` on as one, and what became of all documents."""
+        """Write the segments from `first` on as one, and the marks of all documents."""
         writer.facts["index"] = self.core.dump(first, writer.add)
         self.core.dump_marks(writer.add)
         writer.facts["gone"] = len(self.core.gone)
 
     def load(self, saved: Snapshot) -> None:
-        """Remember what `dump` wrote, behind what is remembered."""
+        """Append the segments that `dump` wrote."""
         self.core.load(saved.facts["index"], saved.parts)
 
     def restore(self, saved: Snapshot) -> None:
-        """Remember what became of the documents, as the last of several files says."""
+        """Restore the marks of all documents, from the last of several files."""
         self.core.restore(saved.parts)
 
     def replace_growing(self, mapped: Callable[[Callable[[Writer], None]], Snapshot]) -> None:
@@ -203,7 +203,7 @@ class KeptIndex:
         return self.core.find_ids(keys)
 
     def held_ids(self) -> Holding | None:
-        """Return what tells which ids are there; None where that takes too much memory."""
+        """Return a membership test of ids, or None if it takes too much memory."""
         if not 0 < len(self.core) - self.others <= _MOST_IDS:
             return None
         return lambda keys: self.core.find_ids(keys) >= 0
@@ -214,11 +214,11 @@ class KeptIndex:
         return BytesColumn(*keys), values
 
     def forget_keys(self, keys: Set[bytes]) -> None:
-        """Find some kept documents no more, but as equal; those that are not known apart."""
+        """Tombstone kept documents: equal texts alone find them. Unknown keys are skipped."""
         self.core.set_gone(strings_of([*keys]), True)
 
     def recall_keys(self, keys: Set[bytes]) -> None:
-        """Find the last documents of these keys again, which were forgotten and are kept still."""
+        """Clear the tombstones of the last documents with these keys."""
         self.core.set_gone(strings_of([*keys]), False)
 
 

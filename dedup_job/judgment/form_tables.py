@@ -46,7 +46,7 @@ _SIGNS = "+-×÷=≠<>≤≥±∓√∠⊥∥∈∉∩∪⊂⊆→⇒⇌∞∀�
 
 @functools.cache
 def folds() -> dict[str, tuple[str, str]]:
-    """Return what a character becomes, and RAISED or LOWERED for superscripts and subscripts.
+    """Return a character's folding, and RAISED or LOWERED for superscripts and subscripts.
 
     JOINED: what stands beside it decides, or is decided by it: an accent, 著 in 名著, “髮”.
     """
@@ -190,7 +190,7 @@ def negating() -> str:
 
 @functools.cache
 def proper_nouns() -> frozenset[str]:
-    """Return those of jieba's words that name persons, places or organisations."""
+    """Return the words of jieba that name persons, places or organisations."""
     lines = jieba_files()[0].read_text("utf-8").splitlines()
     tags = {word: tag for word, _, tag in map(str.split, lines)}
     return frozenset(word for word, tag in tags.items() if tag.startswith(("nr", "ns", "nt")))

@@ -64,7 +64,7 @@ class Found:
 
 
 Judged = Texts | _core.ReadTexts
-"""Texts that are judged; those that were read before are not read again."""
+"""Texts to judge, read or not."""
 TextPairs = tuple[Judged, NDArray[np.int64], Judged, NDArray[np.int64]]
 """c pairs of texts: texts, a row for each pair, other texts, and a row for each pair there."""
 
@@ -115,10 +115,9 @@ class Judge:
     ) -> None:
         """Take a dictionary, the least probability of a duplicate, a model, a kind of text.
 
-        model: None is the one that ships; one without kinds finds features alone. judging: what
-        decides, one of `_core.JUDGINGS`;
-        similarity: the least of a duplicate where it decides. Raises ConfigurationError where the
-        model's file is not as it should be.
+        model: None is the one that ships; one without kinds finds features alone. judging: one of
+        `_core.JUDGINGS`. similarity: the least of a duplicate if similarity decides. Raises
+        ConfigurationError if the model's file is damaged.
         """
         self.model = model if isinstance(model, Model) else load_model(model)
         self.judging = judging
@@ -148,11 +147,11 @@ class Judge:
         return texts if isinstance(texts, _core.ReadTexts) else self.core.read(pack(texts).utf8())
 
     def canonical(self, texts: Judged) -> TextColumn:
-        """Return what n texts ask, whatever the order of choices."""
+        """Return the canonical forms of n texts, independent of the order of choices."""
         return TextColumn.of(self.core.canonical(self.read(texts)))
 
     def richness(self, texts: Judged) -> NDArray[np.uint32]:
-        """Return what makes each of n texts the better copy, the larger the richer, uint32 (n, 4).
+        """Return the richness of n texts, larger for a better copy, uint32 (n, 4).
 
         The first column that differs decides: images, choices, whether there is an answer, and an
         explanation.

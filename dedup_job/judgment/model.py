@@ -166,7 +166,7 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
 def part_of(
     arrays: Mapping[str, Sequence[float]], left_out: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, list[float]]]:
-    """Return the part of a file for one kind; arrays: those of its trees."""
+    """Return the part of a file for one kind, given the arrays of its trees."""
     return {
         "trees": {name: list(arrays[name]) for name in _NODES},
         "calibration": {name: list(arrays[name]) for name in _CALIBRATION},

@@ -25,18 +25,18 @@ class BytesColumn(NamedTuple):
     lengths: NDArray[np.int64]
 
     def at(self, row: int) -> bytes:
-        """Return one of them."""
+        """Return string `row`."""
         start = int(self.starts[row])
         return self.data[start : start + int(self.lengths[row])].tobytes()
 
     def list(self) -> list[bytes]:
-        """Return all of them."""
+        """Return all strings."""
         held = self.data.data
         ends = (self.starts + self.lengths).tolist()
         return [bytes(held[a:b]) for a, b in zip(self.starts.tolist(), ends, strict=True)]
 
     def take(self, rows: NDArray[Any] | slice) -> BytesColumn:
-        """Return some of them; rows: int64 or bool."""
+        """Return some strings, without a copy; rows: int64, bool or a slice."""
         return BytesColumn(self.data, self.starts[rows], self.lengths[rows])
 
     def between(self, first: NDArray[np.int64] | int, last: NDArray[np.int64]) -> BytesColumn:
@@ -51,7 +51,7 @@ class BytesColumn(NamedTuple):
         return BytesColumn(self.data, starts, lengths)
 
     def where(self, mask: NDArray[np.bool_]) -> BytesColumn:
-        """Return them, empty where a mask, bool (n,), does not hold."""
+        """Return the strings, empty where a mask, bool (n,), is False."""
         return BytesColumn(self.data, self.starts, np.where(mask, self.lengths, 0))
 
 
@@ -70,7 +70,7 @@ def strings_of(values: Sequence[bytes] | BytesColumn) -> BytesColumn:
 
 
 def no_strings(count: int) -> BytesColumn:
-    """Return so many empty strings."""
+    """Return `count` empty strings."""
     return BytesColumn(np.empty(0, dtype=np.uint8), *np.zeros((2, count), dtype=np.int64))
 
 
@@ -82,12 +82,12 @@ def elements_of(array: NDArray[Any]) -> BytesColumn:
 
 
 def repeated(value: bytes, count: int) -> BytesColumn:
-    """Return the same string so many times."""
+    """Return `count` copies of a string, in one array."""
     return BytesColumn(bytes_of(value), np.zeros(count, np.int64), np.full(count, len(value)))
 
 
 def joined(parts: Sequence[BytesColumn]) -> BytesColumn:
-    """Return n strings, each made of the ones of all parts with its number."""
+    """Return n strings in a new array: string i is the concatenation of string i of all parts."""
     lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
     ends = np.cumsum(lengths)
     starts = ends - lengths

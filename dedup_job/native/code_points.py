@@ -57,7 +57,7 @@ class TextColumn:
         return TextColumn(self.strings.where(mask), np.where(mask, self.lengths, 0))
 
     def replaced(self, rows: NDArray[np.int64] | Sequence[int], others: Texts) -> TextColumn:
-        """Return the texts with others at some rows; the very same where there are none."""
+        """Return a copy with other texts at some rows; without rows the column itself."""
         at, stays = np.asarray(rows, dtype=np.int64), np.ones(len(self), dtype=np.bool_)
         stays[at] = False
         return (
@@ -78,7 +78,7 @@ def pack(texts: Texts) -> TextColumn:
 
 
 def concatenated(*parts: TextColumn) -> TextColumn:
-    """Return n texts in an array of their own, each made of those of all parts with its number."""
+    """Return n texts in a new array: text i is the concatenation of text i of all parts."""
     lengths = np.asarray(sum(part.lengths for part in parts), dtype=np.int64)
     return TextColumn(joined([part.strings for part in parts]), lengths)
 
