@@ -66,7 +66,7 @@ class SnapshotStore:
             indexes = [facts["index"] for facts in found]
             documents = sum(index["documents"] for index in indexes)
             live = documents - found[-1]["gone"]
-            left_out = sum(sum(index["dropped"]) for index in indexes)
+            left_out = sum(one for index in indexes for *_, one in index["bands"])
         except SnapshotError:
             return None
         if self._target.count(live) != live:

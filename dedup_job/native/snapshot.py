@@ -27,7 +27,7 @@ from dedup_job.files import make_private, open_regular, replacing
 from dedup_job.messages import Message
 
 T = TypeVar("T")
-FORMAT = 6
+FORMAT = 7
 _MAGIC = b"dedupidx"
 _PREAMBLE = struct.Struct("<8sIQQ16s")  # magic, format; place, length, checksum of the header
 _PAGE = max(mmap.ALLOCATIONGRANULARITY, 4096)

@@ -19,9 +19,6 @@ constexpr std::size_t GRAM = 3, BINS = 128, BANDS = 20, ROWS = 5;
 constexpr int KEY_BITS = 30;
 constexpr std::size_t SENTENCES = 3, LEAST_SENTENCE = 8;
 
-// Hashes grams, each with a number added.
-void mix_all(std::span<const std::uint64_t> grams, std::uint64_t step, std::span<std::uint64_t> to);
-
 class Sketcher {
 public:
     // keys: BANDS, below 2**KEY_BITS, a hash of ROWS bins each; bits: one of each bin (Li and König,
@@ -57,7 +54,7 @@ private:
                 if (!is_made) make_grams(text, start, n);
                 is_made = count <= AT_ONCE;
                 // apart from the bins, so that the processor hashes several at a time
-                mix_all({grams_.data(), n}, step, hashes_);
+                for (std::size_t i = 0; i < n; i++) hashes_[i] = mix(grams_[i] + step);
                 for (std::size_t i = 0; i < n; i++) {
                     std::uint64_t& bin = bins_[(hashes_[i] & mask) | only];
                     if (few && bin < high) continue;  // full before this round, as nearly all are

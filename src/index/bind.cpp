@@ -94,7 +94,9 @@ void set_gone(Index& index, const StringArrays& fields, bool gone) {
     }
 }
 
-std::string part_of(std::size_t column, const char* name) { return "bands." + std::to_string(column) + "." + name; }
+std::string array_of(const std::string& name, std::size_t column, const char* array) {
+    return name + "." + std::to_string(column) + "." + array;
+}
 
 // What an array of a file holds, writable: the file is mapped privately.
 template <class T>
@@ -104,37 +106,43 @@ Pages<T> pages_of(const Tables& tables, const std::string& name) {
     return Pages<T>(std::span(reinterpret_cast<T*>(const_cast<std::uint8_t*>(found.data())), found.size() / sizeof(T)));
 }
 
+// Spilled, number bits and left out of each column, as a file names them.
+using ColumnFacts = std::vector<std::tuple<std::size_t, int, std::int64_t>>;
+
+void load_columns(KeyIndex& made, const Tables& tables, const std::string& name, const ColumnFacts& facts, std::size_t size) {
+    for (std::size_t c = 0; c < facts.size(); c++) {
+        Column& column = made.columns[c];
+        column.buckets = pages_of<Bucket>(tables, array_of(name, c, "buckets"));
+        column.slots = pages_of<std::uint64_t>(tables, array_of(name, c, "slots"));
+        std::tie(column.spilled, column.number_bits, made.dropped[c]) = facts[c];
+        if (column.buckets.empty() || column.slots.empty()) refuse("a column of the index is empty");
+    }
+    made.set_size(size);
+}
+
 std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, const nb::dict& arrays) {
     auto made = index.new_segment();
     const Tables tables(arrays);
-    const auto fact = [&](const char* name) { return nb::cast<std::size_t>(facts[name]); };
-    const auto each = [&](const char* name) { return nb::cast<std::vector<std::int64_t>>(facts[name]); };
+    const auto columns = [&](const char* name) { return nb::cast<ColumnFacts>(facts[name]); };
     made->ids.short_ = pages_of<Ids::Short>(tables, "ids.short");
     made->ids.is_long = pages_of<std::uint8_t>(tables, "ids.is_long");
     made->ids.long_ = pages_of<std::uint8_t>(tables, "ids.long");
     made->equal.digests = pages_of<std::uint64_t>(tables, "equal.digests");
     made->equal.table = pages_of<std::uint32_t>(tables, "equal.table");
-    made->near.load(pages_of<std::uint64_t>(tables, "near.fingerprints"), pages_of<std::uint8_t>(tables, "near.searchable"),
-                    pages_of<Chunk>(tables, "near.pool"), fact("planned"), pages_of<std::uint32_t>(tables, "near.repeats").all());
+    made->near.fingerprints = pages_of<std::uint64_t>(tables, "near.fingerprints");
+    made->near.is_searchable = pages_of<std::uint8_t>(tables, "near.searchable");
     made->bits = pages_of<std::uint64_t>(tables, "bits");
-    made->words = fact("words");
-    const std::vector<std::int64_t> dropped = each("dropped"), spilled = each("spilled"), number_bits = each("number_bits");
-    const std::size_t size = made->size(), columns = dropped.size();
+    made->words = nb::cast<std::size_t>(facts["words"]);
+    const ColumnFacts blocks = columns("near"), bands = columns("bands");
+    const std::size_t size = made->size();
     if (made->equal.size() != size || made->near.size() != size || made->ids.is_long.size() != size ||
-        made->bits.size() != size * made->words || std::popcount(made->equal.table.size()) > 1 ||
-        made->near.pool.size() < made->near.layout().buckets || spilled.size() != columns || number_bits.size() != columns)
+        made->near.is_searchable.size() != size || made->bits.size() != size * made->words ||
+        std::popcount(made->equal.table.size()) > 1 || blocks.size() != HammingIndex::BLOCKS)
         refuse("the arrays of the index do not fit each other");
-    if (columns > 0) made->bands.emplace(columns, made->most_equal);
-    for (std::size_t c = 0; c < columns; c++) {
-        Column& column = made->bands->columns[c];
-        column.buckets = pages_of<Bucket>(tables, part_of(c, "buckets"));
-        column.slots = pages_of<std::uint64_t>(tables, part_of(c, "slots"));
-        column.spilled = static_cast<std::size_t>(spilled[c]);
-        column.number_bits = static_cast<int>(number_bits[c]);
-        if (column.buckets.empty() || column.slots.empty()) refuse("a column of the index is empty");
-        made->bands->dropped[c] = dropped[c];
-    }
-    if (columns > 0) made->bands->set_size(size);
+    const auto pairs = pages_of<std::uint32_t>(tables, "near.repeats");
+    for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) made->near.repeats[pairs[i]].push_back(pairs[i + 1]);
+    load_columns(made->near.blocks, tables, "near", blocks, size);
+    if (!bands.empty()) load_columns(made->bands.emplace(bands.size(), made->most_equal), tables, "bands", bands, size);
     made->file = std::shared_ptr<nb::dict>(new nb::dict(arrays), [](nb::dict* held) {
         const nb::gil_scoped_acquire locked;
         delete held;
@@ -169,6 +177,20 @@ void write_part(const SegmentList& segments, auto own, auto merge, auto write) {
     write(unlocked([&] { return merge(segments); }));
 }
 
+// Writes the columns of several indexes as one, without spare slots; returns their facts.
+nb::list write_columns(const Write& write, const std::string& name, std::span<const KeyIndex* const> parts) {
+    nb::list facts;
+    for (std::size_t c = 0; c < parts[0]->columns.size(); c++) {
+        const Column column = unlocked([&] { return KeyIndex::merged(parts, c); });
+        write_array(write, array_of(name, c, "buckets"), column.buckets.all());
+        write_array(write, array_of(name, c, "slots"), column.slots.all());
+        std::int64_t dropped = 0;
+        for (const KeyIndex* part : parts) dropped += part->dropped[c];
+        facts.append(nb::make_tuple(column.spilled, column.number_bits, dropped));
+    }
+    return facts;
+}
+
 // Gives away the segments from `first` on as one, array by array, so that one of them is in memory at a time; returns its
 // facts.
 nb::dict dump(const Index& index, std::size_t first, const Write& write) {
@@ -179,17 +201,23 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     if (segments.size() > 1 && segments[0]->size() == 0) segments.erase(segments.begin());
     nb::dict facts;
     std::size_t documents = 0;
-    for (const Segment* one : segments) documents += one->size();
+    std::vector<const KeyIndex*> bands;
+    for (const Segment* one : segments) {
+        documents += one->size();
+        if (one->bands) bands.push_back(&*one->bands);
+    }
     facts["documents"] = documents;
     facts["words"] = segments[0]->words;
     write_part(segments, [](const Segment& one) -> const HammingIndex& { return one.near; }, merge_near,
                [&](const HammingIndex& near) {
-                   facts["planned"] = near.planned;
                    write_array(write, "near.fingerprints", near.fingerprints.all());
                    write_array(write, "near.searchable", near.is_searchable.all());
-                   write_array(write, "near.pool", std::span(near.pool.data(), near.used));
-                   const std::vector<std::uint32_t> repeats = near.repeats().pairs();
-                   write_array(write, "near.repeats", std::span(repeats));
+                   std::vector<std::uint32_t> repeats;
+                   for (const auto& [number, later] : near.repeats) {
+                       for (const std::uint32_t other : later) repeats.insert(repeats.end(), {number, other});
+                   }
+                   write_array(write, "near.repeats", std::span(std::as_const(repeats)));
+                   facts["near"] = write_columns(write, "near", std::vector{&near.blocks});
                });
     write_part(segments, [](const Segment& one) -> const EqualTexts& { return one.equal; }, merge_equal,
                [&](const EqualTexts& equal) {
@@ -203,20 +231,7 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     });
     write_part(segments, [](const Segment& one) -> const Pages<std::uint64_t>& { return one.bits; }, merge_bits,
                [&](const Pages<std::uint64_t>& bits) { write_array(write, "bits", bits.all()); });
-    nb::list dropped, spilled, number_bits;
-    for (std::size_t c = 0; segments[0]->bands && c < segments[0]->bands->columns.size(); c++) {
-        std::int64_t left_out = 0;
-        for (const Segment* one : segments) left_out += one->bands->dropped[c];
-        const auto column = unlocked([&] { return merge_column(segments, c); });  // also of one: without its spare slots
-        write_array(write, part_of(c, "buckets"), column.buckets.all());
-        write_array(write, part_of(c, "slots"), column.slots.all());
-        spilled.append(column.spilled);
-        number_bits.append(column.number_bits);
-        dropped.append(left_out);
-    }
-    facts["dropped"] = dropped;
-    facts["spilled"] = spilled;
-    facts["number_bits"] = number_bits;
+    facts["bands"] = bands.empty() ? nb::list() : write_columns(write, "bands", bands);
     return facts;
 }
 

@@ -5,7 +5,7 @@
 #include <bit>
 
 #include "index/hamming.hpp"
-#include "index/keys.hpp"
+#include "index/key_index.hpp"
 #include "index/sharing.hpp"
 
 namespace dedup {

@@ -2,25 +2,18 @@
 
 #include <algorithm>
 
-#include "core/parallel.hpp"
-
 namespace dedup {
 
 void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
-    const auto add_near = [&] { near.add(texts.values, texts.is_short); };
-    const auto add_rest = [&] {
-        equal.add(texts.digests);
-        if (texts.columns == 0) return;
-        if (!bands) bands.emplace(texts.columns, most_equal);
-        words = texts.words;
-        const std::size_t first = bits.size();
-        bits.resize(first + texts.bits.size());
-        std::ranges::copy(texts.bits, bits.data() + first);
-    };
-    share(2, threads, [&](auto take) {
-        for (std::size_t i; (i = take()) < 2;) i == 0 ? add_near() : add_rest();
-    }, 1);
-    if (bands) bands->add(texts.keys, stored, threads);
+    near.add(texts.values, texts.is_short, threads);
+    equal.add(texts.digests);
+    if (texts.columns == 0) return;
+    if (!bands) bands.emplace(texts.columns, most_equal);
+    bands->add(texts.keys, stored, threads);
+    words = texts.words;
+    const std::size_t first = bits.size();
+    bits.resize(first + texts.bits.size());
+    std::ranges::copy(texts.bits, bits.data() + first);
 }
 
 Found Segment::find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const {
@@ -52,7 +45,7 @@ HammingIndex merge_near(const SegmentList& segments) {
     for (const Segment* one : segments) {
         std::vector<std::uint8_t> is_short(one->size());
         std::ranges::transform(one->near.is_searchable.all(), is_short.begin(), [](std::uint8_t is) { return is == 0; });
-        made.add(one->near.fingerprints.all(), is_short);
+        made.add(one->near.fingerprints.all(), is_short, 1);
     }
     return made;
 }
@@ -80,12 +73,6 @@ Pages<std::uint64_t> merge_bits(const SegmentList& segments) {
         std::ranges::copy(one->bits.all(), made.data() + first);
     }
     return made;
-}
-
-Column merge_column(const SegmentList& segments, std::size_t column) {
-    std::vector<const BandIndex*> parts;
-    for (const Segment* one : segments) parts.push_back(&*one->bands);
-    return BandIndex::merged(parts, column);
 }
 
 }  // namespace dedup

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "index/bands.hpp"
+#include "index/key_index.hpp"
 #include "index/candidates.hpp"
 #include "index/equal.hpp"
 #include "index/hamming.hpp"
@@ -40,11 +40,11 @@ public:
     HammingIndex near;
     EqualTexts equal;
     Ids ids;
-    std::optional<BandIndex> bands;
+    std::optional<KeyIndex> bands;
     Pages<std::uint64_t> bits;  // of sketches, by number
     std::size_t words = 0;      // of each
     bool by_simhash;            // whether fingerprints find documents
-    std::size_t most_equal;     // see BandIndex
+    std::size_t most_equal;     // see KeyIndex
     std::string place;          // the other collection that it is of, or empty
     std::shared_ptr<void> file; // what its arrays lie in, if it is one of a file
 
@@ -53,7 +53,7 @@ public:
         return near.nbytes() + equal.nbytes() + ids.nbytes() + bits.nbytes() + (bands ? bands->nbytes() : 0);
     }
 
-    // Adds texts, not their ids; stored: as in BandIndex::add.
+    // Adds texts, not their ids; stored: as in KeyIndex::add.
     void add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads);
 
     // Looks n texts up; of equal fingerprints the first `most_same` are found. compares: whether at least `least` bits
@@ -67,6 +67,5 @@ HammingIndex merge_near(const SegmentList& segments);
 EqualTexts merge_equal(const SegmentList& segments);
 Ids merge_ids(const SegmentList& segments);
 Pages<std::uint64_t> merge_bits(const SegmentList& segments);
-Column merge_column(const SegmentList& segments, std::size_t column);
 
 }  // namespace dedup

@@ -1,4 +1,4 @@
-#include "index/bands.hpp"
+#include "index/key_index.hpp"
 
 #include <algorithm>
 
@@ -33,13 +33,13 @@ Column column_for(std::size_t documents, std::size_t spilled, std::size_t spare)
 
 }  // namespace
 
-std::size_t BandIndex::nbytes() const {
+std::size_t KeyIndex::nbytes() const {
     std::size_t sum = 0;
     for (const Column& column : columns) sum += column.nbytes();
     return sum;
 }
 
-void BandIndex::search(std::span<const std::uint32_t> keys, Candidates& found) const {
+void KeyIndex::search(std::span<const std::uint32_t> keys, Candidates& found) const {
     Matches matches;
     std::vector<std::uint32_t> own;
     for (std::size_t start = 0; start < keys.size(); start += LOOKED_UP * columns.size()) {
@@ -52,7 +52,7 @@ void BandIndex::search(std::span<const std::uint32_t> keys, Candidates& found) c
     }
 }
 
-void BandIndex::add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads) {
+void KeyIndex::add(std::span<const std::uint32_t> keys, std::span<const std::uint32_t> stored, std::size_t threads) {
     const std::size_t width = columns.size();
     while (!keys.empty()) {
         std::size_t count = std::min({planned_ - size_, INSERTED, keys.size() / width});
@@ -75,7 +75,7 @@ void BandIndex::add(std::span<const std::uint32_t> keys, std::span<const std::ui
     }
 }
 
-void BandIndex::build_again(std::size_t threads) {
+void KeyIndex::build_again(std::size_t threads) {
     planned_ = std::max(LEAST, static_cast<std::size_t>(GROWTH * static_cast<double>(size_)) + INSERTED);
     share(columns.size(), threads, [&](auto take) {
         for (std::size_t c; (c = take()) < columns.size();) {
@@ -87,9 +87,9 @@ void BandIndex::build_again(std::size_t threads) {
     }, 1);
 }
 
-Column BandIndex::merged(std::span<const BandIndex* const> parts, std::size_t column) {
+Column KeyIndex::merged(std::span<const KeyIndex* const> parts, std::size_t column) {
     std::size_t documents = 0, spilled = 0;
-    for (const BandIndex* part : parts) {
+    for (const KeyIndex* part : parts) {
         documents += part->size();
         spilled += part->columns[column].spilled;
     }
@@ -97,7 +97,7 @@ Column BandIndex::merged(std::span<const BandIndex* const> parts, std::size_t co
         Column made = column_for(std::max(documents, std::size_t{1}), spilled, LEAST_SLOTS);
         std::size_t first = 0;
         bool has_room = true;
-        for (const BandIndex* part : parts) {
+        for (const KeyIndex* part : parts) {
             has_room &= made.take(part->columns[column], first);
             first += part->size();
         }
