@@ -137,7 +137,7 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
     const std::size_t size = made->size();
     if (made->equal.size() != size || made->near.size() != size || made->ids.is_long.size() != size ||
         made->near.is_searchable.size() != size || made->bits.size() != size * made->words ||
-        std::popcount(made->equal.table.size()) > 1 || blocks.size() != HammingIndex::BLOCKS)
+        std::popcount(made->equal.table.size()) > 1 || blocks.size() != made->near.blocks.columns.size())
         refuse("the arrays of the index do not fit each other");
     const auto pairs = pages_of<std::uint32_t>(tables, "near.repeats");
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) made->near.repeats[pairs[i]].push_back(pairs[i + 1]);

@@ -8,27 +8,39 @@
 namespace dedup {
 namespace {
 
-constexpr std::uint32_t EVERY_BLOCK = (1u << HammingIndex::BLOCKS) - 1;
 constexpr std::size_t KEYS_AT_ONCE = 1 << 13;
 
-std::uint32_t key_of(std::uint64_t fingerprint, std::size_t block) {
-    return static_cast<std::uint32_t>(fingerprint >> 64 / HammingIndex::BLOCKS * block) & ((1u << KEY_BITS) - 1);
+// Bits of a block, and by how many they are fewer than a key has.
+struct Width {
+    int bits, rest;
+    explicit Width(std::size_t blocks) : bits(std::min(64 / static_cast<int>(blocks), KEY_BITS)), rest(KEY_BITS - bits) {}
+};
+
+}  // namespace
+
+// The bits of the block, and its lowest ones again where it has fewer than a key, whose ends both have to tell keys apart.
+std::uint32_t HammingIndex::key_of(std::uint64_t fingerprint, std::size_t block) const {
+    const Width width(blocks.columns.size());
+    const auto bits = static_cast<std::uint32_t>(fingerprint >> 64 / blocks.columns.size() * block & ones(width.bits));
+    return bits << width.rest | (bits & static_cast<std::uint32_t>(ones(width.rest)));
 }
 
-// The changes of a key by `radius` bits at most, ascending: those that differ in low bits only lie in one bucket.
-std::vector<std::uint32_t> flips(int radius) {
+// The changes of a key within the radius of a block, ascending: those of low bits only lie in one bucket.
+std::vector<std::uint32_t> HammingIndex::flips(std::size_t block) const {
+    const auto count = static_cast<int>(blocks.columns.size());
     std::vector<std::uint32_t> made{0};
-    for (std::size_t first = 0; radius > 0; radius--) {
+    std::size_t first = 0;
+    for (int radius = (distance_ - static_cast<int>(block)) / count; radius > 0; radius--) {
         const std::size_t stop = made.size();
         for (; first < stop; first++) {
-            for (int bit = std::bit_width(made[first]); bit < KEY_BITS; bit++) made.push_back(made[first] | 1u << bit);
+            for (int bit = std::bit_width(made[first]); bit < Width(blocks.columns.size()).bits; bit++)
+                made.push_back(made[first] | 1u << bit);
         }
     }
+    std::ranges::transform(made, made.begin(), [&](std::uint32_t flip) { return key_of(flip, 0); });
     std::ranges::sort(made);
     return made;
 }
-
-}  // namespace
 
 void HammingIndex::add(std::span<const std::uint64_t> more, std::span<const std::uint8_t> is_short, std::size_t threads) {
     const std::size_t first = size(), n = more.size();
@@ -44,13 +56,13 @@ void HammingIndex::add(std::span<const std::uint64_t> more, std::span<const std:
         fingerprints[number] = more[i];
         is_searchable[number] = !is_short[i];
         firsts[i] = former[i] == NO_ROW ? earlier[i] : firsts[former[i]];
-        for (std::size_t block = 0; block < BLOCKS; block++) keys.push_back(key_of(more[i], block));
+        for (std::size_t block = 0; block < blocks.columns.size(); block++) keys.push_back(key_of(more[i], block));
         if (is_short[i]) continue;
         if (firsts[i] >= 0) {
             repeats[static_cast<std::uint32_t>(firsts[i])].push_back(number);
         } else {
             firsts[i] = number;
-            stored[i] = EVERY_BLOCK;
+            stored[i] = static_cast<std::uint32_t>(ones(KEY_BITS));
         }
     }
     blocks.add(keys, stored, threads);
@@ -60,7 +72,7 @@ std::vector<std::int64_t> HammingIndex::find_equal(std::span<const std::uint64_t
     std::vector<std::int64_t> numbers(queries.size(), -1);
     if (size() == 0) return numbers;
     std::vector<std::uint32_t> keys(queries.size());
-    std::ranges::transform(queries, keys.begin(), [](std::uint64_t query) { return key_of(query, 0); });
+    std::ranges::transform(queries, keys.begin(), [&](std::uint64_t query) { return key_of(query, 0); });
     blocks.columns[0].search(keys, [&](std::size_t i, std::uint64_t number) {
         if (fingerprints[number] == queries[i]) numbers[i] = static_cast<std::int64_t>(number);
     });
@@ -69,7 +81,8 @@ std::vector<std::int64_t> HammingIndex::find_equal(std::span<const std::uint64_t
 
 void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short,
                           std::size_t most_equal, Candidates& found) const {
-    const std::array flips_of{flips(distance_ / 2), flips((distance_ - 1) / 2)};
+    std::vector<std::vector<std::uint32_t>> flips_of;
+    for (std::size_t block = 0; block < blocks.columns.size(); block++) flips_of.push_back(flips(block));
     const std::size_t at_once = std::max<std::size_t>(KEYS_AT_ONCE / flips_of[0].size(), 1);
     Matches matches;
     std::vector<std::uint32_t> keys;
@@ -77,13 +90,14 @@ void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<cons
     std::vector<std::int64_t> numbers;
     for (std::size_t start = 0; start < queries.size(); start += at_once) {
         const auto some = queries.subspan(start, std::min(at_once, queries.size() - start));
-        for (std::size_t block = 0; block < BLOCKS && size() > 0; block++) {
+        for (std::size_t block = 0; block < blocks.columns.size() && size() > 0; block++) {
             keys.clear();
             rows.clear();
             for (std::size_t row = 0; row < some.size(); row++) {
                 if (is_short[start + row]) continue;
                 rows.push_back(row);
-                for (const std::uint32_t flip : flips_of[block]) keys.push_back(key_of(some[row], block) ^ flip);
+                const std::uint32_t key = key_of(some[row], block);
+                for (const std::uint32_t flip : flips_of[block]) keys.push_back(key ^ flip);
             }
             blocks.columns[block].search(keys, [&](std::size_t i, std::uint64_t number) {
                 const std::size_t row = rows[i / flips_of[block].size()];

@@ -1,10 +1,10 @@
 // An exact Hamming index: multi-index hashing (Norouzi, Punjani, Fleet, "Fast search in Hamming space
 // with multi-index hashing", CVPR 2012).
 //
-// Two disjoint blocks of a fingerprint are keys. Fingerprints within distance k differ, in at least one of the blocks, by
-// no more than its radius, if the sum of (radius + 1) is greater than k; so a query looks up all keys within the radius.
+// Disjoint blocks of a fingerprint are keys. Fingerprints within distance k differ, in at least one of the blocks, by no
+// more than its radius, if the sum of (radius + 1) is greater than k; so a query looks up all keys within the radius: at
+// distance 3, 31 keys of each half. Beyond it, three blocks are looked up in a tenth of the time of two.
 #pragma once
-#include <array>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -19,13 +19,11 @@ namespace dedup {
 // Finds fingerprints within a distance of 0 to 7; they are numbered from 0.
 class HammingIndex {
 public:
-    static constexpr std::size_t BLOCKS = 2;
-
-    explicit HammingIndex(int distance) : distance_(distance) {}
+    explicit HammingIndex(int distance) : blocks(distance < 4 ? 2 : 3, 0), distance_(distance) {}
 
     Pages<std::uint64_t> fingerprints;  // by number
     Pages<std::uint8_t> is_searchable;  // by number
-    KeyIndex blocks{BLOCKS, 0};         // of those that are searchable, each value once
+    KeyIndex blocks;                    // of those that are searchable, each value once
     std::map<std::uint32_t, std::vector<std::uint32_t>> repeats;  // the later ones of equal fingerprints, by the first
 
     std::size_t size() const { return fingerprints.size(); }
@@ -41,6 +39,8 @@ public:
                 Candidates& found) const;
 
 private:
+    std::uint32_t key_of(std::uint64_t fingerprint, std::size_t block) const;
+    std::vector<std::uint32_t> flips(std::size_t block) const;
     std::vector<std::int64_t> find_equal(std::span<const std::uint64_t> queries) const;
 
     int distance_;

@@ -75,19 +75,22 @@ public:
     template <class Take>
     void search(std::span<const std::uint32_t> keys, Take take) const {
         const View own(*this);  // which nobody else can change
-        std::array<std::size_t, AHEAD> open;  // rows for which there is more to be looked at than a cache line
+        struct Open {
+            std::size_t row;
+            std::uint64_t equal;  // tags
+        };
+        std::array<Open, AHEAD> open;  // rows for which there is more to be looked at than a cache line
         for (std::size_t row = 0; row < std::min(AHEAD, keys.size()); row++) own.fetch(keys[row]);
         for (std::size_t start = 0; start < keys.size(); start += AHEAD) {
             std::size_t count = 0;
             for (std::size_t row = start; row < std::min(start + AHEAD, keys.size()); row++) {
                 if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
-                const Bucket& bucket = own.bucket(keys[row]);
-                open[count] = row;
-                count += bucket.is_full() | (bucket.equal_tags(static_cast<std::uint8_t>(keys[row])) != 0);
+                open[count] = {row, own.equal_tags(keys[row])};
+                count += own.bucket(keys[row]).is_full() | (open[count].equal != 0);
             }
-            for (std::size_t i = 0; i < count; i++) own.fetch_found(keys[open[i]]);
-            for (std::size_t i = 0; i < count; i++)
-                own.find(keys[open[i]], [&](std::uint64_t number) { take(open[i], number); });
+            for (const auto& [row, equal] : std::span(open).first(count)) own.fetch_found(keys[row], equal);
+            for (const auto& [row, equal] : std::span(open).first(count))
+                own.find(keys[row], equal, [&](std::uint64_t number) { take(row, number); });
         }
     }
 
@@ -101,7 +104,7 @@ public:
             if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
             if (row + SECOND_AHEAD < keys.size()) own.fetch_free(keys[row + SECOND_AHEAD]);
             std::size_t equal = 0;
-            if (most_equal > 0) own.find(keys[row], [&](std::uint64_t) { equal++; });
+            if (most_equal > 0) own.find(keys[row], own.equal_tags(keys[row]), [&](std::uint64_t) { equal++; });
             if (stored(row) && (most_equal == 0 || equal < most_equal))
                 own.put(keys[row], first + row);
             else
@@ -153,14 +156,14 @@ private:
             return static_cast<std::uint32_t>(key * static_cast<std::uint32_t>(GOLDEN)) * slot_count >> 32;
         }
         std::size_t after(std::size_t slot) const { return slot + 1 == slot_count ? 0 : slot + 1; }
+        std::uint64_t equal_tags(std::uint32_t key) const { return bucket(key).equal_tags(static_cast<std::uint8_t>(key)); }
         std::uint32_t bits_of(std::uint32_t key) const {
             return static_cast<std::uint32_t>(std::uint64_t{key >> Bucket::TAG_BITS} << number_bits);
         }
         // Inlined, or gcc drops the calls, as of functions without effect.
         [[gnu::always_inline]] void fetch(std::uint32_t key) const { __builtin_prefetch(&bucket(key)); }
-        [[gnu::always_inline]] void fetch_found(std::uint32_t key) const {
+        [[gnu::always_inline]] void fetch_found(std::uint32_t key, std::uint64_t equal) const {
             const Bucket& own = bucket(key);
-            const std::uint64_t equal = own.equal_tags(static_cast<std::uint8_t>(key));
             if (equal != 0) __builtin_prefetch(&own.entries[std::countr_zero(equal)]);
             if (own.is_full()) __builtin_prefetch(&slots[slot_of(key)]);
         }
@@ -171,10 +174,10 @@ private:
         }
 
         template <class Take>
-        void find(std::uint32_t key, Take take) const {
+        void find(std::uint32_t key, std::uint64_t equal, Take take) const {
             const Bucket& own = bucket(key);
             const std::uint32_t bits = bits_of(key);
-            for (std::uint64_t equal = own.equal_tags(static_cast<std::uint8_t>(key)); equal != 0; equal &= equal - 1) {
+            for (; equal != 0; equal &= equal - 1) {
                 const std::uint64_t number = own.entries[std::countr_zero(equal)] ^ bits;
                 if (number >> number_bits == 0) take(number);
             }
