@@ -6,7 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cleaning/clean.hpp"
-#include "core/unicode.hpp"
+#include "core/text.hpp"
 
 using namespace nanobind::literals;
 

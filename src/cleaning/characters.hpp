@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cleaning/block.hpp"
-#include "core/ascii.hpp"
+#include "core/utf8.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {

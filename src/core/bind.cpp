@@ -1,4 +1,4 @@
-// Entry points that belong to no room: columns of strings.
+// The extension module `dedup_job._core`, and the entry points of columns of strings; each other room binds its own.
 #include "core/bind.hpp"
 
 #include <algorithm>
@@ -6,10 +6,24 @@
 
 #include "core/hash.hpp"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 using namespace nanobind::literals;
 
 namespace dedup {
 namespace {
+
+// Whether the processor has the instruction popcnt, with which this code is compiled.
+bool counts_bits() {
+#if defined(__x86_64__)
+    unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+    return __get_cpuid(1, &eax, &ebx, &ecx, &edx) && (ecx & bit_POPCNT);
+#else
+    return true;
+#endif
+}
 
 Out<std::int64_t> count_characters(const StringArrays& arrays) {
     const Strings strings = strings_of(arrays);
@@ -70,3 +84,16 @@ void bind_core(nb::module_& m) {
 }
 
 }  // namespace dedup
+
+NB_MODULE(_core, m) {
+    if (!dedup::counts_bits())
+        throw nanobind::import_error("this processor is older than 2008: dedup needs its instruction popcnt");
+    m.doc() = "Compiled code of dedup: functions over batches, without the interpreter's lock.";
+    dedup::bind_core(m);
+    dedup::bind_bson(m);
+    dedup::bind_cleaning(m);
+    dedup::bind_fingerprint(m);
+    dedup::bind_index(m);
+    dedup::bind_decision(m);
+    dedup::bind_judgment(m);
+}

@@ -1,7 +1,8 @@
-// Work that threads share.
+// Work that threads share, and the seconds that a block takes.
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <future>
 #include <system_error>
@@ -25,5 +26,17 @@ void share(std::size_t count, std::size_t threads, Work work, std::size_t least 
     work(take);
     for (std::future<void>& other : others) other.get();
 }
+
+// Adds the seconds until it goes to a sum.
+class Timer {
+public:
+    explicit Timer(double& sum) : sum_(sum) {}
+    Timer(const Timer&) = delete;
+    ~Timer() { sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count(); }
+
+private:
+    double& sum_;
+    const std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace dedup

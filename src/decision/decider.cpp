@@ -5,7 +5,7 @@
 
 #include "decision/groups.hpp"
 #include "decision/part.hpp"
-#include "index/sharing.hpp"
+#include "index/candidates.hpp"
 #include "judgment/similarity.hpp"
 
 namespace dedup {

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "decision/copies.hpp"
-#include "decision/pair_texts.hpp"
+#include "decision/groups.hpp"
+#include "decision/kept_texts.hpp"
 #include "index/index.hpp"
 #include "judgment/judge.hpp"
 

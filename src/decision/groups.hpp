@@ -1,19 +1,115 @@
-// A better copy supersedes a kept document only if it is like all others of its group.
-//
-// Else versions that differ a little, each from the one before, end as one, whose first and last have nothing in common.
+// Which of two documents is the better copy, by their ranks, and the near duplicates of kept documents.
 #pragma once
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "decision/copies.hpp"
-#include "decision/pair_texts.hpp"
+#include "core/strings.hpp"
+#include "decision/kept_texts.hpp"
 #include "decision/part.hpp"
+#include "index/index.hpp"
 
 namespace dedup {
+
+// Ranks, the better copy has the larger one, byte by byte.
+using Ranks = std::unordered_map<std::int64_t, std::string>;
+using IdsByGroup = std::map<std::int64_t, std::vector<std::string>>;
+using TextsByGroup = std::map<std::int64_t, std::vector<std::string>>;
+
+// What is known of the copies of kept documents: held until they are stored, else fetched.
+class Copies {
+public:
+    // Returns the ranks of documents by their `_id` fields; of one that is gone an empty one, which no document has.
+    using FetchRanks = std::function<std::vector<std::string>(StringBuffer ids)>;
+    // Returns texts of near duplicates by group, given `_id` fields of some that may not be stored yet. Of a group with
+    // more than `most` any that are more.
+    using FetchNear = std::function<TextsByGroup(IdsByGroup ids, std::size_t most)>;
+
+    // Where what is stored is asked for.
+    struct Stored {
+        FetchRanks ranks;
+        FetchNear near;
+    };
+
+    explicit Copies(const Index& index) : index_(index) {}
+
+    // Begins the next batch; stored: valid while it is decided.
+    void begin_batch(const Stored& stored) {
+        stored_ = &stored;
+        const std::scoped_lock lock(lock_);
+        batches_.emplace_back();
+    }
+    // Counts the earliest batch as stored; another thread may call it.
+    void count_stored() {
+        const std::scoped_lock lock(lock_);
+        batches_.pop_front();
+    }
+    void add_rank(std::int64_t number, Bytes rank) { batches_.back().ranks[number] = {rank.begin(), rank.end()}; }
+    void add_near(std::int64_t group, std::string id) { batches_.back().near[group].push_back(std::move(id)); }
+
+    Ranks ranks(std::span<const std::int64_t> numbers) {
+        Ranks found;
+        std::vector<std::int64_t> missing;
+        StringBuffer ids;
+        {
+            const std::scoped_lock lock(lock_);
+            for (const std::int64_t number : numbers) {
+                if (found.contains(number)) continue;
+                for (const Batch& batch : batches_) {
+                    if (const auto known = batch.ranks.find(number); known != batch.ranks.end()) found[number] = known->second;
+                }
+                if (found.contains(number)) continue;
+                found[number] = {};
+                missing.push_back(number);
+                ids.add(bytes_of(index_.id_of(static_cast<std::size_t>(number))));
+            }
+        }
+        if (missing.empty()) return found;
+        const std::vector<std::string> fetched = stored_->ranks(std::move(ids));
+        for (std::size_t i = 0; i < missing.size(); i++) found[missing[i]] = fetched.at(i);
+        return found;
+    }
+
+    TextsByGroup near(std::span<const std::int64_t> groups, std::size_t most) {
+        IdsByGroup held;
+        {
+            const std::scoped_lock lock(lock_);  // before the stored ones are asked for
+            for (const std::int64_t group : groups) {
+                std::vector<std::string>& ids = held[group];
+                if (!ids.empty()) continue;
+                for (const Batch& batch : batches_) {
+                    if (const auto own = batch.near.find(group); own != batch.near.end())
+                        ids.insert(ids.end(), own->second.begin(), own->second.end());
+                }
+            }
+        }
+        return held.empty() ? TextsByGroup{} : stored_->near(std::move(held), most);
+    }
+
+private:
+    struct Batch {
+        Ranks ranks;
+        std::unordered_map<std::int64_t, std::vector<std::string>> near;  // `_id` fields by group
+    };
+
+    const Index& index_;
+    const Stored* stored_ = nullptr;
+    std::deque<Batch> batches_;
+    std::mutex lock_;
+};
+
+// A better copy supersedes a kept document only if it is like all others of its group.
+//
+// Else versions that differ a little, each from the one before, end as one, whose first and last have nothing in common.
 
 // The near duplicates of kept documents, while a part is decided.
 class Groups {

@@ -7,10 +7,10 @@
 #include <cstring>
 
 #include "core/hash.hpp"
-#include "core/unicode.hpp"
+#include "core/text.hpp"
 #include "fingerprint/simhash.hpp"
 #include "fingerprint/sketch.hpp"
-#include "fingerprint/trie_builder.hpp"
+#include "fingerprint/trie.hpp"
 
 using namespace nanobind::literals;
 

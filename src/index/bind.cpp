@@ -128,7 +128,7 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
     made->ids.is_long = pages_of<std::uint8_t>(tables, "ids.is_long");
     made->ids.long_ = pages_of<std::uint8_t>(tables, "ids.long");
     made->equal.digests = pages_of<std::uint64_t>(tables, "equal.digests");
-    made->equal.table = pages_of<std::uint32_t>(tables, "equal.table");
+    made->equal.table.slots = pages_of<std::uint32_t>(tables, "equal.table");
     made->near.fingerprints = pages_of<std::uint64_t>(tables, "near.fingerprints");
     made->near.is_searchable = pages_of<std::uint8_t>(tables, "near.searchable");
     made->bits = pages_of<std::uint64_t>(tables, "bits");
@@ -137,7 +137,7 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
     const std::size_t size = made->size();
     if (made->equal.size() != size || made->near.size() != size || made->ids.is_long.size() != size ||
         made->near.is_searchable.size() != size || made->bits.size() != size * made->words ||
-        std::popcount(made->equal.table.size()) > 1 || blocks.size() != made->near.blocks.columns.size())
+        std::popcount(made->equal.table.slots.size()) > 1 || blocks.size() != made->near.blocks.columns.size())
         refuse("the arrays of the index do not fit each other");
     const auto pairs = pages_of<std::uint32_t>(tables, "near.repeats");
     for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) made->near.repeats[pairs[i]].push_back(pairs[i + 1]);
@@ -222,7 +222,7 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     write_part(segments, [](const Segment& one) -> const EqualTexts& { return one.equal; }, merge_equal,
                [&](const EqualTexts& equal) {
                    write_array(write, "equal.digests", equal.digests.all());
-                   write_array(write, "equal.table", equal.table.all());
+                   write_array(write, "equal.table", equal.table.slots.all());
                });
     write_part(segments, [](const Segment& one) -> const Ids& { return one.ids; }, merge_ids, [&](const Ids& ids) {
         write_array(write, "ids.short", ids.short_.all());

@@ -2,7 +2,7 @@
 #pragma once
 #include "core/bind.hpp"
 
-#include "index/segment.hpp"
+#include "index/index.hpp"
 
 namespace dedup {
 

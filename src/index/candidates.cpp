@@ -5,7 +5,7 @@
 #include <bit>
 #include <numeric>
 
-#include "core/hash_table.hpp"
+#include "core/hash.hpp"
 
 namespace dedup {
 namespace {

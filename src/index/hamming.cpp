@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "index/sharing.hpp"
+#include "index/candidates.hpp"
 
 namespace dedup {
 namespace {

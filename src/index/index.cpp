@@ -4,6 +4,78 @@
 #include <stdexcept>
 
 namespace dedup {
+
+void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
+    near.add(texts.values, texts.is_short, threads);
+    equal.add(texts.digests);
+    if (texts.columns == 0) return;
+    if (!bands) bands.emplace(texts.columns, most_equal);
+    bands->add(texts.keys, stored, threads);
+    words = texts.words;
+    const std::size_t first = bits.size();
+    bits.resize(first + texts.bits.size());
+    std::ranges::copy(texts.bits, bits.data() + first);
+}
+
+Found Segment::find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const {
+    const std::size_t n = texts.size();
+    Candidates one = Candidates::none(n), other = Candidates::none(n);
+    if (by_simhash) {
+        one = {};
+        near.search(texts.values, texts.is_short, most_same, one);
+    }
+    if (bands && texts.columns > 0) {
+        other = {};
+        bands->search(texts.keys, other);
+    }
+    const std::size_t compared = compares ? texts.words : 0;
+    const Measures earlier{near.fingerprints.all(), bits.all(), compared}, own{texts.values, texts.bits, compared};
+    Found found;
+    found.twins.resize(n);
+    for (std::size_t row = 0; row < n; row++) {
+        for (std::int64_t i = one.offsets[row]; i < one.offsets[row + 1]; i++) found.twins[row] += one.distances[i] == 0;
+        unite(one, other, earlier, own, row, least[row], 0, found.candidates);
+        found.candidates.end_text();
+    }
+    found.held = std::move(other);
+    return found;
+}
+
+HammingIndex merge_near(const SegmentList& segments) {
+    HammingIndex made(segments[0]->near.distance());
+    for (const Segment* one : segments) {
+        std::vector<std::uint8_t> is_short(one->size());
+        std::ranges::transform(one->near.is_searchable.all(), is_short.begin(), [](std::uint8_t is) { return is == 0; });
+        made.add(one->near.fingerprints.all(), is_short, 1);
+    }
+    return made;
+}
+
+EqualTexts merge_equal(const SegmentList& segments) {
+    EqualTexts made;
+    for (const Segment* one : segments) made.add(one->equal.digests.all());
+    return made;
+}
+
+Ids merge_ids(const SegmentList& segments) {
+    Ids made;
+    Ids::Buffer buffer;
+    for (const Segment* one : segments) {
+        for (std::size_t number = 0; number < one->size(); number++) made.add(one->ids.get(number, buffer));
+    }
+    return made;
+}
+
+Pages<std::uint64_t> merge_bits(const SegmentList& segments) {
+    Pages<std::uint64_t> made;
+    for (const Segment* one : segments) {
+        const std::size_t first = made.size();
+        made.resize(first + one->bits.size());
+        std::ranges::copy(one->bits.all(), made.data() + first);
+    }
+    return made;
+}
+
 namespace {
 
 constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
@@ -134,34 +206,23 @@ std::uint64_t Index::fingerprint_of(std::size_t number) const {
 
 std::int64_t Index::find_id(Bytes field, bool live) {
     enter_ids();
-    const std::size_t mask = id_table_.size() - 1;
     std::int64_t found = NONE;
     Ids::Buffer buffer;
-    for (std::size_t at = hash_id(field) & mask; id_table_[at] != 0; at = (at + 1) & mask) {
-        const std::int64_t number = id_table_[at] - 1;
+    id_table_.find(hash_id(field), [&](std::int64_t number) {
         const auto [segment, own] = locate(static_cast<std::size_t>(number));
         if (number > found && !(live && is_gone(number)) && std::ranges::equal(segment.ids.get(own, buffer), field)) found = number;
-    }
+        return false;
+    });
     return found;
 }
 
 // Enters what was added since the last time.
 void Index::enter_ids() {
-    constexpr std::size_t LEAST = 1 << 10;
-    const std::size_t count = size();
-    std::size_t slots = std::max(id_table_.size(), LEAST);
-    while (2 * count > slots) slots *= 2;
-    if (slots != id_table_.size()) {
-        id_table_ = {};
-        id_table_.resize(slots);
-        entered_ = others_;
-    }
+    if (id_table_.reserve(size())) entered_ = others_;
     Ids::Buffer buffer;
-    for (; entered_ < count; entered_++) {
+    for (; entered_ < size(); entered_++) {
         const auto [segment, own] = locate(entered_);
-        std::size_t at = hash_id(segment.ids.get(own, buffer)) & (slots - 1);
-        while (id_table_[at] != 0) at = (at + 1) & (slots - 1);
-        id_table_[at] = static_cast<std::uint32_t>(entered_ + 1);
+        id_table_.add(hash_id(segment.ids.get(own, buffer)), entered_);
     }
 }
 

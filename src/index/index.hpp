@@ -7,15 +7,77 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "index/candidates.hpp"
+#include "index/tables.hpp"
+#include "index/hamming.hpp"
+#include "index/key_index.hpp"
 #include "index/look_up.hpp"
-#include "index/segment.hpp"
 
 namespace dedup {
+
+// What n texts are found by: fingerprints, digests, whether they are short, and sketches: rows of `columns` keys and
+// of `words` words of bits, 0 where there are none.
+struct Prints {
+    std::span<const std::uint64_t> values, digests;
+    std::span<const std::uint8_t> is_short;
+    std::span<const std::uint32_t> keys;
+    std::span<const std::uint64_t> bits;
+    std::size_t columns = 0, words = 0;
+
+    std::size_t size() const { return values.size(); }
+    Prints part(std::size_t first, std::size_t count) const {
+        return {values.subspan(first, count),           digests.subspan(first, count), is_short.subspan(first, count),
+                keys.subspan(columns * first, columns * count), bits.subspan(words * first, words * count), columns, words};
+    }
+};
+
+class Segment {
+public:
+    Segment(int distance, bool by_simhash, std::size_t most_equal)
+        : near(distance), by_simhash(by_simhash), most_equal(most_equal) {}
+
+    HammingIndex near;
+    EqualTexts equal;
+    Ids ids;
+    std::optional<KeyIndex> bands;
+    Pages<std::uint64_t> bits;  // of sketches, by number
+    std::size_t words = 0;      // of each
+    bool by_simhash;            // whether fingerprints find documents
+    std::size_t most_equal;     // see KeyIndex
+    std::string place;          // the other collection that it is of, or empty
+    std::shared_ptr<void> file; // what its arrays lie in, if it is one of a file
+
+    std::size_t size() const { return ids.size(); }
+    std::size_t nbytes() const {
+        return near.nbytes() + equal.nbytes() + ids.nbytes() + bits.nbytes() + (bands ? bands->nbytes() : 0);
+    }
+
+    // Adds texts, not their ids; stored: as in KeyIndex::add.
+    void add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads);
+
+    // Looks n texts up; of equal fingerprints the first `most_same` are found. compares: whether at least `least` bits
+    // of the sketches have to be equal.
+    Found find(const Prints& texts, bool compares, std::span<const std::int64_t> least, std::size_t most_same) const;
+};
+
+// Parts of segments that follow one another, as parts of one.
+using SegmentList = std::vector<const Segment*>;
+HammingIndex merge_near(const SegmentList& segments);
+EqualTexts merge_equal(const SegmentList& segments);
+Ids merge_ids(const SegmentList& segments);
+Pages<std::uint64_t> merge_bits(const SegmentList& segments);
+
+// The index of kept documents: what finds them, their ids, and what became of them.
+//
+// Documents are numbered from 0 in the order in which they were kept, those of other collections before all. They lie in
+// segments, of which the last one grows. What several segments find is what one with all documents would: limits hold
+// in the order of arrival.
 
 // How many documents are found by the same: held under a key in each column; found by one fingerprint, the first ones,
 // and where there are sketches, which find the others.
@@ -138,7 +200,7 @@ private:
     std::unordered_map<std::int64_t, std::int64_t> groups_;   // of those that joined one, by number
     std::unordered_map<std::int64_t, std::int64_t> members_;  // live ones of these, by group
     std::mutex adding_;
-    Pages<std::uint32_t> id_table_;      // numbers + 1 at the hash of the `_id` field or the next free slot, made when needed
+    NumberTable id_table_;               // by the hash of the `_id` field, made when needed
     std::size_t entered_ = 0;            // documents in it
 };
 

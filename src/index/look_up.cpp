@@ -6,7 +6,7 @@
 
 #include "index/hamming.hpp"
 #include "index/key_index.hpp"
-#include "index/sharing.hpp"
+#include "index/candidates.hpp"
 
 namespace dedup {
 

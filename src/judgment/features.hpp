@@ -4,7 +4,7 @@
 #include <string_view>
 #include <utility>
 
-#include "core/hash_table.hpp"
+#include "core/hash.hpp"
 #include "judgment/model.hpp"
 #include "judgment/pair.hpp"
 

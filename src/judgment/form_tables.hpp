@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/ascii.hpp"
+#include "core/utf8.hpp"
 #include "core/hash.hpp"
-#include "core/hash_table.hpp"
 #include "fingerprint/lexicon.hpp"
 #include "judgment/token.hpp"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/hash_table.hpp"
+#include "core/hash.hpp"
 #include "judgment/relations.hpp"
 #include "judgment/token.hpp"
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "core/hash.hpp"
-#include "core/hash_table.hpp"
 #include "judgment/token.hpp"
 
 namespace dedup::judgment {

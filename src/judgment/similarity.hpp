@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "core/hash_table.hpp"
+#include "core/hash.hpp"
 #include "core/text.hpp"
 
 namespace dedup::judgment {

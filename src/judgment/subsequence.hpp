@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "core/hash_table.hpp"
+#include "core/hash.hpp"
 #include "judgment/token.hpp"
 
 namespace dedup::judgment {

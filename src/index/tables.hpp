@@ -1,0 +1,154 @@
+// What is known of documents by number: their texts' digests and their `_id` fields.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "core/hash.hpp"
+#include "core/pages.hpp"
+#include "core/strings.hpp"
+
+namespace dedup {
+
+// Numbers by a hash: open addressing with linear probing, a number + 1 in each slot, 0: free. Equal hashes lie in it in
+// the order of their numbers.
+class NumberTable {
+public:
+    Pages<std::uint32_t> slots;  // a power of two
+
+    // Makes room for some numbers in all; tells whether it is empty now, so that all have to be added again.
+    bool reserve(std::size_t count) {
+        std::size_t size = std::max(slots.size(), LEAST);
+        while (5 * count > 4 * size) size *= 2;
+        if (size == slots.size()) return false;
+        slots = {};  // never two tables at once
+        slots.resize(size);
+        return true;
+    }
+    void add(std::uint64_t hash, std::size_t number) {
+        std::size_t at = hash & mask();
+        while (slots[at] != 0) at = (at + 1) & mask();
+        slots[at] = static_cast<std::uint32_t>(number + 1);
+    }
+    // Calls take(number) for each number that may have a hash, until it returns true.
+    void find(std::uint64_t hash, auto take) const {
+        for (std::size_t at = hash & mask(); slots[at] != 0; at = (at + 1) & mask()) {
+            if (take(slots[at] - 1)) return;
+        }
+    }
+    // The number in the first slot of a hash + 1, or 0.
+    std::uint32_t first(std::uint64_t hash) const { return slots[hash & mask()]; }
+    // Inlined, or gcc drops the calls, as of functions without effect.
+    [[gnu::always_inline]] void fetch(std::uint64_t hash) const { __builtin_prefetch(&slots[hash & mask()]); }
+
+private:
+    static constexpr std::size_t LEAST = 1 << 10;
+
+    std::size_t mask() const { return slots.size() - 1; }
+};
+
+// Equal texts: the 128 bits of a fingerprint and a digest lead to the numbers of the documents that have them.
+class EqualTexts {
+public:
+    Pages<std::uint64_t> digests;  // by number
+    NumberTable table;             // of digests
+
+    std::size_t size() const { return digests.size(); }
+    std::size_t nbytes() const { return digests.nbytes() + table.slots.nbytes(); }
+
+    void add(std::span<const std::uint64_t> more) {
+        std::size_t start = size();
+        digests.resize(start + more.size());
+        std::ranges::copy(more, digests.data() + start);
+        if (table.reserve(size())) start = 0;
+        for (std::size_t number = start; number < size(); number++) {
+            if (number + AHEAD < size()) table.fetch(digests[number + AHEAD]);
+            table.add(digests[number], number);
+        }
+    }
+
+    // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
+    // returns true; fingerprints: by number.
+    template <class Take>
+    void find(std::span<const std::uint64_t> fingerprints, std::span<const std::uint64_t> values,
+              std::span<const std::uint64_t> sought, Take take) const {
+        if (size() == 0) return;
+        for (std::size_t i = 0; i < values.size(); i++) {
+            if (i + AHEAD < values.size()) table.fetch(sought[i + AHEAD]);
+            if (i + AHEAD / 2 < values.size()) fetch_first(sought[i + AHEAD / 2]);
+            table.find(sought[i], [&](std::uint32_t number) {
+                return digests[number] == sought[i] && fingerprints[number] == values[i] && take(i, number);
+            });
+        }
+    }
+
+private:
+    static constexpr std::size_t AHEAD = 8;  // texts
+
+    // Inlined, or gcc drops the calls, as of functions without effect.
+    [[gnu::always_inline]] void fetch_first(std::uint64_t digest) const {
+        if (const std::uint32_t entry = table.first(digest); entry != 0) __builtin_prefetch(&digests[entry - 1]);
+    }
+};
+
+// The `_id` fields of documents by number: 13 bytes for an ObjectId, 13 and their length for others.
+class Ids {
+public:
+    struct Short {
+        std::uint8_t bytes[12];  // an ObjectId; else where in `long_` the field begins, and its length
+    };
+    // How BSON begins an `_id` that is an ObjectId.
+    static constexpr std::array<std::uint8_t, 5> OBJECT_ID{0x07, '_', 'i', 'd', 0};
+
+    Pages<Short> short_;
+    Pages<std::uint8_t> is_long, long_;
+
+    std::size_t size() const { return short_.size(); }
+    std::size_t nbytes() const { return short_.nbytes() + is_long.nbytes() + long_.nbytes(); }
+
+    void add(Bytes field) {
+        const std::size_t number = size();
+        short_.resize(number + 1);
+        is_long.resize(number + 1);
+        const bool is_plain = field.size() == OBJECT_ID.size() + sizeof(Short) &&
+                              std::equal(OBJECT_ID.begin(), OBJECT_ID.end(), field.begin());
+        if (is_plain) {
+            std::memcpy(short_[number].bytes, field.data() + OBJECT_ID.size(), sizeof(Short));
+            return;
+        }
+        const std::uint64_t start = long_.size();
+        const auto length = static_cast<std::uint32_t>(field.size());
+        is_long[number] = 1;
+        std::memcpy(short_[number].bytes, &start, sizeof start);
+        std::memcpy(short_[number].bytes + sizeof start, &length, sizeof length);
+        long_.resize(start + length);
+        std::ranges::copy(field, long_.data() + start);
+    }
+
+    // The field of a document; `buffer` holds it where it has to be put together.
+    using Buffer = std::array<std::uint8_t, OBJECT_ID.size() + sizeof(Short)>;
+    Bytes get(std::size_t number, Buffer& buffer) const {
+        const std::uint8_t* own = short_[number].bytes;
+        if (!is_long[number]) {
+            std::ranges::copy(OBJECT_ID, buffer.begin());
+            std::memcpy(buffer.data() + OBJECT_ID.size(), own, sizeof(Short));
+            return buffer;
+        }
+        std::uint64_t start;
+        std::uint32_t length;
+        std::memcpy(&start, own, sizeof start);
+        std::memcpy(&length, own + sizeof start, sizeof length);
+        if (start > long_.size() || length > long_.size() - start) return {};  // of a file that is not sound
+        return long_.all().subspan(start, length);
+    }
+};
+
+// A hash of a field: the group that a document founds has it as its number, see docs/design.md. Two of 50 million share
+// one with probability 0.0001, which nothing depends on.
+inline std::uint64_t hash_id(Bytes field) { return XXH3_64bits(field.data(), field.size()); }
+
+}  // namespace dedup
