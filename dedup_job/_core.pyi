@@ -32,6 +32,7 @@ def find_fields(array: _Bytes, path: Sequence[str]) -> _Ints: ...
 # fingerprint
 BANDS: int
 BINS: int
+FINGERPRINT: _Fields
 HAN: tuple[int, int]
 HMM_STATES: str
 KEY_BITS: int
@@ -79,7 +80,7 @@ class Cleaner:
     ) -> tuple[_Bools, _Ints, TextArrays]: ...
 
 # index
-_Prints = tuple[NDArray[Any], ...]  # values, digests, short, keys, bits; see columns.Fingerprints
+_Prints = tuple[NDArray[Any], ...]  # records, keys, bits; see columns.Fingerprints
 _Write = Callable[[str, NDArray[Any]], None]  # takes an array, which is valid as long as it runs
 
 class Index:

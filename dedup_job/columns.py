@@ -154,38 +154,59 @@ class Sketches:
         return Sketches(self.keys[rows], self.bits[rows], self.channels)
 
 
+FINGERPRINT = np.dtype([*_core.FINGERPRINT], align=True)
+"""value: 64-bit simhash; of a short text, which has too few features for one, its hash. digest: a
+second, independent hash; with the value it tells equal texts. short: whether the text is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Fingerprints of n texts.
 
-    values: uint64 (n,), 64-bit simhash; of a short text the hash of the text itself.
-    digests: uint64 (n,), a second, independent hash of the text; with `values` it tells equal
-        texts.
-    short: bool (n,), True where the text has too few features for a simhash.
-    sketches: of the same texts, None where no channel needs them.
+    rows: FINGERPRINT (n,); sketches: of the same texts, None where no channel needs them.
     """
 
-    values: NDArray[np.uint64]
-    digests: NDArray[np.uint64]
-    short: NDArray[np.bool_]
+    rows: NDArray[Any]
     sketches: Sketches | None = None
+
+    @classmethod
+    def of(
+        cls,
+        values: NDArray[np.uint64],
+        digests: NDArray[np.uint64],
+        short: NDArray[np.bool_],
+        sketches: Sketches | None = None,
+    ) -> Fingerprints:
+        """Return fingerprints given by columns, see FINGERPRINT."""
+        rows = np.empty(len(values), dtype=FINGERPRINT)
+        rows["value"], rows["digest"], rows["short"] = values, digests, short
+        return cls(rows, sketches)
 
     def __len__(self) -> int:
         """Return the number of texts."""
-        return len(self.values)
+        return len(self.rows)
+
+    @property
+    def values(self) -> NDArray[np.uint64]:
+        """The 64-bit simhashes, or hashes of short texts."""
+        return self.rows["value"]
+
+    @property
+    def short(self) -> NDArray[np.bool_]:
+        """Which texts have too few features for a simhash."""
+        return self.rows["short"]
 
     @property
     def arrays(self) -> tuple[NDArray[Any], ...]:
-        """Values, digests, short, and keys and bits of the sketches, as the core takes them."""
+        """The records, and keys and bits of the sketches, as the core takes them."""
         keys, bits = np.empty((len(self), 0), np.uint32), np.empty((len(self), 0), np.uint64)
         if self.sketches is not None:
             keys, bits = map(np.ascontiguousarray, (self.sketches.keys, self.sketches.bits))
-        return self.values, self.digests, self.short, keys, bits
+        return np.ascontiguousarray(self.rows).view(np.uint8), keys, bits
 
     def __getitem__(self, rows: slice | list[int] | NDArray[np.int64]) -> Fingerprints:
         """Return some of them."""
-        sketches = None if self.sketches is None else self.sketches[rows]
-        return Fingerprints(self.values[rows], self.digests[rows], self.short[rows], sketches)
+        return Fingerprints(self.rows[rows], self.sketches and self.sketches[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,13 +266,6 @@ class NumberedTexts(NamedTuple):
         """Return the texts by key; a number is the row of its key."""
         named = [keys[row] for row in self.numbers.tolist()]
         return dict(zip(named, self.texts.texts(), strict=True))
-
-    def places(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the place of each number, -1 where there is no text; int64 (m,)."""
-        if not len(self.numbers):
-            return np.full(len(numbers), -1, dtype=np.int64)
-        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
-        return np.where(self.numbers[places] == numbers, places, -1)
 
     def joined(self, other: NumberedTexts) -> NumberedTexts:
         """Return the texts of both, which have no number in common."""

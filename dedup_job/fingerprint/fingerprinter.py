@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
-
-import numpy as np
 
 from dedup_job import _core
-from dedup_job.columns import Fingerprints
+from dedup_job.columns import FINGERPRINT, Fingerprints
 from dedup_job.documents import Channel
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
 from dedup_job.fingerprint.sketch import Form, Sketcher
 from dedup_job.native.code_points import Texts, pack
-
-_COLUMNS: Final = "value", "digest", "short"
-_FINGERPRINT: Final = np.dtype([*zip(_COLUMNS, ("u8", "u8", "?"), strict=True)], align=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +50,14 @@ class Fingerprinter:
         )
 
     def fingerprint(self, texts: Texts) -> Fingerprints:
-        """Return the fingerprints of n texts, each array (n,).
+        """Return the fingerprints of n texts.
 
         A text with too few features is short: it has one feature, itself, so equal short texts
         have equal fingerprints and others are far apart.
         """
         packed = pack(texts)
-        made = self._core.fingerprint(packed.utf8()).view(_FINGERPRINT)
-        values, digests, short = map(np.ascontiguousarray, (made[name] for name in _COLUMNS))
-        return Fingerprints(values, digests, short, self._sketcher.sketch(packed))
+        made = self._core.fingerprint(packed.utf8()).view(FINGERPRINT)
+        return Fingerprints(made, self._sketcher.sketch(packed))
 
     def explain(self, text: str) -> Explanation:
         """Return the route, tokens and features of a text's fingerprint."""

@@ -72,7 +72,7 @@ def main() -> None:
     queries = [*batches([*near, *rng.integers(0, 2**64, len(near), dtype=np.uint64)])]
 
     def prints_of(values: NDArray[np.uint64]) -> Fingerprints:
-        return Fingerprints(values, values, np.zeros(len(values), dtype=np.bool_))
+        return Fingerprints.of(values, values, np.zeros(len(values), dtype=np.bool_))
 
     def grown() -> KeptIndex:
         index = KeptIndex(settings.index)

@@ -51,11 +51,6 @@ std::span<T> view(const InOut<T>& array) {
     return {aligned(array.data()), array.size()};
 }
 
-// A byte of a file may be no bool, so they are read as bytes.
-inline std::span<const std::uint8_t> flags(const In<bool>& array) {
-    return {reinterpret_cast<const std::uint8_t*>(array.data()), array.size()};
-}
-
 // An array with gaps between its elements, such as a column of a table.
 template <class T>
 using InColumn = nb::ndarray<const T, nb::ndim<1>, nb::device::cpu>;
@@ -174,6 +169,12 @@ Out<std::uint8_t> give_records(std::vector<T>&& values) {
     const std::size_t size = owned->size() * sizeof(T);
     nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
     return Out<std::uint8_t>(bytes, {size}, owner);
+}
+// ... and back.
+template <class T>
+std::span<const T> view_records(const In<std::uint8_t>& bytes) {
+    if (bytes.size() % sizeof(T) != 0) refuse("an array is no row of records");
+    return {aligned(reinterpret_cast<const T*>(bytes.data())), bytes.size() / sizeof(T)};
 }
 inline nb::tuple fields(std::initializer_list<std::pair<const char*, std::string>> all) {
     nb::list made;

@@ -17,14 +17,16 @@ inline Bytes bytes_of(const std::string& text) { return {reinterpret_cast<const 
 template <class T>
 class ColumnView {
 public:
+    ColumnView() = default;
+    ColumnView(std::span<const T> all) : data_(all.data()), size_(all.size()) {}
     ColumnView(const T* data, std::size_t size, std::int64_t stride) : data_(data), size_(size), stride_(stride) {}
     std::size_t size() const { return size_; }
     const T& operator[](std::size_t i) const { return data_[static_cast<std::int64_t>(i) * stride_]; }
 
 private:
-    const T* data_;
-    std::size_t size_;
-    std::int64_t stride_;
+    const T* data_ = nullptr;
+    std::size_t size_ = 0;
+    std::int64_t stride_ = 1;
 };
 
 // String i: data[starts[i]:starts[i] + lengths[i]]. Where each lies is checked when it is read, which costs less than

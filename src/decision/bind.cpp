@@ -89,8 +89,7 @@ void make_decider(Decider* made, Index& index, const judgment::Judge* judge, std
 nb::tuple decide(Decider& decider, const StringArrays& ids, const StringArrays& texts, In<std::int64_t> lengths,
                  const PrintArrays& arrays, In<std::uint8_t> key_channels, std::shared_ptr<judgment::ReadTexts> read,
                  const std::optional<StringArrays>& ranks, nb::callable fetch, nb::object ask_ranks, nb::object ask_near) {
-    const OwnPrints own(arrays);
-    Batch batch{strings_of(ids), strings_of(texts), view(lengths), own.view_all(), view(key_channels), std::move(read), {}};
+    Batch batch{strings_of(ids), strings_of(texts), view(lengths), prints_of(arrays), view(key_channels), std::move(read), {}};
     if (ranks) batch.ranks = strings_of(*ranks);
     const std::size_t n = batch.size();
     if (batch.ids.size() != n || batch.texts.size() != n || batch.lengths.size() != n || (ranks && batch.ranks->size() != n) ||

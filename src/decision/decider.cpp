@@ -32,7 +32,7 @@ std::int64_t count_meetings(const Prints& texts) {
     FormerRows rows(n);
     std::vector<std::int32_t> former(n);
     std::vector<std::int64_t> before(n);
-    if (texts.columns == 0) return count_pairs(rows, [&](std::size_t i) { return texts.values[i]; }, former, before);
+    if (texts.columns == 0) return count_pairs(rows, [&](std::size_t i) { return texts.rows[i].value; }, former, before);
     std::int64_t count = 0;
     for (std::size_t c = 0; c < texts.columns; c += EVERY)
         count += count_pairs(rows, [&](std::size_t i) { return texts.keys[i * texts.columns + c]; }, former, before);
@@ -41,22 +41,20 @@ std::int64_t count_meetings(const Prints& texts) {
 
 // Some texts of a batch, copied.
 struct Chosen {
-    std::vector<std::uint64_t> values, digests, bits;
-    std::vector<std::uint8_t> is_short;
+    std::vector<Fingerprint> texts;
     std::vector<std::uint32_t> keys;
+    std::vector<std::uint64_t> bits;
     std::size_t columns, words;
 
     Chosen(const Prints& from, std::span<const std::size_t> rows) : columns(from.columns), words(from.words) {
         const auto append = [](auto& to, auto some) { to.insert(to.end(), some.begin(), some.end()); };
         for (const std::size_t row : rows) {
-            values.push_back(from.values[row]);
-            digests.push_back(from.digests[row]);
-            is_short.push_back(from.is_short[row]);
+            texts.push_back(from.rows[row]);
             append(keys, from.keys.subspan(row * columns, columns));
             append(bits, from.bits.subspan(row * words, words));
         }
     }
-    Prints prints() const { return {values, digests, is_short, keys, bits, columns, words}; }
+    Prints prints() const { return {texts, keys, bits, columns, words}; }
 };
 
 // The same as seen from the other text.
@@ -111,8 +109,8 @@ struct Decider::Course {
           others(batch.size(), Part::NONE) {
         decisions.rows.resize(batch.size());
         for (std::size_t row = 0; row < batch.size(); row++) {
-            decisions.rows[row].fingerprint = batch.prints.values[row];
-            decisions.rows[row].is_short = batch.prints.is_short[row];
+            decisions.rows[row].fingerprint = batch.prints.rows[row].value;
+            decisions.rows[row].is_short = batch.prints.rows[row].is_short;
         }
     }
 };
@@ -151,7 +149,7 @@ Part Decider::look_up(const Batch& batch, std::size_t first, std::size_t count) 
     const Prints texts = batch.prints.part(first, count);
     std::vector<std::int64_t> least(count);
     for (std::size_t row = 0; row < count; row++) least[row] = least_agreement(rules_, batch.lengths[first + row]);
-    Part part(first, static_cast<std::int64_t>(index_.size()), texts.is_short, index_.look_up(texts, least, rules_.threads));
+    Part part(first, static_cast<std::int64_t>(index_.size()), texts.rows, index_.look_up(texts, least, rules_.threads));
     part.equal = index_.find_equal(texts);
     if (batch.ranks) {
         for (std::size_t row = 0; row < count; row++) part.ranks.push_back((*batch.ranks)[first + row]);
@@ -189,7 +187,7 @@ void Decider::find_alike(const Batch& batch, Part& part) {
         part.alike[row] = row;
         if (part.found.alone[row] && part.equal[row] < 0) continue;
         part.open.push_back(row);
-        std::vector<std::size_t>& same = firsts[batch.prints.digests[part.first + row]];
+        std::vector<std::size_t>& same = firsts[batch.prints.rows[part.first + row].digest];
         const Bytes text = batch.texts[part.first + row];
         const auto first = std::ranges::find_if(
             same, [&](std::size_t other) { return std::ranges::equal(batch.texts[part.first + other], text); });

@@ -22,7 +22,7 @@ struct Part {
 
     std::size_t first;  // of the batch
     std::int64_t held;  // documents in the index
-    std::span<const std::uint8_t> is_short;
+    std::span<const Fingerprint> prints;
     LookUp found;
     std::vector<Bytes> ranks;               // none where the first copy stays
     std::vector<std::int64_t> equal;        // a document with the same hashes, or NONE
@@ -46,8 +46,8 @@ struct Part {
     std::vector<std::int64_t> by;           // the pair of both, NONE if their texts are equal
     std::vector<std::uint8_t> gone;         // by pair: compared, and the text of the kept document is gone
 
-    Part(std::size_t first, std::int64_t held, std::span<const std::uint8_t> is_short, LookUp&& look_up)
-        : first(first), held(held), is_short(is_short), found(std::move(look_up)) {
+    Part(std::size_t first, std::int64_t held, std::span<const Fingerprint> prints, LookUp&& look_up)
+        : first(first), held(held), prints(prints), found(std::move(look_up)) {
         const std::size_t n = found.alone.size(), pairs = found.candidates.numbers.size();
         alike.resize(n);
         twin_is_gone.resize(n);
@@ -72,7 +72,7 @@ struct Part {
     // The columns of keys that find a pair, and BY_SIMHASH. A near one counts as found by its fingerprint, also if an equal
     // one hid it: what hides depends on superseded documents, which an index that is built again does not know.
     std::uint32_t columns_of(std::size_t pair) const {
-        const bool is_near = found.candidates.distances[pair] <= found.distance && !is_short[owners[pair]];
+        const bool is_near = found.candidates.distances[pair] <= found.distance && !prints[owners[pair]].is_short;
         return found.candidates.columns[pair] | (is_near ? BY_SIMHASH : 0);
     }
     bool is_here(std::int64_t number) const { return number >= held; }

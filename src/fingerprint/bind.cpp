@@ -110,13 +110,6 @@ Out<std::int32_t> find(const Lexicon& lexicon, const StringArrays& strings) {
     return give(std::move(nodes));
 }
 
-// A row of what `fingerprint` returns, see fingerprint/fingerprinter.py.
-struct Fingerprint {
-    std::uint64_t value, digest;
-    std::uint8_t is_short, unused[7];
-};
-static_assert(sizeof(Fingerprint) == 24);
-
 // Fingerprints batches; without state between them, so threads may share it.
 class BatchFingerprinter {
 public:
@@ -126,21 +119,16 @@ public:
 
     Out<std::uint8_t> fingerprint(const StringArrays& strings) const {
         TextReader texts(strings);
-        std::vector<std::uint8_t> rows(sizeof(Fingerprint) * texts.size());
-        {
-            Unlocked unlocked;
+        return give_records(unlocked([&] {
+            std::vector<Fingerprint> rows(texts.size());
             Fingerprinter one(lexicon_, options_);
             for (std::size_t i = 0; i < texts.size(); i++) {
                 const auto bytes = texts.utf8(i);
                 const auto value = one.fingerprint(texts[i]);
-                const Fingerprint row{.value = value ? *value : XXH64(bytes.data(), bytes.size(), 0),
-                                      .digest = XXH3_64bits(bytes.data(), bytes.size()),
-                                      .is_short = !value,
-                                      .unused = {}};
-                std::memcpy(rows.data() + sizeof row * i, &row, sizeof row);
+                rows[i] = {value ? *value : XXH64(bytes.data(), bytes.size(), 0), XXH3_64bits(bytes.data(), bytes.size()), !value};
             }
-        }
-        return give(std::move(rows));
+            return rows;
+        }));
     }
 
     // Route, tokens, and features with their weights, the heaviest first.
@@ -203,10 +191,11 @@ void bind_fingerprint(nb::module_& m) {
         .def(nb::init<const Lexicon&, std::int64_t, std::int64_t, bool, std::int64_t>(),
              nb::keep_alive<1, 2>(), "lexicon"_a, nb::kw_only(), "top_k"_a, "min_features"_a, "is_uniform"_a, "ngram"_a)
         .def("fingerprint", &BatchFingerprinter::fingerprint, "texts"_a.noconvert(),
-             "Return the fingerprints of n texts, as bytes of n rows: value, digest, short.")
+             "Return the fingerprints of n texts, records of FINGERPRINT.")
         .def("explain", &BatchFingerprinter::explain, "text"_a, "Return route, tokens and features with weights of a text.");
     m.def("sketch", &sketch, "forms"_a.noconvert(), "texts"_a.noconvert(), nb::kw_only(), "minhash"_a,
           "sentences"_a, "whole"_a, "Return keys, uint32 (n * columns,), and bits, uint64 (n * BINS / 64,), of n texts.");
+    m.attr("FINGERPRINT") = fields({{"value", "u8"}, {"digest", "u8"}, {"short", "?"}});
     m.attr("HAN") = nb::make_tuple(HAN_FIRST, HAN_LAST);
     m.attr("HMM_STATES") = STATE_NAMES;
     m.attr("STOP_WORD") = STOP_WORD;

@@ -19,8 +19,7 @@ namespace {
 constexpr std::size_t THREADS = 1;  // where the index is filled from a target, which takes longer
 
 void add(Index& index, const StringArrays& fields, const PrintArrays& arrays, const nb::dict& groups) {
-    const OwnPrints own(arrays);
-    const Prints texts = own.view_all();
+    const Prints texts = prints_of(arrays);
     const Strings ids = strings_of(fields);
     if (ids.size() != texts.size()) refuse("as many ids as fingerprints are needed");
     const std::size_t first = index.size();
@@ -46,10 +45,9 @@ struct FoundDocument {
 };
 
 Out<std::uint8_t> find(const Index& index, const PrintArrays& arrays) {
-    const OwnPrints own(arrays);
+    const Prints texts = prints_of(arrays);
     return give_records(unlocked([&] {
         std::vector<FoundDocument> found;
-        const Prints texts = own.view_all();
         const std::vector<std::int64_t> least(texts.size()), equal = index.find_equal(texts);
         const Candidates candidates = index.look_up(texts, least, THREADS).candidates;
         for (std::size_t row = 0; row < texts.size(); row++) {

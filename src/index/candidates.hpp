@@ -9,6 +9,8 @@
 
 #include "core/hash.hpp"
 #include "core/parallel.hpp"
+#include "core/strings.hpp"
+#include "fingerprint/simhash.hpp"
 
 namespace dedup {
 
@@ -81,9 +83,33 @@ auto gathered(std::size_t n, std::size_t threads, Find find) {
     return all;
 }
 
+// What n texts are found by: fingerprints and sketches: rows of `columns` keys and of `words` words of bits, 0 where there
+// are none.
+struct Prints {
+    std::span<const Fingerprint> rows;
+    std::span<const std::uint32_t> keys;
+    std::span<const std::uint64_t> bits;
+    std::size_t columns = 0, words = 0;
+
+    std::size_t size() const { return rows.size(); }
+    ColumnView<std::uint64_t> values() const { return column(&Fingerprint::value); }
+    ColumnView<std::uint64_t> digests() const { return column(&Fingerprint::digest); }
+    Prints part(std::size_t first, std::size_t count) const {
+        return {rows.subspan(first, count), keys.subspan(columns * first, columns * count),
+                bits.subspan(words * first, words * count), columns, words};
+    }
+
+private:
+    ColumnView<std::uint64_t> column(std::uint64_t Fingerprint::* field) const {
+        if (rows.empty()) return {};
+        return {&(rows.data()->*field), rows.size(), sizeof(Fingerprint) / sizeof(std::uint64_t)};
+    }
+};
+
 // Fingerprints and sketches by number, of `words` words each, 0 where there are none.
 struct Measures {
-    std::span<const std::uint64_t> values, bits;
+    ColumnView<std::uint64_t> values;
+    std::span<const std::uint64_t> bits;
     std::size_t words;
 
     std::span<const std::uint64_t> bits_of(std::size_t number) const { return bits.subspan(number * words, words); }

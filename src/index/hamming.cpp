@@ -42,22 +42,22 @@ std::vector<std::uint32_t> HammingIndex::flips(std::size_t block) const {
     return made;
 }
 
-void HammingIndex::add(std::span<const std::uint64_t> more, std::span<const std::uint8_t> is_short, std::size_t threads) {
+void HammingIndex::add(std::span<const Fingerprint> more, std::size_t threads) {
     const std::size_t first = size(), n = more.size();
     const std::vector<std::int64_t> earlier = find_equal(more);
     std::vector<std::int32_t> former(n);
-    FormerRows(n).find([&](std::size_t i) { return more[i]; }, former);
+    FormerRows(n).find([&](std::size_t i) { return more[i].value; }, former);
     fingerprints.resize(first + n);
     is_searchable.resize(first + n);
     std::vector<std::int64_t> firsts(n);  // the first searchable one with each value, below 0 if there is none
     std::vector<std::uint32_t> keys, stored(n);
     for (std::size_t i = 0; i < n; i++) {
         const auto number = static_cast<std::uint32_t>(first + i);
-        fingerprints[number] = more[i];
-        is_searchable[number] = !is_short[i];
+        fingerprints[number] = more[i].value;
+        is_searchable[number] = !more[i].is_short;
         firsts[i] = former[i] == NO_ROW ? earlier[i] : firsts[former[i]];
-        for (std::size_t block = 0; block < blocks.columns.size(); block++) keys.push_back(key_of(more[i], block));
-        if (is_short[i]) continue;
+        for (std::size_t block = 0; block < blocks.columns.size(); block++) keys.push_back(key_of(more[i].value, block));
+        if (more[i].is_short) continue;
         if (firsts[i] >= 0) {
             repeats[static_cast<std::uint32_t>(firsts[i])].push_back(number);
         } else {
@@ -68,19 +68,18 @@ void HammingIndex::add(std::span<const std::uint64_t> more, std::span<const std:
     blocks.add(keys, stored, threads);
 }
 
-std::vector<std::int64_t> HammingIndex::find_equal(std::span<const std::uint64_t> queries) const {
+std::vector<std::int64_t> HammingIndex::find_equal(std::span<const Fingerprint> queries) const {
     std::vector<std::int64_t> numbers(queries.size(), -1);
     if (size() == 0) return numbers;
     std::vector<std::uint32_t> keys(queries.size());
-    std::ranges::transform(queries, keys.begin(), [&](std::uint64_t query) { return key_of(query, 0); });
+    std::ranges::transform(queries, keys.begin(), [&](const Fingerprint& query) { return key_of(query.value, 0); });
     blocks.columns[0].search(keys, [&](std::size_t i, std::uint64_t number) {
-        if (fingerprints[number] == queries[i]) numbers[i] = static_cast<std::int64_t>(number);
+        if (fingerprints[number] == queries[i].value) numbers[i] = static_cast<std::int64_t>(number);
     });
     return numbers;
 }
 
-void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short,
-                          std::size_t most_equal, Candidates& found) const {
+void HammingIndex::search(std::span<const Fingerprint> queries, std::size_t most_equal, Candidates& found) const {
     std::vector<std::vector<std::uint32_t>> flips_of;
     for (std::size_t block = 0; block < blocks.columns.size(); block++) flips_of.push_back(flips(block));
     const std::size_t at_once = std::max<std::size_t>(KEYS_AT_ONCE / flips_of[0].size(), 1);
@@ -94,14 +93,14 @@ void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<cons
             keys.clear();
             rows.clear();
             for (std::size_t row = 0; row < some.size(); row++) {
-                if (is_short[start + row]) continue;
+                if (some[row].is_short) continue;
                 rows.push_back(row);
-                const std::uint32_t key = key_of(some[row], block);
+                const std::uint32_t key = key_of(some[row].value, block);
                 for (const std::uint32_t flip : flips_of[block]) keys.push_back(key ^ flip);
             }
             blocks.columns[block].search(keys, [&](std::size_t i, std::uint64_t number) {
                 const std::size_t row = rows[i / flips_of[block].size()];
-                if (std::popcount(some[row] ^ fingerprints[number]) <= distance_) matches.add(row, number, block);
+                if (std::popcount(some[row].value ^ fingerprints[number]) <= distance_) matches.add(row, number, block);
             });
         }
         Candidates near;
@@ -117,20 +116,19 @@ void HammingIndex::search(std::span<const std::uint64_t> queries, std::span<cons
             std::ranges::sort(numbers);
             for (const std::int64_t number : numbers) {
                 found.add(number, BY_SIMHASH);
-                found.distances.push_back(static_cast<std::uint8_t>(std::popcount(some[row] ^ fingerprints[number])));
+                found.distances.push_back(static_cast<std::uint8_t>(std::popcount(some[row].value ^ fingerprints[number])));
             }
             found.end_text();
         }
     }
 }
 
-Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
-                        int distance, std::size_t threads) {
+Candidates pairs_within(std::span<const Fingerprint> texts, int distance, std::size_t threads) {
     HammingIndex all(distance);
-    all.add(fingerprints, is_short, threads);
-    return gathered(fingerprints.size(), threads, [&](std::size_t first, std::size_t count) {
+    all.add(texts, threads);
+    return gathered(texts.size(), threads, [&](std::size_t first, std::size_t count) {
         Candidates near, earlier;
-        all.search(fingerprints.subspan(first, count), is_short.subspan(first, count), 0, near);
+        all.search(texts.subspan(first, count), 0, near);
         for (std::size_t row = 0; row < count; row++) {
             for (std::int64_t i = near.offsets[row]; i < near.offsets[row + 1]; i++) {
                 if (near.numbers[i] >= static_cast<std::int64_t>(first + row)) break;

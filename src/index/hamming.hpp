@@ -31,23 +31,21 @@ public:
     int distance() const { return distance_; }
 
     // Appends fingerprints, those that are short without finding them later.
-    void add(std::span<const std::uint64_t> more, std::span<const std::uint8_t> is_short, std::size_t threads);
+    void add(std::span<const Fingerprint> more, std::size_t threads);
 
     // Appends what is within the distance of each query that is not short, ascending, with distances. most_equal: of
     // equal ones the first so many, 0 for all.
-    void search(std::span<const std::uint64_t> queries, std::span<const std::uint8_t> is_short, std::size_t most_equal,
-                Candidates& found) const;
+    void search(std::span<const Fingerprint> queries, std::size_t most_equal, Candidates& found) const;
 
 private:
     std::uint32_t key_of(std::uint64_t fingerprint, std::size_t block) const;
     std::vector<std::uint32_t> flips(std::size_t block) const;
-    std::vector<std::int64_t> find_equal(std::span<const std::uint64_t> queries) const;
+    std::vector<std::int64_t> find_equal(std::span<const Fingerprint> queries) const;
 
     int distance_;
 };
 
 // For each of n fingerprints the earlier ones within the distance, none of or with those that are short; with distances.
-Candidates pairs_within(std::span<const std::uint64_t> fingerprints, std::span<const std::uint8_t> is_short,
-                        int distance, std::size_t threads);
+Candidates pairs_within(std::span<const Fingerprint> texts, int distance, std::size_t threads);
 
 }  // namespace dedup

@@ -6,8 +6,8 @@
 namespace dedup {
 
 void Segment::add(const Prints& texts, std::span<const std::uint32_t> stored, std::size_t threads) {
-    near.add(texts.values, texts.is_short, threads);
-    equal.add(texts.digests);
+    near.add(texts.rows, threads);
+    equal.add(texts.digests());
     if (texts.columns == 0) return;
     if (!bands) bands.emplace(texts.columns, most_equal);
     bands->add(texts.keys, stored, threads);
@@ -22,14 +22,14 @@ Found Segment::find(const Prints& texts, bool compares, std::span<const std::int
     Candidates one = Candidates::none(n), other = Candidates::none(n);
     if (by_simhash) {
         one = {};
-        near.search(texts.values, texts.is_short, most_same, one);
+        near.search(texts.rows, most_same, one);
     }
     if (bands && texts.columns > 0) {
         other = {};
         bands->search(texts.keys, other);
     }
     const std::size_t compared = compares ? texts.words : 0;
-    const Measures earlier{near.fingerprints.all(), bits.all(), compared}, own{texts.values, texts.bits, compared};
+    const Measures earlier{near.fingerprints.all(), bits.all(), compared}, own{texts.values(), texts.bits, compared};
     Found found;
     found.twins.resize(n);
     for (std::size_t row = 0; row < n; row++) {
@@ -44,9 +44,9 @@ Found Segment::find(const Prints& texts, bool compares, std::span<const std::int
 HammingIndex merge_near(const SegmentList& segments) {
     HammingIndex made(segments[0]->near.distance());
     for (const Segment* one : segments) {
-        std::vector<std::uint8_t> is_short(one->size());
-        std::ranges::transform(one->near.is_searchable.all(), is_short.begin(), [](std::uint8_t is) { return is == 0; });
-        made.add(one->near.fingerprints.all(), is_short, 1);
+        std::vector<Fingerprint> rows(one->size());
+        for (std::size_t i = 0; i < rows.size(); i++) rows[i] = {one->near.fingerprints[i], 0, !one->near.is_searchable[i]};
+        made.add(rows, 1);
     }
     return made;
 }
@@ -131,7 +131,7 @@ std::vector<std::int64_t> Index::find_equal(const Prints& texts) const {
     for (std::size_t s = 0; s < segments_.size(); s++) {
         const auto base = static_cast<std::int64_t>(bases_[s]);
         const auto is_live = [&](std::int64_t number) { return number >= 0 && !has(number, GONE) && !has(number, SUPERSEDED); };
-        segments_[s]->equal.find(segments_[s]->near.fingerprints.all(), texts.values, texts.digests,
+        segments_[s]->equal.find(segments_[s]->near.fingerprints.all(), texts.rows,
                                  [&](std::size_t i, std::int64_t number) {
                                      if (!is_live(numbers[i])) numbers[i] = base + number;
                                      return is_live(numbers[i]);
@@ -175,9 +175,8 @@ LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, 
     if (gone_ > 0 || !marks_.empty())
         found.candidates = filtered(found.candidates, [&](std::int64_t number) { return !is_gone(number); });
     const bool has_bits = compares(texts);
-    const Measures own{texts.values, texts.bits, has_bits ? texts.words : 0};
     const Limits limits{texts.columns, static_cast<std::int64_t>(limits_.equal), most_same(has_bits)};
-    return look_up_among(found.candidates, found.held, found.twins, {own, texts.is_short, texts.keys, least}, limits,
+    return look_up_among(found.candidates, found.held, found.twins, {texts, least, has_bits ? texts.words : 0}, limits,
                          static_cast<std::int64_t>(size()), by_simhash_ ? distance_ : -1, threads);
 }
 

@@ -21,22 +21,6 @@
 
 namespace dedup {
 
-// What n texts are found by: fingerprints, digests, whether they are short, and sketches: rows of `columns` keys and
-// of `words` words of bits, 0 where there are none.
-struct Prints {
-    std::span<const std::uint64_t> values, digests;
-    std::span<const std::uint8_t> is_short;
-    std::span<const std::uint32_t> keys;
-    std::span<const std::uint64_t> bits;
-    std::size_t columns = 0, words = 0;
-
-    std::size_t size() const { return values.size(); }
-    Prints part(std::size_t first, std::size_t count) const {
-        return {values.subspan(first, count),           digests.subspan(first, count), is_short.subspan(first, count),
-                keys.subspan(columns * first, columns * count), bits.subspan(words * first, words * count), columns, words};
-    }
-};
-
 class Segment {
 public:
     Segment(int distance, bool by_simhash, std::size_t most_equal)

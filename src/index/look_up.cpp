@@ -74,15 +74,17 @@ std::uint32_t BatchVisibility::columns_held(std::size_t row) const {
 
 LookUp look_up_among(const CandidateView& found, const CandidateView& held, std::span<const std::int64_t> twins,
                      const BatchRows& batch, Limits limits, std::int64_t count, int distance, std::size_t threads) {
-    const std::size_t n = batch.is_short.size();
+    const Prints& texts = batch.texts;
+    const Measures own{texts.values(), texts.bits, batch.words};
+    const std::size_t n = texts.size();
     Candidates within = Candidates::none(n), pairs = Candidates::none(n);
-    if (distance >= 0) within = pairs_within(batch.measures.values, batch.is_short, distance, threads);
-    if (limits.columns > 0 && !batch.keys.empty()) pairs = pairs_sharing(batch.keys, n, batch.keys.size() / n, threads);
+    if (distance >= 0) within = pairs_within(texts.rows, distance, threads);
+    if (!texts.keys.empty()) pairs = pairs_sharing(texts.keys, n, texts.columns, threads);
 
     std::vector<std::uint8_t> alone(n, 1);
     const auto meet = [&](std::size_t row, std::int64_t other) { alone[row] = alone[other] = 0; };
     std::vector<std::int32_t> same(n);  // the first row with this fingerprint
-    FormerRows(n).find([&](std::size_t i) { return batch.measures.values[i]; }, same);
+    FormerRows(n).find([&](std::size_t i) { return texts.rows[i].value; }, same);
     for (std::size_t row = 0; row < n; row++) {
         if (same[row] == NO_ROW) {
             same[row] = static_cast<std::int32_t>(row);
@@ -92,18 +94,20 @@ LookUp look_up_among(const CandidateView& found, const CandidateView& held, std:
         }
     }
     Candidates all;
+    std::vector<std::uint8_t> is_short(n);
     for (std::size_t row = 0; row < n; row++) {
+        is_short[row] = texts.rows[row].is_short;
         for (const Candidates* each : {&within, &pairs}) {
             for (std::int64_t i = each->offsets[row]; i < each->offsets[row + 1]; i++) meet(row, each->numbers[i]);
         }
         for (std::int64_t i = found.offsets[row]; i < found.offsets[row + 1]; i++) all.add(found, i, found.columns[i]);
-        unite(within, pairs, batch.measures, batch.measures, row, batch.least[row], count, all);
+        unite(within, pairs, own, own, row, batch.least[row], count, all);
         all.end_text();
         if (all.offsets[row + 1] > all.offsets[row]) alone[row] = 0;
     }
     return {std::move(all),
             BatchVisibility(limits, held, std::move(pairs), twins, std::move(same),
-                            {batch.is_short.begin(), batch.is_short.end()}),
+                            std::move(is_short)),
             std::move(alone),
             distance};
 }

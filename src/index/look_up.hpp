@@ -59,10 +59,9 @@ private:
 
 // Texts of a batch.
 struct BatchRows {
-    Measures measures;
-    std::span<const std::uint8_t> is_short;
-    std::span<const std::uint32_t> keys;  // a row for each text, none where they are not looked up
+    Prints texts;
     std::span<const std::int64_t> least;  // of equal bits
+    std::size_t words;                    // of bits that are compared
 };
 
 // What n texts find: first in an index of `count` texts, then earlier ones of the batch, by count + row.

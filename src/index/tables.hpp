@@ -11,6 +11,7 @@
 #include "core/hash.hpp"
 #include "core/pages.hpp"
 #include "core/strings.hpp"
+#include "fingerprint/simhash.hpp"
 
 namespace dedup {
 
@@ -60,10 +61,10 @@ public:
     std::size_t size() const { return digests.size(); }
     std::size_t nbytes() const { return digests.nbytes() + table.slots.nbytes(); }
 
-    void add(std::span<const std::uint64_t> more) {
+    void add(ColumnView<std::uint64_t> more) {
         std::size_t start = size();
         digests.resize(start + more.size());
-        std::ranges::copy(more, digests.data() + start);
+        for (std::size_t i = 0; i < more.size(); i++) digests[start + i] = more[i];
         if (table.reserve(size())) start = 0;
         for (std::size_t number = start; number < size(); number++) {
             if (number + AHEAD < size()) table.fetch(digests[number + AHEAD]);
@@ -74,14 +75,13 @@ public:
     // Calls take(i, number) for each text with the fingerprint and the digest of the i-th one, in their order, until it
     // returns true; fingerprints: by number.
     template <class Take>
-    void find(std::span<const std::uint64_t> fingerprints, std::span<const std::uint64_t> values,
-              std::span<const std::uint64_t> sought, Take take) const {
+    void find(std::span<const std::uint64_t> fingerprints, std::span<const Fingerprint> sought, Take take) const {
         if (size() == 0) return;
-        for (std::size_t i = 0; i < values.size(); i++) {
-            if (i + AHEAD < values.size()) table.fetch(sought[i + AHEAD]);
-            if (i + AHEAD / 2 < values.size()) fetch_first(sought[i + AHEAD / 2]);
-            table.find(sought[i], [&](std::uint32_t number) {
-                return digests[number] == sought[i] && fingerprints[number] == values[i] && take(i, number);
+        for (std::size_t i = 0; i < sought.size(); i++) {
+            if (i + AHEAD < sought.size()) table.fetch(sought[i + AHEAD].digest);
+            if (i + AHEAD / 2 < sought.size()) fetch_first(sought[i + AHEAD / 2].digest);
+            table.find(sought[i].digest, [&](std::uint32_t number) {
+                return digests[number] == sought[i].digest && fingerprints[number] == sought[i].value && take(i, number);
             });
         }
     }

@@ -99,7 +99,7 @@ class Pool:
         names = tuple(sketches.channels[j] for j in wanted)
         bits = sketches.bits if Channel.MINHASH in channels else sketches.bits[:, :0]
         own = type(sketches)(sketches.keys[:, wanted], bits, names) if wanted else None
-        return type(chosen)(chosen.values, chosen.digests, chosen.short, own)
+        return type(chosen)(chosen.rows, own)
 
     def batch(self, rows, start, channels):
         """Return a batch of some rows; documents are numbered on from `start`."""

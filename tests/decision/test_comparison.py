@@ -16,7 +16,7 @@ def page(rows):
     keys, values, digests, short = zip(*rows, strict=True) if rows else ((), (), (), ())
     return KeptPage(
         list(keys),
-        Fingerprints(
+        Fingerprints.of(
             np.array(values, dtype=np.uint64),
             np.array(digests, dtype=np.uint64),
             np.array(short, dtype=np.bool_),

@@ -24,7 +24,7 @@ def text(id_, value, digest=None, *, short=False):
 
 
 def arrays(rows):
-    return Fingerprints(
+    return Fingerprints.of(
         values=np.array([row[1] for row in rows], dtype=np.uint64),
         digests=np.array([row[2] for row in rows], dtype=np.uint64),
         short=np.array([row[3] for row in rows], dtype=np.bool_),

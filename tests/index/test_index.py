@@ -40,7 +40,7 @@ def prints_of(values, short=None, keys=None, bits=None, digests=None):
         bits = np.empty((n, 0)) if bits is None else bits
         channels = (Channel.MINHASH,) * keys.shape[1]
         sketches = Sketches(keys.astype(np.uint32), np.array(bits, dtype=np.uint64), channels)
-    return Fingerprints(values, np.array(digests, dtype=np.uint64), short, sketches)
+    return Fingerprints.of(values, np.array(digests, dtype=np.uint64), short, sketches)
 
 
 def keyed(keys):

@@ -151,7 +151,7 @@ def test_an_empty_index_can_be_saved_and_grows(file):
         index.dump(writer)
     index.load(snapshot.read(file))
     assert len(index) == 0
-    prints = Fingerprints(*np.zeros((2, 1), np.uint64), np.zeros(1, np.bool_))
+    prints = Fingerprints.of(*np.zeros((2, 1), np.uint64), np.zeros(1, np.bool_))
     index.add(strings_of([b"key"]), prints)
     assert len(index) == 1
 

@@ -293,7 +293,7 @@ class KeptRows:
         groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(known)}
         values = [mark.fingerprint for _, _, mark in known]
         packed = self.compared(pack([text for _, text, _ in known]))
-        fingerprints = Fingerprints(
+        fingerprints = Fingerprints.of(
             values=np.array(values, dtype=np.uint64),
             digests=digests_of(packed.utf8()),
             short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
