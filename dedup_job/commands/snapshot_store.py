@@ -17,7 +17,7 @@ from dedup_job.mongo.state import stamp as stamps
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native import snapshot
-from dedup_job.native.snapshot import NoSnapshotError, Snapshot, SnapshotError
+from dedup_job.native.snapshot import NoSnapshotError, SnapshotError
 
 log = logging.getLogger("dedup")
 _SAMPLE = 1000
@@ -122,7 +122,6 @@ class SnapshotStore:
         if version is None:
             raise NoSnapshotError(Message("the target has none"))
         found: list[Mapping[str, Any]] = []
-        last: Snapshot
         while not found or found[-1]["generation"] != version.generation:
             file = self._file_of(version, len(found))
             try:
@@ -144,9 +143,7 @@ class SnapshotStore:
             if found and saved.facts["after"] != found[-1]["generation"]:
                 break  # of former times
             kept.load(saved)
-            last = saved
             found.append(saved.facts)
-        kept.restore(last)
         return found
 
     def save(self, kept: KeptIndex) -> None:

@@ -143,16 +143,11 @@ class KeptIndex:
     def dump(self, writer: Writer, first: int = 0) -> None:
         """Write the segments from `first` on as one, and the marks of all documents."""
         writer.facts["index"] = self.core.dump(first, writer.add)
-        self.core.dump_marks(writer.add)
         writer.facts["gone"] = len(self.core.gone)
 
     def load(self, saved: Snapshot) -> None:
-        """Append the segments that `dump` wrote."""
+        """Append the segments that `dump` wrote, and take its marks of all documents."""
         self.core.load(saved.facts["index"], saved.parts)
-
-    def restore(self, saved: Snapshot) -> None:
-        """Restore the marks of all documents, from the last of several files."""
-        self.core.restore(saved.parts)
 
     def replace_growing(self, mapped: Callable[[Callable[[Writer], None]], Snapshot]) -> None:
         """Move the segment that grows into a file and begin another one; numbers stay.

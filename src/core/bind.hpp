@@ -119,7 +119,10 @@ public:
     template <class T>
     std::span<const T> view(const char* name) const {
         if (!arrays_.contains(name)) refuse(std::string("there is no table `") + name + "`");
-        return dedup::view(nb::cast<In<T>>(arrays_[name], false));
+        In<T> found;
+        if (!nb::try_cast(arrays_[name], found, false))
+            throw nb::type_error((std::string("table `") + name + "` is an array of another type").c_str());
+        return dedup::view(found);
     }
     // ... and not of as many elements as expected.
     template <class T>

@@ -148,14 +148,11 @@ std::shared_ptr<Segment> segment_of(const Index& index, const nb::dict& facts, c
     return made;
 }
 
-// Adds a segment that `dump` gave away; first: of the segments in whose place it is put, below 0: behind all.
+// Adds what `dump` gave away. first: of the segments in whose place it is put, below 0: behind all, and its marks count.
 void load(Index& index, const nb::dict& facts, const nb::dict& arrays, std::int64_t first) {
     auto segment = segment_of(index, facts, arrays);
     if (first >= 0) return index.seal(static_cast<std::size_t>(first), std::move(segment));
     index.load(std::move(segment));
-}
-
-void restore(Index& index, const nb::dict& arrays) {
     const Tables tables(arrays);
     const auto numbers = [&](const char* name) { return std::span<const std::int64_t>(pages_of<std::int64_t>(tables, name).all()); };
     index.restore({numbers("gone"), numbers("superseded"), numbers("members"), numbers("groups")});
@@ -189,8 +186,22 @@ nb::list write_columns(const Write& write, const std::string& name, std::span<co
     return facts;
 }
 
-// Gives away the segments from `first` on as one, array by array, so that one of them is in memory at a time; returns its
-// facts.
+// Gives away what became of all own documents.
+void dump_marks(const Index& index, const Write& write) {
+    const std::vector<std::int64_t> gone = index.gone(), superseded = index.superseded();
+    std::vector<std::int64_t> members, groups;
+    for (const auto& [number, group] : index.groups()) {
+        members.push_back(number - static_cast<std::int64_t>(index.others()));
+        groups.push_back(group);
+    }
+    write_array(write, "gone", std::span(gone));
+    write_array(write, "superseded", std::span(superseded));
+    write_array(write, "members", std::span(std::as_const(members)));
+    write_array(write, "groups", std::span(std::as_const(groups)));
+}
+
+// Gives away the segments from `first` on as one, array by array, so that one of them is in memory at a time, and the
+// marks; returns its facts.
 nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     SegmentList segments;
     for (const auto& segment : index.own_segments().subspan(first)) {
@@ -230,21 +241,8 @@ nb::dict dump(const Index& index, std::size_t first, const Write& write) {
     write_part(segments, [](const Segment& one) -> const Pages<std::uint64_t>& { return one.bits; }, merge_bits,
                [&](const Pages<std::uint64_t>& bits) { write_array(write, "bits", bits.all()); });
     facts["bands"] = bands.empty() ? nb::list() : write_columns(write, "bands", bands);
+    dump_marks(index, write);
     return facts;
-}
-
-// Gives away what became of all own documents.
-void dump_marks(const Index& index, const Write& write) {
-    const std::vector<std::int64_t> gone = index.gone(), superseded = index.superseded();
-    std::vector<std::int64_t> members, groups;
-    for (const auto& [number, group] : index.groups()) {
-        members.push_back(number - static_cast<std::int64_t>(index.others()));
-        groups.push_back(group);
-    }
-    write_array(write, "gone", std::span(gone));
-    write_array(write, "superseded", std::span(superseded));
-    write_array(write, "members", std::span(std::as_const(members)));
-    write_array(write, "groups", std::span(std::as_const(groups)));
 }
 
 }  // namespace
@@ -266,11 +264,10 @@ void bind_index(nb::module_& m) {
         .def("add_other", &Index::add_other, "place"_a, "other"_a,
              "Take over the documents of another index as those of a collection that counts as kept before.")
         .def("load", &load, "facts"_a, "arrays"_a, "first"_a = -1,
-             "Add a segment that `dump` gave away behind all, or in the place of those from `first` on.")
-        .def("restore", &restore, "arrays"_a, "Restore what `dump_marks` gave away.")
+             "Add the documents of a dump behind all, with its marks, or in the place of the segments from `first` on.")
         .def("dump", &dump, "first"_a, "write"_a,
-             "Give the arrays of the segments from `first` on, as one, to write(name, bytes); return its facts.")
-        .def("dump_marks", &dump_marks, "write"_a, "Give what became of the documents to write(name, bytes).")
+             "Give the arrays of the segments from `first` on, as one, and the marks of all documents to write(name, bytes);\n"
+             "return its facts.")
         .def("__len__", &Index::size)
         .def_prop_ro("live", &Index::live)
         .def_prop_ro("others", &Index::others)

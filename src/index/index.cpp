@@ -316,6 +316,10 @@ void Index::load(std::shared_ptr<Segment> segment) {
 }
 
 void Index::restore(const Marks& marks) {
+    marks_.resize(std::min(marks_.size(), others_));
+    gone_ = 0;
+    groups_.clear();
+    members_.clear();
     for (const std::int64_t number : marks.gone) forget(others_ + static_cast<std::size_t>(number));
     for (const std::int64_t number : marks.superseded) supersede(others_ + static_cast<std::size_t>(number));
     for (std::size_t i = 0; i < marks.members.size(); i++)

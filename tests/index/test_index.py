@@ -206,7 +206,6 @@ def saved_and_loaded(index, folder):
         index.dump(writer)
     made, saved = KeptIndex(index._settings), snapshot.read(folder / "one")
     made.load(saved)
-    made.restore(saved)
     return made
 
 

@@ -1,0 +1,180 @@
+"""Arguments are checked where compiled code is called: TypeError or ValueError, never a crash."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import bson
+import numpy as np
+import pytest
+
+from dedup_job import _core
+from dedup_job.cleaning import Cleaner
+from dedup_job.fingerprint import Fingerprinter, FingerprintSettings
+from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.native.bytes_column import BytesColumn, strings_of
+from tests.judging import judge_for
+
+STRINGS = strings_of([b"ab", "数学题".encode(), b"", b"c" * 40])
+ROWS = np.arange(4, dtype=np.int64)
+IDS = strings_of([b"\x10_id\0" + bytes([n, 0, 0, 0]) for n in range(4)])
+PRINTS = (np.zeros(4 * 24, np.uint8), np.ones((4, 2), np.uint32), np.ones((4, 2), np.uint64))
+REPLY = np.frombuffer(bson.encode({"0": {"_id": 1, "a": "x"}}), np.uint8)
+
+
+def index():
+    made = _core.Index(3, True, (128, 16, 1))
+    made.add(IDS, PRINTS, {})
+    return made
+
+
+def dump(made):
+    arrays = {}
+    facts = made.dump(0, lambda name, array: arrays.update({name: array.copy()}))
+    return facts, arrays
+
+
+def decider(made):
+    rules = {"similarity": 1.0, "most_candidates": 64, "threads": 1, "part": 100, "memory": 1000}
+    return _core.Decider(made, None, judging=_core.JUDGINGS.index("none"), **rules)
+
+
+def no_texts(ids):
+    return np.empty(0, np.int64), strings_of([])
+
+
+def calls():
+    """Return each entry point over arrays, and arguments that it takes."""
+    judge, kept = judge_for().core, index()
+    read = judge.read(STRINGS)
+    pairs = read, ROWS, read, ROWS[::-1].copy()
+    lengths = np.array([2, 3, 0, 40], dtype=np.int64)
+    channels = np.zeros(2, np.uint8)
+    batch = IDS, STRINGS, lengths, PRINTS, channels, None, None, no_texts, None, None
+    sizes = {"minhash": True, "sentences": True, "whole": True}
+    words, floats = strings_of([b"a", b"bc"]), np.zeros(2)
+    return {
+        "count_characters": (_core.count_characters, STRINGS),
+        "hash_strings": (_core.hash_strings, STRINGS),
+        "equal_strings": (_core.equal_strings, STRINGS, STRINGS),
+        "copy_strings": (_core.copy_strings, STRINGS, np.zeros(80, np.uint8), ROWS * 10),
+        "find_fields": (lambda array: _core.find_fields(array, ["a"]), REPLY),
+        "build_lexicon": (lambda *a: _core.build_lexicon(*a, 1.0), words, floats, floats),
+        "find": (load_lexicon(lambda _: None).find, STRINGS),
+        "fingerprint": (Fingerprinter(FingerprintSettings())._core.fingerprint, STRINGS),
+        "sketch": (lambda a, b: _core.sketch(a, b, **sizes), STRINGS, STRINGS),
+        "clean": (lambda a: Cleaner()._core.clean(a, lambda text, _: text), STRINGS),
+        "add": (lambda *a: index().add(*a, {}), IDS, PRINTS),
+        "find documents": (kept.find, PRINTS),
+        "find_ids": (kept.find_ids, IDS),
+        "documents": (kept.documents, ROWS),
+        "set_gone": (lambda a: index().set_gone(a, True), IDS),
+        "decide": (lambda *a: decider(index()).decide(*a, *batch[5:]), *batch[:5]),
+        "requirements": (lambda a: _core.requirements(0, 0.8, a), lengths),
+        "read": (judge.read, STRINGS),
+        "compare": (judge.compare, *pairs),
+        "features": (judge.features, *pairs),
+        "differences": (judge.differences, *pairs),
+        "canonical": (judge.canonical, read),
+        "richness": (judge.richness, read),
+    }
+
+
+NAMES = [*calls()]
+
+
+def of_another_type(given):
+    """Yield what is no such argument: of it each array as another one, or as no array."""
+    yield object()
+    if isinstance(given, tuple):
+        for i, one in enumerate(given):
+            for other in of_another_type(one):
+                yield (*given[:i], other, *given[i + 1 :])
+    elif isinstance(given, np.ndarray):
+        yield given.astype(np.float32)
+        yield given.astype(">i4")
+        yield given[..., None]
+        yield given.tolist()
+
+
+def that_lies(given):
+    """Yield columns of strings that lie outside their data, and arrays of another length."""
+    if isinstance(given, np.ndarray):
+        yield given[:-1]
+        yield np.concatenate([given, given])
+    elif isinstance(given, BytesColumn):
+        for lie in (-1, 1 << 40, -(1 << 62), (1 << 63) - 1):
+            yield given._replace(starts=given.starts + lie)
+            yield given._replace(lengths=given.lengths + lie)
+        yield given._replace(lengths=given.lengths[:-1])
+        yield given.take(slice(3))
+    elif isinstance(given, tuple):
+        for i, one in enumerate(given):
+            for other in that_lies(one):
+                yield (*given[:i], other, *given[i + 1 :])
+
+
+def with_each(name, others):
+    """Yield the call of an entry point with each argument replaced by others."""
+    function, *given = calls()[name]
+    for i, one in enumerate(given):
+        for other in others(one):
+            yield lambda other=other, i=i: function(*given[:i], other, *given[i + 1 :])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_given_as_asked_is_taken(name):
+    function, *given = calls()[name]
+    function(*given)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_argument_of_another_type_is_refused(name):
+    for call in with_each(name, of_another_type):
+        with pytest.raises((TypeError, ValueError)):
+            call()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_arrays_that_do_not_fit_each_other_are_refused_or_taken_as_they_are(name):
+    for call in with_each(name, that_lies):
+        with suppress(TypeError, ValueError):
+            call()
+
+
+KEPT = dump(index())
+
+
+@pytest.mark.parametrize("name", sorted(KEPT[1]))
+def test_arrays_of_a_file_that_do_not_fit_are_refused(name):
+    facts, arrays = KEPT
+    for other in (None, arrays[name].astype(np.float32), arrays[name][None]):
+        with pytest.raises((TypeError, ValueError)):
+            index().load(facts, {**arrays, name: other})
+    with pytest.raises(ValueError):
+        index().load(facts, {key: array for key, array in arrays.items() if key != name})
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: _core.count_characters(STRINGS._replace(lengths=ROWS[:3])), "as many lengths"),
+        (lambda: _core.copy_strings(STRINGS, np.zeros(5, np.uint8), ROWS), "does not fit"),
+        (
+            lambda: _core.sketch(
+                STRINGS, IDS.take(slice(2)), minhash=True, sentences=False, whole=False
+            ),
+            "2 texts",
+        ),
+        (lambda: index().add(IDS.take(slice(2)), PRINTS, {}), "as many ids"),
+        (lambda: index().find((PRINTS[0][:-1], *PRINTS[1:])), "no row of records"),
+        (lambda: index().find((PRINTS[0], PRINTS[1][:3], PRINTS[2])), "as many keys"),
+        (lambda: index().find((PRINTS[0], np.ones((4, 33), np.uint32), PRINTS[2])), "32 keys"),
+        (lambda: index().documents(np.array([4])), "not number 4"),
+        (lambda: judge_for().core.read(strings_of([b"\xff"])), "not UTF-8"),
+        (lambda: _core.find_fields(np.zeros(3, np.uint8), ["a"]), "no array of documents"),
+    ],
+)
+def test_the_message_says_what_does_not_fit(call, why):
+    with pytest.raises((ValueError, IndexError), match=why):
+        call()
