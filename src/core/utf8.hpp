@@ -9,10 +9,6 @@
 
 #include "core/text.hpp"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace dedup {
 
 constexpr std::size_t ASCII_BLOCK = 8;
@@ -39,14 +35,7 @@ inline bool are_ascii(const std::uint8_t* from) {
 
 // Writes eight bytes as points.
 inline void widen(const std::uint8_t* from, std::uint32_t* to) {
-#if defined(__SSE2__)
-    const __m128i zero = _mm_setzero_si128();
-    const __m128i shorts = _mm_unpacklo_epi8(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from)), zero);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm_unpacklo_epi16(shorts, zero));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + 4), _mm_unpackhi_epi16(shorts, zero));
-#else
     for (std::size_t i = 0; i < ASCII_BLOCK; i++) to[i] = from[i];
-#endif
 }
 
 inline bool are_ascii(const std::uint32_t* points) {
@@ -57,13 +46,7 @@ inline bool are_ascii(const std::uint32_t* points) {
 
 // Writes eight points of ASCII as bytes.
 inline void narrow(const std::uint32_t* from, std::uint8_t* to) {
-#if defined(__SSE2__)
-    const auto read = [&](std::size_t i) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i)); };
-    const __m128i shorts = _mm_packs_epi32(read(0), read(4));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(to), _mm_packus_epi16(shorts, shorts));
-#else
     for (std::size_t i = 0; i < ASCII_BLOCK; i++) to[i] = static_cast<std::uint8_t>(from[i]);
-#endif
 }
 
 // UTF-8 (RFC 3629) written and read. A lone surrogate, which only texts of our own have, takes three bytes.

@@ -3,29 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <numeric>
-
-#include "core/hash.hpp"
+#include <unordered_map>
 
 namespace dedup {
 namespace {
 
 constexpr std::size_t COLUMNS = 32;
 constexpr std::size_t AHEAD = 12;  // places
-
-// Counts how often each value was there, of one text after the other.
-class ValueCounts {
-public:
-    void reset(std::size_t most) {
-        counts_.reset(most);
-        of_zero_ = 0;
-    }
-    std::int64_t& operator[](std::uint64_t value) { return value == 0 ? of_zero_ : counts_[value].value; }
-
-private:
-    HashTable<std::int64_t> counts_;
-    std::int64_t of_zero_ = 0;  // 0 is no key of the table
-};
 
 }  // namespace
 
@@ -77,7 +61,7 @@ Found found_together(std::span<const CandidateView> parts, std::span<const std::
     Found found;
     found.twins.resize(least.size());
     std::vector<Place> places;
-    ValueCounts same;
+    std::unordered_map<std::uint64_t, std::int64_t> same;  // of how many candidates each value is the fingerprint
     for (std::size_t row = 0; row < least.size(); row++) {
         places.clear();
         for (const CandidateView& part : parts) {
@@ -88,7 +72,7 @@ Found found_together(std::span<const CandidateView> parts, std::span<const std::
         if (!std::is_sorted(places.begin(), places.end(), by_number))
             std::stable_sort(places.begin(), places.end(), by_number);
         std::array<std::int64_t, COLUMNS> counts{};
-        same.reset(places.size());
+        same.clear();
         for (const auto& [number, part, at] : places) {
             std::uint32_t keys = 0, near = part->columns[at] & BY_SIMHASH;
             for (std::uint32_t left = part->columns[at] & ~BY_SIMHASH; left != 0; left &= left - 1) {
