@@ -1,4 +1,4 @@
-"""First wins, on fingerprints made by hand."""
+"""First wins: what is kept, what is found, and what is decided again."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from dedup_job.columns import Batch, Documents, Fingerprints, KeptPage
-from dedup_job.decision import DecisionSettings
+from dedup_job.decision import DecisionSettings, GreedyDeduplicator, Models, PairRecheck, by_key
+from dedup_job.demo import make_corpus
 from dedup_job.documents import Document, Duplicate, Kept, Quarantined, Reason, Skipped
+from dedup_job.fingerprint import FingerprintSettings
+from dedup_job.index import IndexSettings, KeptIndex
 from tests.deciding import Decider
 
 A = 0x0F0F_1234_5678_9ABC
@@ -165,3 +168,34 @@ def test_of_a_text_with_a_twin_no_other_candidate_is_asked_for():
     decider = comparing(text(1, A, 9), text(2, A ^ 1))
     assert [told(one) for one in decider.decide(batch([text(3, A, 9)]))] == [(1, 0, "exact")]
     assert decider.asked == [key_of(1)]
+
+
+@pytest.mark.parametrize("judge", ["differences", "similarity"])
+def test_every_duplicate_of_a_run_is_decided_as_by_the_run(judge: str) -> None:
+    decision, index = DecisionSettings(judge=judge), IndexSettings()
+    models = Models(FingerprintSettings(), index, decision)
+    rows = [row for row in make_corpus(400, seed=5) if isinstance(row.get("text"), str)]
+    texts = {str(i).encode(): row["text"].strip() for i, row in enumerate(rows)}
+    texts = {key: text for key, text in texts.items() if text}
+    documents = tuple(Document(key, key, b"", text) for key, text in texts.items())
+    fetch = by_key(lambda keys: {k: texts[k] for k in keys})
+    engine = GreedyDeduplicator(KeptIndex(index), decision, fetch, models.judge)
+    prints = models.fingerprinter.fingerprint([*texts.values()])
+    decided = dict(zip(texts, engine.decide(Batch(Documents.of(documents), prints)), strict=True))
+    found = {key: one for key, one in decided.items() if isinstance(one, Duplicate)}
+    assert {one.reason for one in found.values()} == {Reason.EXACT, Reason.NEAR}
+    again = PairRecheck(decision, index, models).decide(
+        [texts[key] for key in found], [texts[one.pair.of] for one in found.values()]
+    )
+    for one, now in zip(found.values(), again, strict=True):
+        assert isinstance(now, Duplicate)
+        pair = one.pair._replace(of=b"")
+        assert one._replace(pair=pair, candidates=now.candidates) == now
+
+
+def test_what_is_no_duplicate_is_named_by_what_keeps_it_apart() -> None:
+    decision, index = DecisionSettings(), IndexSettings()
+    again = PairRecheck(decision, index, Models(FingerprintSettings(), index, decision))
+    text = "某校共有学生120人，其中女生占一半，求男生的人数是多少？请写出解答过程并说明理由。"
+    assert again.decide([text.replace("120", "360")], [text]) == ["number"]
+    assert again.decide([], []) == []

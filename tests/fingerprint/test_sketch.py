@@ -1,4 +1,4 @@
-"""Sketches estimate the Jaccard similarity of 3-grams, and are what the naive version says."""
+"""Sketches: MinHash by one permutation, and the keys of sentences and forms."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dedup_job.documents import Channel
-from dedup_job.fingerprint import Sketcher, pack
-from dedup_job.fingerprint.sketch import BINS, equal_bits
+from dedup_job.fingerprint import Sketcher, TextColumn, pack
+from dedup_job.fingerprint.sketch import BANDS, BINS, KEY_BITS, equal_bits
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import (
     naive_bins,
@@ -167,3 +167,44 @@ def test_short_texts_are_hashed_whole():
     assert not same_sentences("甲乙丙。丁戊己", "丁戊己。甲乙丙")  # 6 characters each way
     assert same_sentences("七个字的一句。短", "七个字的一句短")
     assert same_sentences("八个字的一句话呀。短。很短", "很短。短。八个字的一句话呀")
+
+
+TEXTS = ["甲乙丙丁戊己庚辛", "甲乙丙丁戊己庚辛", "子丑寅卯辰巳午未", "一"]
+BOTH = (Channel.MINHASH, Channel.SENTENCES)
+
+
+def reversed_form(texts: TextColumn) -> tuple[TextColumn, None]:
+    """Return the texts of the batch in the reverse order, so that it is seen to be used."""
+    return texts.take(np.arange(len(texts))[::-1]), None
+
+
+def test_with_a_form_there_is_a_column_of_its_own_whatever_the_channels() -> None:
+    for channels in ((), (Channel.SIMHASH,), BOTH):
+        sketcher = Sketcher((*channels, Channel.FORM), lambda texts: (texts, None))
+        made = sketcher.sketch(pack(TEXTS))
+        assert made is not None
+        assert sketcher.channels[-1] is Channel.FORM
+        assert sketcher.channels.count(Channel.FORM) == 1
+        assert made.keys.shape == (4, len(sketcher.channels))
+        keys = made.keys[:, -1].tolist()
+        assert keys[0] == keys[1]
+        assert len(set(keys)) == 3
+        assert max(keys) < 2**KEY_BITS
+
+
+def test_the_minima_are_those_of_the_form_and_the_sentences_those_of_the_text() -> None:
+    plain, other = (
+        Sketcher(BOTH).sketch(pack(TEXTS)),
+        Sketcher((*BOTH, Channel.FORM), reversed_form),
+    )
+    formed = other.sketch(pack(TEXTS))
+    assert plain is not None
+    assert formed is not None
+    assert np.array_equal(formed.keys[:, :BANDS], plain.keys[::-1, :BANDS])
+    assert np.array_equal(formed.bits, plain.bits[::-1])
+    assert np.array_equal(formed.keys[:, -2], plain.keys[:, -1])
+
+
+def test_without_a_form_and_channels_nothing_is_sketched() -> None:
+    assert Sketcher(()).sketch(pack(TEXTS)) is None
+    assert Channel.FORM not in Sketcher(BOTH).channels

@@ -1,0 +1,203 @@
+"""Columns of strings and of texts, and their hashes."""
+
+from __future__ import annotations
+
+import random
+import sys
+
+import numpy as np
+import pytest
+import xxhash
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from dedup_job.cleaning import Cleaner, CleaningSettings
+from dedup_job.fingerprint import is_text_hash, text_hash
+from dedup_job.native import bytes_column as columns
+from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, joined, strings_of
+from dedup_job.native.code_points import concatenated, decoded, pack
+from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted, with_breaks
+
+STRINGS = st.lists(st.binary(max_size=9), max_size=8)
+
+
+@given(STRINGS, st.randoms())
+def test_strings_come_back_whole_and_in_any_order(strings, rng):
+    packed = strings_of(strings)
+    assert packed.list() == strings == [packed.at(row) for row in range(len(strings))]
+    rows = rng.sample(range(len(strings)), len(strings))
+    assert packed.take(np.array(rows, dtype=np.int64)).list() == [strings[row] for row in rows]
+
+
+@given(st.integers(0, 6).flatmap(lambda n: st.lists(
+    st.lists(st.binary(max_size=9), min_size=n, max_size=n), min_size=1, max_size=4)))  # fmt: skip
+def test_parts_are_joined_string_by_string(parts):
+    whole = joined([strings_of(part) for part in parts])
+    assert whole.list() == [b"".join(pieces) for pieces in zip(*parts, strict=True)]
+    assert whole.data.tobytes() == b"".join(whole.list())
+
+
+@given(STRINGS, STRINGS)
+def test_equal_strings_are_told_from_others(one, other):
+    count = min(len(one), len(other))
+    found = are_equal(strings_of(one[:count]), strings_of(other[:count]))
+    assert found.tolist() == [a == b for a, b in zip(one, other, strict=False)]
+
+
+@pytest.mark.parametrize("at", [0, 50, 99])
+def test_a_single_other_byte_is_seen(at):
+    one = bytes(100)
+    other = one[:at] + b"\1" + one[at + 1 :]
+    assert are_equal(strings_of([one, one]), strings_of([one, other])).tolist() == [True, False]
+
+
+def test_strings_at_some_rows_leave_the_others_empty():
+    some = strings_of([b"a", b"bc"]).spread(np.array([3, 1]), 5)
+    assert some.list() == [b"", b"bc", b"", b"a", b""]
+    assert strings_of([b"a", b"bc"]).where(np.array([False, True])).list() == [b"", b"bc"]
+    assert strings_of([b"abc", b"de"]).between(1, np.array([2, 2])).list() == [b"b", b"e"]
+    numbers = columns.elements_of(np.array([1, 256], dtype="<u2"))
+    assert numbers.list() == [b"\1\0", b"\0\1"]
+    assert columns.repeated(b"ab", 2).list() == [b"ab", b"ab"]
+
+
+EDGES = (
+    "80 bf c0 c1bf c280 dfbf e09fbf e0a080 ed9fbf eda080 ee8080 efbfbf f08fbfbf f0908080 f48fbfbf"
+    " f4908080 f5808080 ff 61"
+)
+PIECES = st.sampled_from([bytes.fromhex(edge) for edge in EDGES.split()])
+JOINED = st.lists(PIECES, max_size=4).map(b"".join)
+DATA = st.binary(max_size=8) | JOINED | st.text().map(str.encode)
+TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=6), max_size=6)
+
+
+def python(data):
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+@given(st.lists(DATA, max_size=6))
+@example([b"\xe4\xb8", b"\xad"])
+@example([b"\xf0\x90\x80", b"\x80"])
+def test_bytes_are_texts_where_python_says_so(given_bytes):
+    texts, valid = decoded(strings_of(given_bytes))
+    found = [texts.text(i) if is_valid else None for i, is_valid in enumerate(valid.tolist())]
+    assert found == list(map(python, given_bytes))
+    assert texts.lengths.tolist() == [len(text or "") for text in found]
+
+
+def test_every_character_is_read_and_written_by_the_core():
+    """Lone surrogates, too."""
+    words = [f"a{chr(point)}b" for point in range(sys.maxunicode + 1)]
+    words = [word for word in words if not word[1].isspace() and word[1] not in "\u200b\ufeff"]
+    cleaner = Cleaner(CleaningSettings(html="never"))
+    assert cleaner.cleaned(pack([f"{word}  " for word in words])).texts.texts() == words
+
+
+def test_texts_anywhere_in_the_data_are_read():
+    data = np.frombuffer(bytearray("题目".encode() * 3), dtype=np.uint8)
+    texts, valid = decoded(BytesColumn(data, np.array([6, 0, 3]), np.array([6, 3, 0])))
+    assert texts.texts() == ["题目", "题", ""]
+    assert valid.all()
+
+
+@given(TEXTS, TEXTS)
+def test_columns_of_texts_are_lists(some, others):
+    texts, n = pack(some), len(some)
+    few = pack(others[:n])
+    changed = [*others[:n], *some[len(few) :]]
+    rows = np.arange(len(few))
+    results = {
+        texts: some,
+        few.spread(n - 1 - rows, n): [*[""] * (n - len(few)), *others[:n][::-1]],
+        texts.replaced(rows, few): changed,
+        texts.take(slice(1, None)): some[1:],
+        concatenated(texts, texts): [text + text for text in some],
+    }
+    for column, right in results.items():
+        assert column.texts() == right == [column.text(row) for row in range(len(right))]
+        assert column.lengths.tolist() == [*map(len, right)]
+        assert column.utf8().list() == [text.encode("utf-8", "surrogatepass") for text in right]
+
+
+PART = st.text(st.characters(exclude_characters=BREAK), max_size=8)
+PARTS = st.lists(st.lists(PART, min_size=1, max_size=4), max_size=8)
+MARKUP = st.sampled_from(
+    [
+        "<p>",
+        "</p>",
+        "<b",
+        "<!--",
+        "<pre>",
+        "<style>p{",
+        "a<b",
+        "&lt;",
+        "答案：",
+        "\n",
+        " ",
+        "文",
+        "1",
+    ]
+)
+HTML = st.lists(st.lists(st.lists(MARKUP, max_size=6).map("".join), min_size=1, max_size=4))
+
+
+@given(PARTS)
+def test_texts_with_breaks_are_their_parts_and_back(texts):
+    marked = pack([BREAK.join(parts) for parts in texts])
+    parts, counts = parted(marked)
+    assert parts.texts() == [part for text in texts for part in text]
+    assert counts.tolist() == [len(text) for text in texts]
+    assert with_breaks(parts, counts).texts() == marked.texts()
+    lines = as_lines(parts, counts).texts()
+    assert lines == ["\n".join(part for part in text if part) for text in texts]
+    assert has_breaks(marked) == any(len(text) > 1 for text in texts)
+
+
+def test_of_some_texts_in_a_row_only_their_parts_are_told():
+    marked = pack([f"a{BREAK}b", f"c{BREAK}", f"{BREAK}d", "e"])
+    parts, counts = parted(marked.take(slice(1, 3)))
+    assert parts.texts() == ["c", "", "", "d"]
+    assert np.array_equal(counts, [2, 2])
+
+
+@given(HTML)
+def test_parts_are_cleaned_as_each_alone(texts):
+    cleaner = Cleaner(CleaningSettings(cut_at=("答案：",)))
+    clean, cut, same, marked = cleaner.parts_cleaned(pack([BREAK.join(parts) for parts in texts]))
+    alone = [[cleaner.clean(part) for part in parts] for parts in texts]
+    assert marked is not None
+    assert marked.texts() == [BREAK.join(parts) for parts in alone]
+    assert clean.texts() == ["\n".join(filter(None, parts)) for parts in alone]
+    assert clean.texts() == cleaner.clean_all([BREAK.join(parts) for parts in texts])
+    assert same.tolist() == [parts == one for parts, one in zip(texts, alone, strict=True)]
+    one_by_one = [sum(cleaner.cleaned(pack([p])).cut[0] for p in parts) for parts in texts]
+    assert cut.tolist() == one_by_one
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", 0xEF46DB3751D8E999),
+        ("a", 0xD24EC4F1A98C6E5B),
+        ("abc", 0x44BC2CF5AD770999),
+    ],
+)
+def test_the_hash_of_a_text_is_xxh64_with_seed_0_as_published(text, expected):
+    assert text_hash(text) == expected
+    assert is_text_hash(expected, text)
+    assert not is_text_hash(expected, f"{text}x")
+
+
+def test_lone_surrogates_and_decomposed_letters_are_told_apart():
+    texts = ["\ud800", "\udfff", "\ud83d", "\ufffd", "?", "", "\u00e9", "e\u0301"]
+    assert len({text_hash(text) for text in texts}) == len(texts)
+
+
+def test_strings_of_all_lengths_up_to_several_blocks_have_their_xxh3():
+    rng = random.Random(1)
+    strings = [rng.randbytes(length) for length in (*range(2200), 100_001)]
+    expected = [xxhash.xxh3_64_intdigest(string) for string in strings]
+    assert digests_of(strings_of(strings)).tolist() == expected
