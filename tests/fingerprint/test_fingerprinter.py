@@ -110,7 +110,7 @@ def test_the_fingerprint_of_a_fixed_text_with_an_option(option):
 
 
 # two unlike texts of a kind, of 30 characters and more
-MIXED = {
+BY_ROUTE = {
     "kana": (
         "きょうはとてもいいおてんきなのでみんなでこうえんへあそびにいきましょうね",
         "あたらしいパソコンをかったけれどつかいかたがよくわからないのでおしえてください",
@@ -159,9 +159,9 @@ MIXED = {
 WORDS = {"traditional", "simplified", "english", "numbers"}
 
 
-@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("name", BY_ROUTE)
 def test_each_kind_of_text_takes_the_expected_route(fingerprinter, name):
-    for text in MIXED[name]:
+    for text in BY_ROUTE[name]:
         assert len(text) >= 30
         seen = fingerprinter.explain(text)
         assert seen.route == ("words" if name in WORDS else "n-grams")
@@ -169,7 +169,7 @@ def test_each_kind_of_text_takes_the_expected_route(fingerprinter, name):
 
 
 def test_all_kinds_have_fingerprints_far_from_each_other(fingerprinter):
-    texts = [text for pair in MIXED.values() for text in pair]
+    texts = [text for pair in BY_ROUTE.values() for text in pair]
     found = fingerprinter.fingerprint(texts)
     assert not found.short.any()
     pairs = itertools.combinations(found.values.tolist(), 2)
