@@ -10,9 +10,9 @@ from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.maintenance.records import Records
-from dedup_job.mongo.maintenance.sampling import Sampler, naming
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.records import Records
+from dedup_job.mongo.sampling import Sampler, naming
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.list_filter import PAIRS, ListFilter
 from dedup_job.runs.progress import QUIET, Progress

@@ -20,20 +20,19 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined, said_by
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import (
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.checks import check_target_lasts
+from dedup_job.mongo.errors import translated
+from dedup_job.mongo.id_keys import (
     MALFORMED,
     parsed,
     shown,
     shown_value,
     unmistakable,
 )
-from dedup_job.mongo.checks import check_target_lasts
-from dedup_job.mongo.errors import translated
-from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
-from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import in_turn
+from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
+from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
@@ -178,7 +177,7 @@ class Review:
             drawn,
             id=shown(drawn.key),
             of=shown(of),
-            against=bson_edit.place_of(of),
+            against=id_keys.place_of(of),
             text=text,
             other=texts.get(of),
         )
@@ -245,7 +244,7 @@ def label_lines(
         texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
         for row in part:
             document = row.document
-            place = bson_edit.place_of(document.pair.of)
+            place = id_keys.place_of(document.pair.of)
             yield {
                 "n": next(numbers),
                 "label": LETTER_OF[row.label],
@@ -263,12 +262,12 @@ def label_lines(
 
 
 def _id_as_json(key: bytes) -> Any:
-    return id_as_json(shown_value(bson_edit.storable(bson_edit.own_key(key))))
+    return id_as_json(shown_value(id_keys.storable(id_keys.own_key(key))))
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    own = [key for key in keys if not bson_edit.place_of(key)]
+    own = [key for key in keys if not id_keys.place_of(key)]
     found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
     return {**on.target.texts([key for key in keys if key not in found]), **found}
 
@@ -286,8 +285,8 @@ class _Line(BaseModel):
         name = self.name or default or ""
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
             raise ValueError(Message("name is {name!r}, expected who gave the label", name=name))
-        of, key = (bson_edit.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
-        of = bson_edit.renamed(of, self.against.encode()) if self.against else of
+        of, key = (id_keys.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
+        of = raw_bson.renamed(of, self.against.encode()) if self.against else of
         when = self.when or datetime.now(UTC)
         return LabelRow(
             DecidedDocument(key, "", "", Pair(of, 0, None, ())),

@@ -123,7 +123,7 @@ def run_job(
 
 
 def _finish_undo(target: Target) -> None:
-    from dedup_job.mongo.maintenance.rollback import finish_undo  # here: few runs need it
+    from dedup_job.mongo.rollback import finish_undo  # here: few runs need it
 
     finish_undo(target)
 

@@ -10,10 +10,10 @@ from typing import Any
 from dedup_job.commands.opened import opened
 from dedup_job.documents import Reason
 from dedup_job.messages import Message
-from dedup_job.mongo.maintenance.records import PairReader
-from dedup_job.mongo.maintenance.run_counts import held_counts
-from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.state.fields import is_by_hand, with_checkpoint
+from dedup_job.mongo.audit import held_counts
+from dedup_job.mongo.records import PairReader
+from dedup_job.mongo.sampling import Sampler
+from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress

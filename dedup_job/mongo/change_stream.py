@@ -6,8 +6,9 @@ so a document is among the changes of one run or was there when the other one re
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -21,13 +22,16 @@ from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.connection import operation_time
-from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.reading import RawDocuments
-from dedup_job.mongo.retry import RetryPolicy, is_transient
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.commits import insert
+from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.errors import UNAUTHORIZED, RetryPolicy, is_transient
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
+log = logging.getLogger("dedup")
 Token = Mapping[str, Any]
 
 
@@ -206,7 +210,7 @@ def arrivals(
     Returns the events of 0.2 seconds from the first one on, and the token up to which they are all.
     Raises NotFollowed as `changes` does.
     """
-    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
+    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
     found, end = list[Event](), time.monotonic() + _WAIT_SECONDS
     options: dict[str, Any] = {
         "batch_size": _BATCH,
@@ -268,7 +272,7 @@ def _piece(
 ) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them."""
     found = list[Event]()
-    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
+    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
     options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
     with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
         if (token := stream.resume_token) and token["_data"] >= until["_data"]:
@@ -293,7 +297,7 @@ def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(Message("the collection had a change of kind {kind!r}", kind=kind))
-    key = bson_edit.fields(event["documentKey"])
+    key = raw_bson.fields(event["documentKey"])
     touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
     return Event(kind, key, kind == "replace" or touched)
 
@@ -318,3 +322,74 @@ def _translated() -> Iterator[None]:
             raise NotFollowed(Message("the server's oplog does not go back that far")) from e
         said = Message("the server refuses its change stream (code {code})", code=e.code)
         raise NotFollowed(said) from e
+
+
+MOST_ROWS = 1_000_000
+"""Rows at most; what is more is only counted."""
+_ROWS = 10_000
+
+
+class ChangeStore:
+    """Writes what happened to documents in the source; one row for each."""
+
+    def __init__(self, collection: AnyCollection, retry: RetryPolicy) -> None:
+        self.collection = collection
+        self._retry = retry
+
+    def forget(self) -> None:
+        """Remove all rows."""
+        with self._told():
+            self._retry(lambda: self.collection.delete_many({}))
+
+    def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
+        """Enter keys by what happened to them, found by a run; they replace former rows.
+
+        Returns whether there was room for all of them.
+        """
+        if not any(changed.values()):
+            return True
+        entered = 0
+        with self._told():
+            room = MOST_ROWS - self._retry(self.collection.estimated_document_count)
+            for what, keys in changed.items():
+                some = sorted(keys)[: max(room, 0)]
+                room -= len(some)
+                entered += len(some)
+                own = raw_bson.fields({"what": what, "run": run})
+                for part in in_turn(some, _ROWS):
+                    self._retry(partial(self._replace, part, own))
+        return entered == sum(map(len, changed.values()))
+
+    def all(self) -> set[bytes]:
+        """Return all keys."""
+        found: Sequence[RawDocument] = ()
+        with self._told():
+            found = look_up(self.collection, {}, {"_id": 1}, self._retry)
+        return {row.key for row in found}
+
+    def remove(self, keys: Sequence[bytes]) -> None:
+        """Remove rows of changes that were dealt with."""
+        with self._told():
+            for part in in_commands(keys):
+                only = id_keys.among(part)
+                self._retry(partial(self.collection.delete_many, only))
+
+    def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
+        self.collection.delete_many(id_keys.among(keys))
+        rows = strings_of([raw_bson.document(key, fields) for key in keys])
+        insert(self.collection, rows, None)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationFailure as e:
+            if e.code != UNAUTHORIZED:
+                raise
+            said = Message(
+                "the ids of documents that the source changed or deleted are not kept in {name}: "
+                "the user has no right to find, insert and remove there. They are counted all the "
+                "same.",
+                name=self.collection.full_name,
+            )
+            log.warning("%s", said)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.edit import comparable
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,
@@ -32,6 +31,8 @@ from dedup_job.mongo.change_stream import (
     position,
 )
 from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.reading import (
     ID_PAGE,
     RawDocuments,
@@ -43,7 +44,6 @@ from dedup_job.mongo.reading import (
     pages,
     some,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
 from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields

@@ -20,10 +20,11 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job import _core
 from dedup_job.documents import LONGEST_ID
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import DOCUMENT, RAW, RawDocument, RawPage, as_asked, document
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import as_asked
+from dedup_job.mongo.raw_bson import DOCUMENT, RAW, RawDocument, RawPage, document
 from dedup_job.native.bytes_column import (
     BytesColumn,
     are_equal,
@@ -46,7 +47,7 @@ _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
 COMMAND_BYTES = 8 * 1024 * 1024
 """Bytes of ids in one command, half of what it may take."""
-_LARGEST = bson_edit.fields({"_id": MaxKey()})
+_LARGEST = raw_bson.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
@@ -113,28 +114,32 @@ def pages(
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
+    between: tuple[bytes, bytes] | None = None,
 ) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    path: of the text that the rows shall hold.
+    path: of the text that the rows shall hold; between: ids, from the first one up to, and without,
+    the second.
     """
     what: Terms = {"filter": query or {}, "projection": projection or {}}
     terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
-    last: bytes | None = None
-    ended = False
-    while not ended and last != _LARGEST:  # `min` does not take the largest
-        low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
+    begin, last, ended = None, None, False
+    if between is not None:
+        begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
+        terms["max"] = {"_id": id_keys.id_value(between[1])}
+    while not ended and begin != _LARGEST:  # `min` does not take the largest
+        low: Terms = {} if begin is None else {"min": {"_id": id_keys.id_value(begin)}}
         page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
-        if ended and low:  # `min` leaves the largest out
+        if ended and low and between is None:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
             more, _ = _page(collection, only, size, None, retry, path)
             page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
-            last = page[-1].key
+            begin = last = page[-1].key
 
 
 def fetch(
@@ -151,7 +156,7 @@ def fetch(
     """
     for left in in_commands(keys):
         while left:
-            among = bson_edit.among(left)
+            among = id_keys.among(left)
             terms: Terms = {"filter": {"$and": [query, among]} if query else among, "sort": _BY_ID}
             page, _ = _page(collection, terms, size, None, retry, path)
             if not page:
@@ -238,7 +243,7 @@ def some_in_columns(
 
     The ids together fit into a command.
     """
-    terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
+    terms: Terms = {"filter": id_keys.among(keys), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
@@ -286,7 +291,7 @@ def _page(
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
-    if len(page) and bson_edit.is_writable(page[-1].key):
+    if len(page) and id_keys.is_writable(page[-1].key):
         return page, False
 
     def read() -> tuple[list[RawDocument], bool]:
@@ -298,7 +303,7 @@ def _page(
                 found.append(row)
                 room -= len(row.raw)
                 is_full = room <= 0 or len(found) >= size.documents
-                if is_full and bson_edit.is_writable(row.key):
+                if is_full and id_keys.is_writable(row.key):
                     return found, True
         return found, False
 
@@ -315,12 +320,12 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
         codec_options=collection.codec_options,
     )
     reply = bytes(found.raw)
-    number = int.from_bytes(bson_edit.value(reply, b"cursor", b"id"), "little", signed=True)
+    number = int.from_bytes(raw_bson.value(reply, b"cursor", b"id"), "little", signed=True)
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
     documents = np.frombuffer(reply, dtype=np.uint8)
-    return documents[bson_edit.place(reply, b"cursor", b"firstBatch")], number != 0
+    return documents[raw_bson.place(reply, b"cursor", b"firstBatch")], number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
@@ -333,7 +338,7 @@ def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
 
 def _raw(found: RawBSONDocument) -> RawDocument:
     raw = bytes(found.raw)
-    return RawDocument(bson_edit.id_element(raw), raw)
+    return RawDocument(id_keys.id_element(raw), raw)
 
 
 def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
@@ -344,7 +349,7 @@ def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
     found = find_fields(array, path)
     for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
         start, end = found[row, [START, END]].tolist()
-        key = bson_edit.id_place(array[start:end].tobytes())
+        key = id_keys.id_place(array[start:end].tobytes())
         found[row, [KEY, KEY_END]] = start + key.start, start + key.end
     starts, ends, keys, key_ends, texts, text_ends = found.T
     read = text_ends > 0
@@ -383,7 +388,7 @@ def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bo
     sizes = np.cumsum(page.raw.lengths)
     end = min(int(np.searchsorted(sizes, size.bytes)) + 1, size.documents)
     while end <= len(page):
-        if bson_edit.is_writable(page.keys.at(end - 1)):
+        if id_keys.is_writable(page.keys.at(end - 1)):
             return page[:end], True
         end += 1
     return page, False
@@ -404,8 +409,10 @@ def held(
         low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
         high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
     if low < high:
-        for there in _between(collection, keys.at(low), keys.at(high - 1), retry):
-            rows = rows_of(keys, there)
+        high -= 1  # no part of the range
+        between = keys.at(low), keys.at(high)
+        for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
+            rows = rows_of(keys, page.keys)
             found[rows[rows >= 0]] = True
     if len(beyond := np.r_[:low, high:n]):
         found[beyond] = held_by_name(collection, keys.take(beyond), retry)
@@ -430,22 +437,4 @@ def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
 
 def _is_bound(key: bytes) -> bool:
     """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
-    return len(key) <= LONGEST_ID and bson_edit.is_writable(key)
-
-
-def _between(
-    collection: RawDocuments, first: bytes, last: bytes, retry: RetryPolicy
-) -> Iterator[BytesColumn]:
-    high = bson_edit.id_value(last)
-    terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
-    begin, seen = first, None  # the next page begins there, and passes over what was seen
-
-    ended = first == last  # min = max is refused as an empty range
-    while not ended:
-        low = {"_id": bson_edit.id_value(begin)}
-        page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, retry, ())
-        if page:
-            yield page.keys
-            begin = seen = page[-1].key
-    if named := some(collection, [last], _BY_ID, retry):
-        yield strings_of([row.key for row in named])
+    return len(key) <= LONGEST_ID and id_keys.is_writable(key)

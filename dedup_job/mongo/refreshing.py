@@ -18,17 +18,16 @@ from bson import Int64
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import as_asked, comparable
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.bson.rows import groups_in, run_of
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts
+from dedup_job.mongo.commits import fits_in_piece
+from dedup_job.mongo.id_keys import as_asked, comparable, shown
+from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.pending_ids import Unit, once
 from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
-from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
@@ -172,7 +171,7 @@ class Refresher:
         leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
         groups = groups_in([*raws], [*raws.values()])
         plan.heads |= {key: groups[key] for key in leave}
-        plan.own_keys |= {key: bson_edit.id_element(raws[key]) for key in leave}
+        plan.own_keys |= {key: id_keys.id_element(raws[key]) for key in leave}
         if self.on_change is OnChange.REFRESH:
             other = changed & rows.keys()
             plan.rows |= other
@@ -235,7 +234,7 @@ class Refresher:
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
                 mine = self._matching([*now])
                 for key, row in zip(keys, rows, strict=True):
-                    own = bson_edit.fields_of(row.raw)
+                    own = raw_bson.fields_of(row.raw)
                     plan.runs[key] = own["run"]
                     is_ours = key in mine if key in now else self._is_ours(key, plan)
                     is_same = key in texts and _is_same(own, texts[key])
@@ -283,7 +282,7 @@ class Refresher:
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
-        return {row.key: bson_edit.fields_of(row.raw) for row in found}
+        return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
         contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
@@ -295,7 +294,7 @@ class Refresher:
             return {*keys}
         found = set[bytes]()
         for part in in_commands(keys):
-            only = {"$and": [self.source.query, bson_edit.among(part)]}
+            only = {"$and": [self.source.query, id_keys.among(part)]}
             rows = look_up(self.target.source, only, {"_id": 1}, self.target.retry)
             found.update(as_asked(part, [row.key for row in rows]).values())
         return found

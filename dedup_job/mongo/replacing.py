@@ -18,14 +18,14 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, comparable
-from dedup_job.mongo.bson.rows import run_of
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.commits import Piece, RunPieces, in_parts, insert_once
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.id_keys import comparable
+from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_commands, look_up, majority, some
+from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state.commits import insert_once
-from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import pack
@@ -89,7 +89,7 @@ def _exchange(
         target.state.check()
         if former and session is None:
             there = {comparable(key): key for key in former}
-            new = {comparable(bson_edit.id_element(raw)): raw for raw in rows.list()}
+            new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
             _replace(collection, [new[same] for same in new if same in there])
             rows = strings_of([raw for same, raw in new.items() if same not in there])
             gone[place] = collection, [key for same, key in there.items() if same not in new]
@@ -101,8 +101,8 @@ def _exchange(
 def _replace(collection: AnyCollection, raws: Sequence[bytes]) -> None:
     writes: list[ReplaceOne[Any]] = []
     for raw in raws:
-        same = bson_edit.equal_to(bson_edit.id_element(raw))
-        writes.append(ReplaceOne(same, RawBSONDocument(raw, bson_edit.RAW), upsert=True))
+        same = id_keys.equal_to(id_keys.id_element(raw))
+        writes.append(ReplaceOne(same, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
     if writes:
         collection.bulk_write(writes, ordered=False)
 
@@ -115,7 +115,7 @@ def _delete(
     for collection, keys in gone:
         for part in in_commands(keys):
             target.state.check()
-            collection.delete_many(bson_edit.among(part), session=session)
+            collection.delete_many(id_keys.among(part), session=session)
 
 
 def leaving(
@@ -182,9 +182,9 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
     now = dict(zip(contents, cleaned, strict=True))
     documents = [
         Document(
-            bson_edit.id_value(key),
+            id_keys.id_value(key),
             key,
-            source[key].raw if now.get(key) == text else bson_edit.without(raw, b"dedup"),
+            source[key].raw if now.get(key) == text else raw_bson.without(raw, b"dedup"),
             text,
         )
         for (key, text), raw in zip(kept.items(), leaving.raw.list(), strict=True)
@@ -204,7 +204,7 @@ def bring_back(
     back = (target.documents, by_run, piece.kept), (target.ledger, {"run": run}, piece.rows)
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for collection, mine, rows in back:
-        own = {"$and": [bson_edit.among(piece.keys), mine]}
+        own = {"$and": [id_keys.among(piece.keys), mine]}
         there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
         parts.append((collection, strings_of([row.raw for row in rows]), there))
     _exchange(target, parts, session)

@@ -27,24 +27,31 @@ from dedup_job.documents import (
 )
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, RawPage, as_asked
-from dedup_job.mongo.bson.ranking import Rule
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
+from dedup_job.mongo.errors import (
+    AUTHENTICATION_FAILED,
+    NO_RETRY,
+    UNAUTHORIZED,
+    RetryPolicy,
+    is_transient,
+)
+from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.pending_ids import PendingIds, Unit
+from dedup_job.mongo.ranking import Rule
+from dedup_job.mongo.raw_bson import RawDocument, RawPage
 from dedup_job.mongo.reading import (
     PageSize,
     are_empty,
     fetch,
     found_texts,
     in_turn,
+    packed,
     pages,
     some,
     some_in_columns,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
 from dedup_job.mongo.source_settings import SourceSettings, names_in
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
@@ -102,7 +109,7 @@ class Source(PendingIds):
         texts = strange = 0
         for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
             with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
-                seen.append(bson_edit.decoded(bytes(found.raw)))
+                seen.append(raw_bson.decoded(bytes(found.raw)))
                 absent = [path for path in absent if not _leads(seen[-1], path)]
                 content = self._fields.content(seen[-1])
                 texts += isinstance(content, str)
@@ -115,7 +122,7 @@ class Source(PendingIds):
         )
         for path in absent if seen else ():
             other = self._first_with(path)
-            if other is not None and _leads(bson_edit.decoded(other), path):
+            if other is not None and _leads(raw_bson.decoded(other), path):
                 continue
             field, rule, hint = ".".join(path), rule_of.get(path), here
             if rule is not None:
@@ -188,17 +195,13 @@ class Source(PendingIds):
 
     def _again(self, limit: int | None) -> Iterator[Documents]:
         room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
-        page, size, most = list[Unit](), 0, min(self._page.documents, _UNITS)
+        whole = list[Unit]()
         for unit in units:
-            count = len(unit.keys)
-            if count > room:
-                continue
-            if page and size + count > most:
-                yield from self._read_units(page)
-                page, size = [], 0
-            page.append(unit)
-            room, size = room - count, size + count
-        if page:
+            if len(unit.keys) <= room:
+                whole.append(unit)
+                room -= len(unit.keys)
+        most = min(self._page.documents, _UNITS)
+        for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
@@ -289,7 +292,7 @@ class Source(PendingIds):
             texts=texts,
             cut=np.zeros(len(rows), dtype=np.int64),
             refusals=refusals,
-            id_of=bson_edit.id_value,
+            id_of=id_keys.id_value,
             marked=texts if several else None,
             places=places,
         )
@@ -297,7 +300,7 @@ class Source(PendingIds):
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
         key, raw, text, text_at = row
-        id_ = bson_edit.id_value(key)
+        id_ = id_keys.id_value(key)
         if len(key) > LONGEST_ID:
             detail = Message(
                 "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
@@ -306,12 +309,12 @@ class Source(PendingIds):
         if text is not None and len(text) <= self._most:
             return Document(id_, key, raw, text, text_at)
         try:
-            decoded = bson_edit.decoded(raw)
+            decoded = raw_bson.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)
         for path in self._fields.paths:
-            if bson_edit.repeats(raw, path):  # a server's projection takes another than we
+            if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         content: str | Refusal = self._fields.content(decoded)

@@ -13,7 +13,7 @@ from bson.errors import BSONError
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.extended_json import parsed
+from dedup_job.mongo.id_keys import parsed
 from dedup_job.text_fields import TextFields
 
 _MOVING = ("$expr", "$where", "$sampleRate")

@@ -15,25 +15,149 @@ from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
+from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import comparable
+from dedup_job.messages import Message, joined
+from dedup_job.mongo import id_keys
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.collection_guard import CollectionGuard
-from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.commits import Commits, RunPieces, purge, undecided_again
+from dedup_job.mongo.connection import LABELS, SUFFIXES, Client, Namespace
+from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
+from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.state.commits import Commits
-from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
-from dedup_job.mongo.state.fields import is_by_hand
-from dedup_job.mongo.state.pieces import RunPieces, purge, undecided_again
+from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
+
+_WAY_OUT = Message(
+    "All that was decided is written. What is missing is decided again by the same command, while "
+    "the source holds it; `dedup check` shows what is left."
+)
+
+
+class CollectionGuard:
+    """Checks at the end of a run that its collections are the same and hold what it wrote."""
+
+    def __init__(self, target: TargetReader) -> None:
+        self._target = target
+        self._client = target.documents.database.client
+        parts = (suffix for suffix in SUFFIXES if suffix != LABELS)  # a run writes none
+        self._names = [
+            target.source.full_name,
+            target.name,
+            *(f"{target.name}{part}" for part in parts),
+        ]
+        self._retry = target.retry
+        self._uuids: Mapping[str, bytes] = {}
+        self._begun = Counts()  # of the run, before its present part
+        self._rows_before = 0  # of the ledger, then
+
+    def begin(self, checkpoint: Checkpoint) -> None:
+        """Record UUIDs and counts before the first batch of a run, or of its next part."""
+        self._uuids = {}
+        self._uuids = self._retry(self._look)
+        self._begun = checkpoint.counts
+        self._rows_before = self._retry(self._target.ledger.estimated_document_count)
+
+    def rows_left(self, number: int) -> None:
+        """Subtract rows that left the ledger since."""
+        self._rows_before -= number
+
+    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
+        """Return a description of what others changed, by UUIDs and counts; "" if nothing."""
+        lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
+        return joined([*lines, _WAY_OUT], "\n") if lines else ""
+
+    def explain(self, refused: OperationFailure) -> None:
+        """Raise StateMismatch if a write was refused because a collection was replaced."""
+        with suppress(PyMongoError):
+            if lines := [*self._changes()]:
+                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
+
+    def _look(self) -> dict[str, bytes]:
+        """Return the UUIDs of those collections that exist.
+
+        A collection that the user may not see any more counts as unchanged.
+        """
+        found: dict[str, bytes] = {}
+        for database in dict.fromkeys(map(_database_of, self._names)):
+            own = [name.removeprefix(f"{database}.") for name in self._names]
+            wanted = {"name": {"$in": own}, "type": "collection"}
+            try:
+                for row in self._client[database].list_collections(filter=wanted):
+                    found[f"{database}.{row['name']}"] = bytes(row["info"]["uuid"])
+            except OperationFailure as e:
+                if e.code != UNAUTHORIZED:
+                    raise
+                known = self._uuids.items()
+                found |= {name: uuid for name, uuid in known if _database_of(name) == database}
+        return found
+
+    def _changes(self) -> Iterator[str]:
+        now = self._retry(self._look)
+        for name, uuid in self._uuids.items():
+            if name not in now:
+                yield Message("{name} was dropped or renamed while the run was at work.", name=name)
+            elif now[name] != uuid:
+                yield Message(
+                    "{name} was replaced by another collection while the run was at work.",
+                    name=name,
+                )
+
+    def _missing(self, kept: KeptIndex) -> Iterator[str]:
+        if self._target.count(kept.live) == kept.live:
+            return
+        compared = Comparison(kept)
+        for page in self._target.kept():
+            compared.add(page)
+        gone, others = compared.surplus(), compared.missing
+        if gone.count:
+            yield Message(
+                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
+                "removed them while the run was at work.",
+                number=gone.count,
+                name=self._target.name,
+                ids=_named(gone),
+            )
+        if others.count:
+            yield Message(
+                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
+                "wrote them while the run was at work.",
+                number=others.count,
+                name=self._target.name,
+                ids=_named(others),
+            )
+
+    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
+        rows = checkpoint.counts.scanned - checkpoint.counts.kept
+        there = self._retry(self._target.ledger.estimated_document_count)
+        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
+            return
+        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
+        there = self._retry(lambda: self._target.ledger.count_documents(only))
+        if there != rows:
+            yield Message(
+                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
+                "removed or added some.",
+                name=self._target.ledger.full_name,
+                there=there,
+                rows=rows,
+                run=checkpoint.run,
+            )
+
+
+def _database_of(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _named(those: Difference) -> str:
+    more = ", …" if those.count > len(those.keys) else ""
+    return ", ".join(map(shown, those.keys)) + more
+
 
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
@@ -180,7 +304,7 @@ class Target(TargetReader):
 
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
-        ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
+        ids = [] if self.commits.whole else [*map(id_keys.storable, keys.list())]
         try:
             self.commits.commit(
                 writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids, **out.intent}
@@ -287,11 +411,11 @@ class Target(TargetReader):
             for piece in pieces.read(first):
                 bring_back(self, run, piece)
                 back |= {*map(comparable, piece.keys)}
-        ids = [key for value in intent if comparable(key := bson_edit.stored(value)) not in back]
+        ids = [key for value in intent if comparable(key := id_keys.stored(value)) not in back]
         there = self.held_by(self.source, ids)
         by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
         for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
-            collection.delete_many({"$and": [bson_edit.among([*there]), own]})
+            collection.delete_many({"$and": [id_keys.among([*there]), own]})
         if first is not None:
             pieces.remove(None, first)
         self.state.update({"intent": None, "intent_piece": None})

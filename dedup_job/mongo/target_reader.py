@@ -19,14 +19,15 @@ from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import LENIENT, RawDocument
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
-from dedup_job.mongo.bson.ranking import Ranking
-from dedup_job.mongo.bson.rows import KeptRows, groups_in
-from dedup_job.mongo.changes import ChangeStore
+from dedup_job.mongo import checks, id_keys, raw_bson
+from dedup_job.mongo.change_stream import ChangeStore
+from dedup_job.mongo.commits import fits_in_piece
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.ledger_rows import LedgerRows, dropped_digest
+from dedup_job.mongo.ranking import Ranking
+from dedup_job.mongo.raw_bson import LENIENT, RawDocument
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
@@ -39,13 +40,10 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.mongo.state import stamp as stamps
-from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand
-from dedup_job.mongo.state.pieces import fits_in_piece
+from dedup_job.mongo.state import PIECE, State, check_run, is_by_hand
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
@@ -186,10 +184,10 @@ class TargetReader:
                     raise
             else:
                 return None
-        stamps.check_same_source(state["source"], self.source.full_name, self.name)
-        agree = stamps.agree(state["settings"], self.stamp, as_made=self.form.as_made)
+        checks.check_same_source(state["source"], self.source.full_name, self.name)
+        agree = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
         if not agree and not are_empty(self.decided):
-            raise StateMismatch(stamps.difference(state["settings"], self.stamp, self.name))
+            raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
         return state
 
     def count(self, expected: int) -> int:
@@ -248,7 +246,7 @@ class TargetReader:
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
             )
             return one.joined(other._replace(numbers=other.numbers + count))
-        if not (own := bson_edit.are_own(keys)).all():
+        if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
         fields, documents = self.rows.texts, majority(self.documents)
         projection = dict.fromkeys(fields.dotted, 1)
@@ -274,7 +272,7 @@ class TargetReader:
         there = [found[key] for key in keys if key in found]
         texts = [self.rows.read(row)[0] for row in there]
         given = [
-            Document(bson_edit.id_value(row.key), row.key, row.raw, text)
+            Document(id_keys.id_value(row.key), row.key, row.raw, text)
             for row, text in zip(there, texts, strict=True)
             if text is not None
         ]
@@ -294,7 +292,7 @@ class TargetReader:
         asked, ranking = keys.list(), self.form.ranking
         if ranking is None:
             return [b""] * len(asked)
-        own = bson_edit.are_own(keys)
+        own = id_keys.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
         for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
@@ -319,7 +317,7 @@ class TargetReader:
             return [row for one in numbers for row in rows([one])] if cut else found
 
         for row in rows([*groups]):
-            said = bson_edit.fields_of(row.raw)
+            said = raw_bson.fields_of(row.raw)
             group_of[row.key], digests[row.key] = said["group"], said["digest"]
         found = Source(self.source, self.form.source, self.retry).texts([*group_of])
         cleaned = self.rows.cleaned(pack([*found.values()])).texts()
@@ -336,7 +334,7 @@ class TargetReader:
         elsewhere: dict[str, dict[int, bytes]] = {}
         for row in np.flatnonzero(~own).tolist():
             key = keys.at(row)
-            elsewhere.setdefault(bson_edit.place_of(key), {})[row] = bson_edit.own_key(key)
+            elsewhere.setdefault(id_keys.place_of(key), {})[row] = id_keys.own_key(key)
         for place, named in elsewhere.items():
             with suppress(UsageError):  # a name that somebody forged
                 one = self.other(place).texts_of(strings_of([*named.values()]))

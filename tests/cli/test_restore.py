@@ -11,7 +11,7 @@ from bson import json_util
 from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.maintenance import ledger_removals
+from dedup_job.mongo import ledger_removals
 from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, good, refused, run_again

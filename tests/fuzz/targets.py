@@ -24,8 +24,8 @@ from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
-from tests.mongo.bson.test_edit import DEPRECATED
-from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
+from tests.mongo.test_raw_bson import DEPRECATED
+from tests.mongo.test_scan import WHOLE, array_of, said_of, slow_row, source_of
 from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
