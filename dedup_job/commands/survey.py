@@ -45,7 +45,7 @@ def survey_target(
             return Sampler(on.target, on.clean_all, ListFilter(what), **more)
 
         progress.stage(Message("counting"))
-        rows, state = on.target.checked_runs(), on.target.state.read() or {}
+        rows, state = on.target.run_rows(), on.target.state.read() or {}
         own = [row for row in rows if not is_by_hand(row)]
         lines = [with_checkpoint(Run.from_row(row), state) for row in own]
         live = [line for line in lines if line.status != Status.UNDONE]

@@ -19,9 +19,9 @@ from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
 from dedup_job.mongo.commits import RunPieces, pieces_of_runs
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import place_of, shown
-from dedup_job.mongo.ledger_removals import rows_of_piece
+from dedup_job.mongo.ledger_removals import former_rows
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, majority, pages
+from dedup_job.mongo.reading import ID_PAGE, PageSize, estimated, fetch, majority, pages
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import BY_HAND, holder
 from dedup_job.mongo.target import Target
@@ -57,7 +57,9 @@ class Checker:
         state = target.retry(target.state.read) or {}
         self._check_alone(state["token"])
         is_whole = not self._find_half_done(state)
-        self.progress.total(self._size(target.source, *target.decided), Message("checking"))
+        self.progress.total(
+            estimated([target.source, *target.decided], target.retry), Message("checking")
+        )
         self._compare_ids(is_whole=is_whole)
         if is_whole:
             self._find_originals()
@@ -82,9 +84,6 @@ class Checker:
             found.insert(0, Message("run {run}, being undone", run=undoing))
         self.on.tally.add(Check.HALF, len(found), found)
         return found
-
-    def _size(self, *collections: AnyCollection) -> int:
-        return sum(self.target.retry(c.estimated_document_count) for c in collections)
 
     def _check_alone(self, token: int) -> None:
         state = self.target.state
@@ -168,14 +167,16 @@ class Checker:
     def _compare_counts(self, state: Mapping[str, Any]) -> None:
         lines = list[str]()
         try:
-            lines += count_differences(self.target, self.target.checked_runs(), state)
+            lines += count_differences(self.target, self.target.run_rows(), state)
             self.target.check_runs(state)
         except StateMismatch as e:
             lines.append(said_by(e))
         except (KeyError, TypeError, ValueError, AttributeError) as e:
             why = f"{type(e).__name__}: {e}"
             lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
-        self.on.tally.add(Check.RECORDS, self._size(self.target.runs) + 1, lines)
+        self.on.tally.add(
+            Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines
+        )
 
     def _drawn(
         self, collection: AnyCollection, sample: int | None
@@ -251,8 +252,8 @@ def _recorded(
         counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
         for kind in _KINDS:
             said[number, kind] += getattr(counts, kind)
-        for piece in range(row["pieces"] if row["status"] in BY_HAND else 0):
-            for one in rows_of_piece(target, number, piece) or ():
+        for taken_out in former_rows(target, row) if row["status"] in BY_HAND else ():
+            for one in taken_out:
                 leave(run_of(one.raw, is_kept=False), _kind_of(one))
     for number, taken in pieces_of_runs(target.runs, target.retry):
         for one in taken.kept:

@@ -22,7 +22,6 @@ from bson.errors import BSONError
 from dedup_job.columns import CHANNELS, CODES, Decisions, Documents, Fingerprints, Names
 from dedup_job.decision import PairRecheck
 from dedup_job.documents import (
-    Difference,
     Document,
     Duplicate,
     Pair,
@@ -35,12 +34,13 @@ from dedup_job.judgment.judge import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import KEPT as LEFT_TARGET
+from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.id_keys import comparable, place_of, shown, shown_value
-from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, Storing, dropped_digest
+from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pair_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import look_up, majority, some
 from dedup_job.mongo.records import stored_document
-from dedup_job.mongo.rows import MARK
+from dedup_job.mongo.rows import MARK, mark_in, refused_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
@@ -102,8 +102,7 @@ class Audited:
         groups = self.target.groups_of(there)
         for row in marks:
             if row.key in found:
-                mark = raw_bson.field(row.raw, MARK) if rows.has_runs else {}
-                run = mark.get("run") if isinstance(mark, Mapping) else None
+                run = run_of(row.raw, is_kept=True) if rows.has_runs else None
                 run = run if isinstance(run, int) else self._unknown
                 found[row.key] = Original(found[row.key].text, run, groups.get(row.key, 0))
         return found
@@ -156,22 +155,12 @@ def _kept_document(on: Audited, row: RawDocument) -> _Kept:
     text, mark = on.target.rows.read(row)
     if text is None or mark is None:
         raise ValueError("no text or no mark")
-    void, refused = mark.own.get("void", []), mark.own.get("refused")
-    nearest = None
-    if refused is not None:
-        of = _named(raw_bson.value(row.raw, MARK.encode(), b"refused"))
-        values = refused["similarity"], (), refused["class"]
-        nearest = Pair(of, 0, *values, probability=refused.get("probability"))
-        NAMES.kinds.index(nearest.kind)
-    missing = tuple(map(id_keys.stored, void))
+    nearest = refused_in(mark_in(row.raw))
+    if "refused" in mark.own and not (nearest and nearest.of):
+        raise ValueError("a pair without another document")
+    missing = tuple(map(id_keys.stored, mark.own.get("void", [])))
     group = mark.own.get("group", 0)
     return _Kept(row.key, row.raw, text, mark.fingerprint, mark.run, group, missing, nearest)
-
-
-def _named(raw: bytes) -> bytes:
-    if not (key := id_keys.named_key(raw)):
-        raise KeyError("of")
-    return key
 
 
 def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
@@ -294,21 +283,9 @@ def _ledger_row(raw: RawDocument, source: Source) -> _Row:
         raise TypeError("no run")
     said: Duplicate | Refusal
     if reason in (Reason.EXACT, Reason.NEAR):
-        if not isinstance(values["digest"], Int64):
-            raise TypeError("no digest")
-        pair = Pair(
-            _named(raw.raw),
-            values["distance"],
-            values["similarity"],
-            tuple(CHANNELS[CHANNELS.index(name)] for name in values["found_by"]),
-            differences=tuple(
-                Difference(one["class"], one["in"], one["of"], one["text"])
-                for one in values.get("differences", ())
-            ),
-            richer=tuple(NAMES.richer[NAMES.richer.index(n)] for n in values.get("richer", ())),
-            left_out=float(values.get("left_out", 0)),
-            probability=values.get("probability"),
-        )
+        pair = pair_in(raw.raw, values)
+        if not isinstance(values["digest"], Int64) or not pair.of:
+            raise TypeError("no digest, or no original")
         said = Duplicate(reason, short=False, pair=pair)
     else:
         kind = Quarantined if values["decision"] == "quarantined" else Skipped

@@ -238,17 +238,10 @@ def fits_in_piece(raw: bytes) -> bool:
     return len(raw) <= MAX_DOCUMENT_BYTES - _SPARE and raw_bson.is_nestable(raw)
 
 
-def in_piece(found: RawDocument, name: str) -> list[RawDocument]:
-    """Return what a piece holds, KEPT or ROWS; ValueError, KeyError where someone changed it."""
-    array = raw_bson.value(found.raw, name.encode())
-    raws = [array[e.value : e.end] for e in raw_bson.elements(array)]
-    return [RawDocument(id_keys.id_element(raw), raw) for raw in raws]
-
-
 class Piece(NamedTuple):
     """Documents that left the target, rows that left the ledger, and whether they are undecided.
 
-    Else the documents are in the ledger. number: of the run's pieces.
+    Else the documents are in the ledger. number: among the pieces of a run or an entry.
     """
 
     kept: Sequence[RawDocument]
@@ -263,7 +256,7 @@ class Piece(NamedTuple):
 
 
 class RunPieces:
-    """The pieces of one run."""
+    """The pieces of one run, or of one entry of what a person did."""
 
     def __init__(self, runs: AnyCollection, run: int, retry: RetryPolicy = NO_RETRY) -> None:
         self._runs, self._run, self._retry = runs, run, retry
@@ -276,21 +269,26 @@ class RunPieces:
     def write(self, first: int, pieces: Sequence[Piece], session: ClientSession | None) -> None:
         """Write pieces, numbered from `first` on; remove one that holds nothing."""
         for piece, part in enumerate(pieces, first):
-            number = piece_id(self._run, piece)
             if not part.keys:
-                self._runs.delete_many({"_id": number}, session=session)
+                self._runs.delete_many({"_id": piece_id(self._run, piece)}, session=session)
                 continue
             kept, rows = ([RawBSONDocument(row.raw) for row in rows] for rows in part[:2])
-            values = {"_id": number, "of": self._run, PIECE: piece, KEPT: kept}
             more = {ROWS: rows, AGAIN: True} if part.again else {}
-            self._runs.replace_one({"_id": number}, values | more, upsert=True, session=session)
+            self.put(piece, {KEPT: kept, **more}, session)
 
-    def read(self, first: int = 0, *, bars: bool = True) -> Iterator[Piece]:
-        """Yield the pieces from a number on, the last one first.
+    def put(self, piece: int, values: Mapping[str, Any], session: ClientSession | None) -> None:
+        """Write one piece."""
+        own = {"_id": piece_id(self._run, piece), "of": self._run, PIECE: piece}
+        self._runs.replace_one({"_id": own["_id"]}, {**own, **values}, upsert=True, session=session)
 
-        bars: StateMismatch for one that was changed, which is passed over else.
-        """
-        return (piece for _, piece in _read(self._runs, self._of(first), self._retry, bars=bars))
+    def read(self, first: int = 0) -> Iterator[Piece]:
+        """Yield the pieces of a run from a number on, the last one first."""
+        return (piece for _, piece in _read(self._runs, self._of(first), self._retry))
+
+    def at(self, number: int) -> Piece | None:
+        """Return one piece, None if there is none of that number."""
+        key = raw_bson.fields({"_id": piece_id(self._run, number)})
+        return next((piece for _, piece in _found(self._runs, key, self._retry)), None)
 
     def remove(self, session: ClientSession | None, first: int = 0) -> None:
         """Remove the pieces from a number on."""
@@ -327,29 +325,37 @@ def purge(runs: AnyCollection, before: int, days: float) -> None:
 
 
 def _read(
-    runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy, *, bars: bool = False
+    runs: AnyCollection, those: Mapping[str, object], retry: RetryPolicy
 ) -> Iterator[tuple[int, Piece]]:
-    """Yield pieces, each with the number of its run; bars: StateMismatch for a damaged one."""
-    only = {**those, KEPT: {"$ne": None}}
-    for one in look_up(runs, only, {"_id": 1}, retry, sort=[("_id", 1)]):
-        for found in look_up(runs, id_keys.among([one.key]), None, retry):
-            try:
-                again = raw_bson.find(found.raw, AGAIN.encode()) is not None
-                rows = in_piece(found, ROWS) if again else ()
-                number = -id_keys.id_value(found.key) % _APART
-                piece = Piece(in_piece(found, KEPT), rows, again, number)
-            except (KeyError, ValueError, IndexError, struct.error) as e:
-                said = Message(
+    for one in look_up(runs, {**those, KEPT: {"$ne": None}}, {"_id": 1}, retry, sort=[("_id", 1)]):
+        yield from _found(runs, one.key, retry)
+
+
+def _found(runs: AnyCollection, key: bytes, retry: RetryPolicy) -> Iterator[tuple[int, Piece]]:
+    """Yield the piece with this key, and the number of its run."""
+    for found in look_up(runs, id_keys.among([key]), None, retry):
+        try:
+            kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
+        except (ValueError, IndexError, struct.error) as e:
+            raise StateMismatch(
+                Message(
                     "{name} holds a piece of a run, _id {id}, that was changed by something "
                     "other than dedup. Restore it from a backup.",
                     name=runs.full_name,
                     id=shown(found.key),
                 )
-                if bars:
-                    raise StateMismatch(said) from e
-                log.warning("%s", said)
-                continue
-            yield raw_bson.field(found.raw, "of"), piece
+            ) from e
+        again = raw_bson.find(found.raw, AGAIN.encode()) is not None
+        number = -id_keys.id_value(found.key) % _APART
+        yield raw_bson.field(found.raw, "of"), Piece(kept, rows, again, number)
+
+
+def _rows_in(piece: bytes, name: bytes) -> list[RawDocument]:
+    if (there := raw_bson.find(piece, name)) is None:
+        return []
+    array = piece[there.value : there.end]
+    raws = [array[e.value : e.end] for e in raw_bson.elements(array)]
+    return [RawDocument(id_keys.id_element(raw), raw) for raw in raws]
 
 
 def in_parts(rows: Sequence[RawDocument]) -> Iterator[list[RawDocument]]:

@@ -7,7 +7,6 @@ back. Each piece is one commit, so what is cut off is as whole as what ended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -21,11 +20,11 @@ from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, ROWS, in_piece, insert_once, piece_id
+from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, ROWS, RunPieces, insert_once, piece_id
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import stored_in
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import in_commands, look_up, packed
+from dedup_job.mongo.reading import in_commands, packed
 from dedup_job.mongo.state import BY_HAND, PIECE, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
@@ -208,7 +207,7 @@ def take_back(
 
     Returns how many documents left the target.
     """
-    own: Mapping[str, Any] = {"dedup.run": number} if target.rows.has_runs else {}
+    (_, own), _ = target.of_run(number)
     gone = 0
 
     def writes(session: ClientSession | None) -> None:
@@ -246,52 +245,37 @@ def shorten(
 def _write_piece(
     target: Target, entry: Entry, piece: Sequence[TakenOut], session: ClientSession | None
 ) -> Entry:
-    after = entry.with_piece(piece)
-    number = piece_id(entry.number, entry.pieces)
-    values = {
-        "_id": number,
-        "of": entry.number,
-        PIECE: entry.pieces,
-        "documents": len(piece),
-        "short": after.short - entry.short,
-        "rows": [RawBSONDocument(one.row.raw) for one in piece],
-    }
-    target.runs.replace_one({"_id": number}, values, upsert=True, session=session)
+    after, rows = entry.with_piece(piece), [RawBSONDocument(one.row.raw) for one in piece]
+    values = {"documents": len(piece), "short": after.short - entry.short, ROWS: rows}
+    RunPieces(target.runs, entry.number).put(entry.pieces, values, session)
     return after
 
 
 def former_rows(
-    target: TargetReader, row: Mapping[str, Any], half: int | None = None, *, bars: bool = True
-) -> Iterator[list[RawDocument]]:
+    target: TargetReader, row: Mapping[str, Any], half: int | None = None
+) -> Iterator[Sequence[RawDocument]]:
     """Yield the rows that an entry took out of the ledger, piece by piece, raw as they were.
 
-    half: a piece that may be half written, or not yet; those before it are left out. bars: raise
-    StateMismatch where one is gone.
+    half: the only piece that is wanted, which may not be written yet. StateMismatch where another
+    one is gone.
     """
     number = row["_id"]
-    for piece in range(row["pieces"]) if half is None else (half,):
-        rows = rows_of_piece(target, number, piece)
-        if rows is None and bars:
+    pieces = RunPieces(target.runs, number, target.retry)
+    for one in range(row["pieces"]) if half is None else (half,):
+        piece = pieces.at(one)
+        if piece is None and half is None:
             raise StateMismatch(
                 Message(
                     "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
                     "taken out of the ledger: someone removed or changed it. Put it back from a "
                     "backup; nothing was written.",
                     name=target.runs.full_name,
-                    piece=piece,
+                    piece=one,
                     number=number,
-                    id=piece_id(number, piece),
+                    id=piece_id(number, one),
                 )
             )
-        yield rows or []
-
-
-def rows_of_piece(target: TargetReader, number: int, piece: int) -> list[RawDocument] | None:
-    """Return the rows of a piece, None where there is no such piece."""
-    for found in look_up(target.runs, {"_id": piece_id(number, piece)}, None, target.retry):
-        with suppress(KeyError, ValueError):  # someone changed it
-            return in_piece(found, ROWS)
-    return None
+        yield piece.rows if piece else ()
 
 
 def only_copies(target: TargetReader, rows: Sequence[RawDocument]) -> list[RawDocument]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Set
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
@@ -12,12 +11,12 @@ import numpy as np
 import xxhash
 from bson import Binary
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field
 
 from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documents
-from dedup_job.documents import Document, Quarantined, Reason, names_of
-from dedup_job.mongo import raw_bson
-from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, ids_of, signed
+from dedup_job.documents import Difference, Document, Pair, Quarantined, Reason, names_of
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.database_settings import Storing
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, ids_of, number, signed
 from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
 
 DOCUMENT = "document"  # of a row: what is stored of the document
@@ -43,25 +42,6 @@ _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by 
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
 _NOTHING: Mapping[int, str] = MappingProxyType({})
 _NOT_STORED = raw_bson.fields({DOCUMENT: None})
-
-
-class Storing(StrEnum):
-    """What the ledger holds of a document that is not kept."""
-
-    NONE = "none"
-    WHOLE = "whole"
-
-
-class LedgerSettings(BaseModel):
-    """What the ledger holds of a document that is not kept."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    document: Storing = Field(
-        default=Storing.NONE,
-        description="what the ledger stores of a document that is not kept. none: only the "
-        "decision; whole: the source document, so that dedup restore works without the source",
-    )
 
 
 class LedgerRows:
@@ -118,6 +98,29 @@ def stored_in(row: bytes) -> bytes | None:
         return value
     is_packed = element.kind == raw_bson.BINARY and value[4] == _PACKED
     return zlib.decompress(value[5:]) if is_packed else None
+
+
+def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
+    """Return the pair that a row of a duplicate names; row: its values."""
+    distance, differences = row.get("distance"), row.get("differences")
+    found_by, richer = (
+        (*map(str, names),) if isinstance(names := row.get(field), list) else ()
+        for field in ("found_by", "richer")
+    )
+    return Pair(
+        id_keys.named_key(raw),
+        distance if isinstance(distance, int) else 0,
+        number(row.get("similarity")),
+        found_by,
+        differences=tuple(
+            Difference(*(str(one.get(name, "")) for name in ("class", "in", "of", "text")))
+            for one in (differences if isinstance(differences, list) else ())
+            if isinstance(one, dict)
+        ),
+        richer=richer,
+        left_out=number(row.get("left_out")) or 0,
+        probability=number(row.get("probability")),
+    )
 
 
 def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

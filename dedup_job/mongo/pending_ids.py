@@ -31,11 +31,13 @@ from dedup_job.mongo.change_stream import (
     position,
 )
 from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.reading import (
     ID_PAGE,
     RawDocuments,
+    estimated,
     fetch,
     held,
     held_by_name,
@@ -44,7 +46,6 @@ from dedup_job.mongo.reading import (
     pages,
     some,
 )
-from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
@@ -127,7 +128,7 @@ class PendingIds:
 
     def begin_anew(self) -> None:
         """Count anew what is known and changed: another run begins with what arrives."""
-        self.known = self._count_decided()
+        self.known = estimated(self.decided, self._retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
         self._arrived, self.tells = [], True
 
@@ -200,7 +201,7 @@ class PendingIds:
         if self._compares:
             raise NotFollowed(Message("everything is read again, as a proof"))
         try:
-            return self._changes(since.token, self._now.token)
+            return self._changes(since, self._now)
         except NotFollowed:
             self._since = None
             raise
@@ -293,14 +294,14 @@ class PendingIds:
         if self._since is None or self._now is None:
             return None
         try:
-            found = self._changes(self._since.token, self._now.token)
+            found = self._changes(self._since, self._now)
             more = found.updated if self.query else set[bytes]()
             came = in_order(once(found.inserted | more))
         except NotFollowed as e:
             self._since, self._why_not = None, e.why
             return None
         if not self._compares:
-            self.known = self._count_decided()
+            self.known = estimated(self.decided, self._retry)
         self._record(found)
         self.tells = True
         return came
@@ -312,11 +313,8 @@ class PendingIds:
             what: keys & there | self._known_of([*(keys - there)]) for what, keys in ended.items()
         }
 
-    def _count_decided(self) -> int:
-        return sum(self._retry(c.estimated_document_count) for c in self.decided)
-
-    def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._fields, since, until, self._retry)
+    def _changes(self, since: Bookmark, until: Position) -> Changes:
+        return changes(self.collection, self._fields, since.token, until.token, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE.documents):

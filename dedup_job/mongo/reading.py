@@ -171,6 +171,13 @@ def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
 
 
+def estimated(
+    collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy = NO_RETRY
+) -> int:
+    """Return about how many documents collections hold together."""
+    return sum(retry(c.estimated_document_count) for c in collections)
+
+
 def look_up(
     collection: AnyCollection,
     query: Mapping[str, Any],

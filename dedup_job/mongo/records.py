@@ -12,11 +12,11 @@ import bson
 from bson.raw_bson import RawBSONDocument
 from pymongo import ReplaceOne
 
-from dedup_job.documents import Difference, Document, Pair
+from dedup_job.documents import Document, Pair
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import LABELS, AnyCollection
 from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
-from dedup_job.mongo.ledger_rows import DOCUMENT, stored_in
+from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import (
     ID_PAGE,
@@ -29,7 +29,7 @@ from dedup_job.mongo.reading import (
     pages,
     some,
 )
-from dedup_job.mongo.rows import MARK
+from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.asked_pairs import Label
@@ -216,7 +216,7 @@ class PairReader:
                 row.key,
                 str(found.get("decision")),
                 str(found.get("reason")),
-                _pair(key, found) if key else NO_PAIR,
+                pair_in(row.raw, found) if key else NO_PAIR,
                 run=_run(found),
                 text=mine.get(row.key),
                 other=others.get(key),
@@ -230,31 +230,20 @@ class PairReader:
         self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
     ) -> list[DecidedDocument]:
         """Return kept documents; refused: each with the one that it was nearly joined with."""
-        found = [bson.decode(row.raw, raw_bson.LENIENT).get(MARK) for row in rows]
-        marks = [one if isinstance(one, dict) else {} for one in found]
-        apart = [one if isinstance(one := m.get("refused"), dict) else {} for m in marks]
-        if not refused:
-            apart = [{}] * len(rows)
-        named = ({k: one[k] for k in ("of", "against") if k in one} for one in apart)
-        of = [id_keys.named_key(raw_bson.document(raw_bson.fields(one))) for one in named]
-        others = self._originals(of) if texts else {}
+        marks = [mark_in(row.raw) for row in rows]
+        pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
+        others = self._originals([pair.of for pair in pairs]) if texts else {}
         return [
             self.named(
                 row.key,
                 KEPT,
-                str(one.get("class", "")),
-                Pair(
-                    key,
-                    0,
-                    number(one.get("similarity")),
-                    (),
-                    probability=number(one.get("probability")),
-                ),
+                pair.kind,
+                pair._replace(kind=""),
                 run=_run(mark),
                 text=self.target.rows.read(row)[0] if texts else None,
-                other=others.get(key),
+                other=others.get(pair.of),
             )
-            for row, mark, one, key in zip(rows, marks, apart, of, strict=True)
+            for row, mark, pair in zip(rows, marks, pairs, strict=True)
         ]
 
     def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
@@ -274,45 +263,12 @@ class PairReader:
         return replace(named, against=id_keys.place_of(pair.of) if of else "", **facts)
 
 
-def number(value: object) -> float | None:
-    """Return a number, None for anything else."""
-    return float(value) if isinstance(value, int | float) else None
-
-
 def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
     return id_keys.named_key(raw) if row.get("decision") == "duplicate" else b""
 
 
-def _pair(of: bytes, row: Mapping[str, Any]) -> Pair:
-    distance = row.get("distance")
-    return Pair(
-        of,
-        distance if isinstance(distance, int) else 0,
-        number(row.get("similarity")),
-        _names(row.get("found_by")),
-        differences=_differences(row.get("differences")),
-        richer=_names(row.get("richer")),
-        left_out=number(row.get("left_out")) or 0,
-        probability=number(row.get("probability")),
-    )
-
-
 def _run(found: Mapping[str, Any]) -> int:
     return run if isinstance(run := found.get("run"), int) else 0
-
-
-def _names(stored: object) -> tuple[str, ...]:
-    return (*map(str, stored),) if isinstance(stored, list) else ()
-
-
-def _differences(stored: object) -> tuple[Difference, ...]:
-    return tuple(
-        Difference(
-            str(one.get("class")), str(one.get("in", "")), str(one.get("of")), str(one.get("text"))
-        )
-        for one in (stored if isinstance(stored, list) else ())
-        if isinstance(one, dict)
-    )
 
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)

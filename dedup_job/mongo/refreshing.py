@@ -21,13 +21,22 @@ from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts
 from dedup_job.mongo.commits import fits_in_piece
+from dedup_job.mongo.database_settings import OnChange, OnDelete
 from dedup_job.mongo.id_keys import as_asked, comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.pending_ids import Unit, once
-from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    estimated,
+    in_commands,
+    in_turn,
+    look_up,
+    majority,
+    pages,
+    some,
+)
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
@@ -114,7 +123,7 @@ class Refresher:
         self._changes = source.changed if source.tells and not unseen else self._scanned()
         plan.asked = once(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
-            self._ours = {run["_id"] for run in target.checked_runs() if run["query"] == query}
+            self._ours = {run["_id"] for run in target.run_rows() if run["query"] == query}
         for keys in in_turn(plan.asked):
             self._look_at(keys, plan)
         self._make_units(plan)
@@ -129,7 +138,7 @@ class Refresher:
         """Let leave what nothing is decided for; return its keys. The run has begun."""
         for part in in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
-        self.target.guard.begin(checkpoint)
+        self.target.watch(checkpoint)
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
@@ -243,7 +252,7 @@ class Refresher:
 
     def _check_share(self, plan: Plan) -> None:
         """Raise StateMismatch where too much would leave, as of a source that was emptied."""
-        decided = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
+        decided = estimated(self.target.decided, self.target.retry)
         heads = sum(unit.former[0] in plan.gone for unit in plan.units)  # a copy succeeds these
         more = sum(len(unit.former) - len(unit.keys) for unit in plan.units)
         deleted, texts = len(plan.alone) + more - heads, [*filter(None, plan.texts.values())]

@@ -7,7 +7,7 @@ run. Whatever the server, the successor is there first, or takes the place in on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,10 +200,8 @@ def bring_back(
     Done already, it does no harm outside of a transaction. Returns how many documents leave for
     that, and how many rows of the ledger.
     """
-    by_run: Mapping[str, Any] = {"dedup.run": run} if target.rows.has_runs else {}
-    back = (target.documents, by_run, piece.kept), (target.ledger, {"run": run}, piece.rows)
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
-    for collection, mine, rows in back:
+    for (collection, mine), rows in zip(target.of_run(run), piece[:2], strict=True):
         own = {"$and": [id_keys.among(piece.keys), mine]}
         there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
         parts.append((collection, strings_of([row.raw for row in rows]), there))

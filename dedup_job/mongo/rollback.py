@@ -31,7 +31,16 @@ from dedup_job.mongo.ledger_removals import (
 )
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    estimated,
+    in_commands,
+    in_turn,
+    look_up,
+    majority,
+    pages,
+    some,
+)
 from dedup_job.mongo.replacing import bring_back
 from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.state import BY_HAND, next_run
@@ -72,10 +81,8 @@ def planned(target: TargetReader, run: int) -> Undone:
     begun = state.get("undo") == run
     if not begun:
         target.retry(lambda: _check_last(target, run))
-    row, checkpoint = (
-        target.retry(lambda: target.last_run({"_id": run})) or {},
-        state.get("checkpoint") or {},
-    )
+    row = target.retry(lambda: target.last_run({"_id": run})) or {}
+    checkpoint = state.get("checkpoint") or {}
     status = str(row.get("status"))
     if status in BY_HAND:
         return Undone(target.name, run, 0, row["documents"], by_hand=status)
@@ -83,7 +90,7 @@ def planned(target: TargetReader, run: int) -> Undone:
     found = (checkpoint if behind else row).get("counts")
     counts = Counts.from_dict(found) if found else Counts()
     rows, back, better = counts.scanned - counts.kept, 0, 0
-    for piece in RunPieces(target.runs, run, target.retry).read(bars=not begun):
+    for piece in RunPieces(target.runs, run, target.retry).read():
         kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
         back += len(kept) + len(piece.rows)
         better += 0 if piece.again else len(kept)
@@ -168,17 +175,25 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         return Undone(target.name, run)
     if row["status"] in BY_HAND:
         return _put_rows_back(target, row, progress, half)
-    total = sum(target.retry(c.estimated_document_count) for c in target.decided)
+    total = estimated(target.decided, target.retry)
     progress.total(total, Message("undoing run {run}: reading", run=run))
     pieces = RunPieces(target.runs, run, target.retry)
     done, stay = Undone(target.name, run), _staying(target, run, pieces, set())
-    for piece in pieces.read(bars=False):
+    for piece in pieces.read():
         try:
             back, documents, rows = _bring_back(target, run, pieces, piece, stay)
         except BulkWriteError as e:  # an index or a rule of the target that somebody made
             if e.has_error_label("TransientTransactionError"):
                 raise
-            _warn(target, run, piece.number, str(refused_writes(e)[0].get("errmsg", e)))
+            said = Message(
+                "{runs} holds under _id {id} what number {run} took out, and it cannot be brought "
+                "back: {why}. What is there now stays, and so does that row.",
+                runs=target.runs.full_name,
+                id=piece_id(run, piece.number),
+                run=run,
+                why=str(refused_writes(e)[0].get("errmsg", e)),
+            )
+            log.warning("%s", said)
             stay = _staying(target, run, pieces, stay.union(piece.keys))
             continue
         done = replace(
@@ -196,16 +211,6 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
     return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
 
 
-def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
-    values = {"runs": target.runs.full_name, "id": piece_id(run, number), "run": run, "why": why}
-    said = Message(
-        "{runs} holds under _id {id} what number {run} took out, and it cannot be brought back: "
-        "{why}. What is there now stays, and so does that row.",
-        **values,
-    )
-    log.warning("%s", said)
-
-
 def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
     """Return the keys of documents and rows to leave as they are, the known ones included.
 
@@ -213,7 +218,7 @@ def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[b
     come back; and the originals of rows that stay.
     """
     stay, of = {*known}, dict[bytes, bytes]()
-    for piece in pieces.read(bars=False):
+    for piece in pieces.read():
         of |= {row.key: original for row in piece.rows if (original := _original(row))}
         if piece.again:
             gone = {*piece.keys} - target.held_by(target.source, piece.keys)
@@ -323,25 +328,19 @@ def _put_rows_back(
 
     half: the pieces before it stay restored. Whatever was put back already does no harm.
     """
-    stay, read = list[RawDocument](), 0
+    stay = list[RawDocument]()
     done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     doing = Message("undoing number {number}: putting rows back", number=done.run)
     progress.total(row["documents"], doing)
-    for number, rows in enumerate(former_rows(target, row, half, bars=False), half or 0):
-        if not rows and half is None:
-            _warn(target, done.run, number, Message("it was removed or changed"))
-        read += len(rows)
+    for rows in former_rows(target, row, half):
         gone, staying = put_back(target, done.run, rows)
         back = done.ledger + len(rows) - len(staying)
         done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
         progress.advance(back)
 
-    restored = half is None and row["status"] == str(Status.RESTORED)
-    left = row["documents"] - read if restored else 0
-
     def writes(session: ClientSession | None) -> None:
         if not half and not stay:
-            _mark(target, done.run, session, **({"left": left} if left else {}))
+            _mark(target, done.run, session)
         else:
             shorten(target, row, half or 0, stay, session)
 

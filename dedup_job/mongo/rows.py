@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
-from itertools import takewhile
 from typing import Any, TypeGuard
 
 import numpy as np
 from bson.int64 import Int64
+from bson.raw_bson import RawBSONDocument
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
-from dedup_job.documents import Document
+from dedup_job.documents import Document, Pair
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.database_settings import Form, StoredText
 from dedup_job.mongo.id_keys import shown
-from dedup_job.mongo.ranking import By, Rule, parsed
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
     BytesColumn,
@@ -42,73 +40,6 @@ _KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bo
 MARK = "dedup"  # the field that is added to a kept document
 _RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
 _FIRST_OF_MARK = [(b"fingerprint", 0x12), (b"run", 0x10)]  # names and BSON types
-
-
-class Form(StrEnum):
-    """What of a document the target holds."""
-
-    WHOLE = "whole"
-    TEXT = "text"
-    CLASSIC = "classic"
-
-
-class StoredText(StrEnum):
-    """Which text the target holds."""
-
-    CLEANED = "cleaned"
-    ORIGINAL = "original"
-
-
-class OutputSettings(BaseModel):
-    """What of a document goes to the target."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    document: Form = Field(
-        default=Form.WHOLE,
-        description="whole: all fields of the source document, and dedup; text: _id, the text "
-        "field and dedup; classic: _id, ques, old_id, hash_value",
-    )
-    text: StoredText = Field(
-        default=StoredText.ORIGINAL,
-        description="original: the text field stays as in the source, byte for byte; cleaned: it "
-        "holds the cleaned text, as that is compared",
-    )
-    keep: tuple[str, ...] = Field(
-        default=(),
-        description="which of several copies stays, the first rule that differs decides: "
-        "first (what was decided first stays), richest (images, choices, answer, "
-        "explanation), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
-        "missing value is last, ties go to the lower _id",
-    )
-
-    @field_validator("keep")
-    @classmethod
-    def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
-        rules = [str(parsed(rule)) for rule in keep]
-        return tuple(takewhile(str(By.FIRST).__ne__, rules))
-
-    @property
-    def rules(self) -> list[Rule]:
-        """The rules by which a better copy takes the place of a kept one; none: the first stays."""
-        return [*map(parsed, self.keep)]
-
-    @model_validator(mode="after")
-    def _has_what_rules_need(self) -> OutputSettings:
-        if self.keep and self.document is Form.CLASSIC:
-            raise ValueError(
-                Message("output.keep needs another form than `classic`, which tells no groups")
-            )
-        fields = [str(rule) for rule in self.rules if rule.path]
-        if fields and self.document is Form.TEXT:
-            raise ValueError(
-                Message(
-                    "output.keep = {rule} looks at a field, which output.document = text leaves "
-                    "out of the target; output.document = whole has it",
-                    rule=fields[0],
-                )
-            )
-        return self
 
 
 def signed(fingerprint: int) -> Int64:
@@ -397,18 +328,34 @@ def without_mark(raw: bytes) -> bytes:
     return raw_bson.without(raw, MARK.encode())
 
 
+def mark_in(raw: bytes) -> Mapping[str, Any]:
+    """Return the fields that dedup added to a kept document, empty if there are none."""
+    mark = raw_bson.field(raw, MARK)
+    return mark if isinstance(mark, Mapping) else {}
+
+
+def refused_in(mark: Mapping[str, Any]) -> Pair | None:
+    """Return the pair that a kept document was not joined in, with `of` b"" if it names none."""
+    if not isinstance(found := mark.get("refused"), RawBSONDocument):
+        return None
+    of, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))
+    likely = number(found.get("probability"))
+    return Pair(of, 0, number(found.get("similarity")), (), kind, probability=likely)
+
+
+def number(value: object) -> float | None:
+    """Return a number, None for anything else."""
+    return float(value) if isinstance(value, int | float) else None
+
+
 def run_of(raw: bytes, *, is_kept: bool) -> Any:
     """Return by which run a document was kept, or a row of the ledger written."""
-    if not is_kept:
-        return raw_bson.field(raw, "run")
-    own = raw_bson.field(raw, MARK)
-    return own.get("run") if isinstance(own, Mapping) else None
+    return mark_in(raw).get("run") if is_kept else raw_bson.field(raw, "run")
 
 
 def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
     """Return the groups of raw kept documents by key, which may be a number of another type."""
-    marks = [raw_bson.field(raw, MARK) for raw in raws]
-    named = [mark.get("group") if isinstance(mark, Mapping) else None for mark in marks]
+    named = [mark_in(raw).get("group") for raw in raws]
     own = own_groups(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
     given = zip(keys, named, own, strict=True)
     return {key: group if _is_int(group) else first for key, group, first in given}

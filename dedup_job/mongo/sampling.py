@@ -23,7 +23,8 @@ from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
-from dedup_job.mongo.records import PairReader, number
+from dedup_job.mongo.records import PairReader
+from dedup_job.mongo.rows import number
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.decided import KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What

@@ -30,6 +30,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.database_settings import SourceSettings, names_in
 from dedup_job.mongo.errors import (
     AUTHENTICATION_FAILED,
     NO_RETRY,
@@ -44,6 +45,7 @@ from dedup_job.mongo.raw_bson import RawDocument, RawPage
 from dedup_job.mongo.reading import (
     PageSize,
     are_empty,
+    estimated,
     fetch,
     found_texts,
     in_turn,
@@ -52,7 +54,6 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.mongo.source_settings import SourceSettings, names_in
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
 from dedup_job.text_fields import text_fields
@@ -165,7 +166,7 @@ class Source(PendingIds):
     @cached_property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
-        decided = sum(self._retry(c.estimated_document_count) for c in self.decided)
+        decided = estimated(self.decided, self._retry)
         if not decided or self.expected is None:
             return self.expected
         return None if self.query else max(self.expected - decided, 0)

@@ -36,61 +36,11 @@ from dedup_job.runs.status import Holder
 FORMAT = 1
 PIECE = "piece"  # of T.runs: some of what left the target, or the ledger
 BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
-_STATE = ("id", "generation", "source", "settings", "token", "lease", "checkpoint", "intent")
-_RUN = ("status", "source", "started", "query", "limit", "settings", "counts", "seconds")
-_ENTRY = ("pieces", "documents", "given")
-
-
-def check_state(state: Mapping[str, Any], name: str) -> None:
-    """Raise StateMismatch unless the state is of this format and has all its fields.
-
-    name: the collection that holds it.
-    """
-    if state.get("format") != FORMAT:
-        raise StateMismatch(
-            Message(
-                "{name} is of format {format!r}, this version of dedup knows {known}: another "
-                "version wrote it, or someone changed it. Use the version that wrote it; nothing "
-                "was written.",
-                name=name,
-                format=state.get("format"),
-                known=FORMAT,
-            )
-        )
-    _check_fields(state, _STATE, name)
-
-
-def check_run(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a row of `T.runs`; StateMismatch unless it has all its fields.
-
-    name: the collection that holds it.
-    """
-    _check_fields(row, (*_RUN, *(_ENTRY if row.get("status") in BY_HAND else ())), name)
-    return row
-
-
-def _check_fields(row: Mapping[str, Any], fields: tuple[str, ...], name: str) -> None:
-    if missing := [field for field in fields if field not in row]:
-        raise StateMismatch(
-            Message(
-                "row {id!r} of {name} lacks {fields}: something other than dedup changed or added "
-                "it. Restore it from a backup, or remove it if no run wrote it; nothing was "
-                "written.",
-                id=row.get("_id"),
-                name=name,
-                fields=", ".join(missing),
-            )
-        )
 
 
 def is_by_hand(row: Mapping[str, Any]) -> bool:
     """Tell whether a row of `T.runs` is no run but what a person did, taken back or not."""
     return row.get("status") in BY_HAND or "given" in row
-
-
-def recorded_run(row: Mapping[str, Any], name: str) -> Run:
-    """Return the run that a row of `T.runs` records; raises as `check_run`."""
-    return Run.from_row(check_run(row, name))
 
 
 def with_checkpoint(run: Run, state: Mapping[str, Any]) -> Run:
@@ -187,33 +137,33 @@ class State:
     """Reads the state document; changes it only under the lease."""
 
     def __init__(self, collection: AnyCollection) -> None:
-        self._collection = collection.with_options(
+        self.collection = collection.with_options(
             codec_options=LENIENT,  # it names the last id, whatever that is
             read_preference=ReadPreference.PRIMARY,
             read_concern=ReadConcern("majority"),
             write_concern=WriteConcern("majority", j=True),
         )
         self.session_id: Mapping[str, Any] = {}  # in which a holder of the lease writes
-        self._token: int | None = None
+        self.token: int | None = None  # for fencing, None while the lease is not held
         self._renewed = 0.0  # before the last successful renewal was sent, by our own clock
         self._lost = threading.Event()
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
 
-    @property
-    def token(self) -> int | None:
-        """The fencing token, None while the lease is not held."""
-        return self._token
-
     def read(self, session: ClientSession | None = None) -> dict[str, Any] | None:
-        """Return the state document, None where no run ever began.
-
-        Raises StateMismatch for a state that this version of dedup does not write. Every reader
-        relies on that: the state decides about documents, and its id names a file.
-        """
-        found = self._collection.find_one({"_id": STATE_ID}, session=session)
-        if found is not None:
-            check_state(found, self._collection.full_name)
+        """Return the state document, None before a first run; StateMismatch for another format."""
+        found = self.collection.find_one({"_id": STATE_ID}, session=session)
+        if found is not None and found.get("format") != FORMAT:
+            raise StateMismatch(
+                Message(
+                    "{name} is of format {format!r}, this version of dedup knows {known}: another "
+                    "version wrote it, or someone changed it. Use the version that wrote it; "
+                    "nothing was written.",
+                    name=self.collection.full_name,
+                    format=found.get("format"),
+                    known=FORMAT,
+                )
+            )
         return found
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> None:
@@ -228,7 +178,7 @@ class State:
             **dict.fromkeys(("lease", "checkpoint", "intent")),
         }
         with suppress(DuplicateKeyError):  # another run was a moment faster
-            self._collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
+            self.collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
 
     def acquire(self) -> None:
         """Take the lease and renew it in the background; LeaseHeld where another run has it.
@@ -253,12 +203,12 @@ class State:
                     "another run holds the lease {name}: {holder}. Wait until it is done; "
                     "if it died on another machine, its lease ends {seconds} s after its last "
                     "sign of life. See `dedup status`.",
-                    name=self._collection.full_name,
+                    name=self.collection.full_name,
                     holder=str(holder(now)),
                     seconds=LEASE_SECONDS,
                 )
             )
-        self._token = taken["token"]
+        self.token = taken["token"]
         self._renewed = max(self._renewed, sent)
         if self._thread is None:
             self._thread = threading.Thread(target=self._renew_always, name="lease", daemon=True)
@@ -272,7 +222,7 @@ class State:
         self._thread.join(LAST_WORD_SECONDS)
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             # the lease ends by itself; the reason to end matters more
-            self._collection.update_one(self._own(), {"$set": {"lease": None}})
+            self.collection.update_one(self._own(), {"$set": {"lease": None}})
 
     def break_lease(self, token: int) -> bool:
         """End the lease with this token; its holder then writes nothing more.
@@ -282,14 +232,14 @@ class State:
         state = self.read() or {}
         if state.get("token") == token and state.get("lease"):
             self._end_transaction(state["lease"])
-        result = self._collection.update_one(
+        result = self.collection.update_one(
             {"_id": STATE_ID, "token": token}, {"$set": {"lease": None}, "$inc": {"token": 1}}
         )
         return result.matched_count == 1
 
     def now(self) -> datetime:
         """Return the server's time."""
-        (row,) = self._collection.aggregate([{"$limit": 1}, {"$project": {"now": "$$NOW"}}])
+        (row,) = self.collection.aggregate([{"$limit": 1}, {"$project": {"now": "$$NOW"}}])
         return cast(datetime, row["now"])
 
     def update(
@@ -307,7 +257,7 @@ class State:
         """
         self.check()
         change = {"$set": dict(values), "$inc": {"generation": int(changed)}}
-        result = self._collection.update_one(self._own(generation), change, session=session)
+        result = self.collection.update_one(self._own(generation), change, session=session)
         if result.matched_count != 1:
             self._explain(generation)
 
@@ -318,7 +268,7 @@ class State:
         batch and its answer was lost; Unsettled while that cannot be known.
         """
         self.check()
-        if self._collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
+        if self.collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
             self._explain(generation)
 
     def check(self) -> None:
@@ -326,13 +276,13 @@ class State:
         if self._lost.is_set():
             self._lose()
         silent = clock() - self._renewed
-        if self._token is not None and silent > OVERDUE_SECONDS:
+        if self.token is not None and silent > OVERDUE_SECONDS:
             raise LeaseLost(
                 Message(
                     "the lease of {name} could not be renewed for {seconds:.0f} s: another run may "
                     "have taken it over, so this one wrote nothing since. Was this process or "
                     "machine asleep? The same command goes on.",
-                    name=self._collection.full_name,
+                    name=self.collection.full_name,
                     seconds=silent,
                 )
             )
@@ -342,12 +292,12 @@ class State:
 
         A renewal under the token proves that nobody else had the lease meanwhile.
         """
-        if self._token is None:
+        if self.token is None:
             return
         sent = clock()
         with pymongo.timeout(RENEW_TIMEOUT):
             change = [{"$set": {"lease.expires": expiry()}}]
-            result = self._collection.update_one(self._own(lease={"$ne": None}), change)
+            result = self.collection.update_one(self._own(lease={"$ne": None}), change)
         if result.matched_count != 1:
             self._lose()
         self._renewed = max(self._renewed, sent)
@@ -356,7 +306,7 @@ class State:
         """Raise LeaseLost if another run holds the lease; quiet where that cannot be known."""
         with suppress(PyMongoError), pymongo.timeout(LAST_WORD_SECONDS):
             state = self.read()
-            if state is not None and state["token"] != self._token:
+            if state is not None and state["token"] != self.token:
                 self._lost.set()
         if self._lost.is_set():
             self._lose()
@@ -364,16 +314,16 @@ class State:
     def at_work(self) -> dict[str, Any] | None:
         """Return the lease of a run that is at work, None where none is."""
         alive = {"_id": STATE_ID, "$expr": {"$gt": ["$lease.expires", "$$NOW"]}}
-        lease = (self._collection.find_one(alive) or {}).get("lease")
+        lease = (self.collection.find_one(alive) or {}).get("lease")
         return None if not lease or is_dead(lease) else lease
 
     def _own(self, generation: int | None = None, **more: Any) -> dict[str, Any]:
         at = {} if generation is None else {"generation": generation}
-        return {"_id": STATE_ID, "token": self._token, **at, **more}
+        return {"_id": STATE_ID, "token": self.token, **at, **more}
 
     def _explain(self, generation: int | None) -> NoReturn:
         state = self.read() or {}
-        if state.get("token") != self._token or generation is None:
+        if state.get("token") != self.token or generation is None:
             self._lose()
         if state.get("generation") == generation + 1:
             raise AlreadyWritten
@@ -383,7 +333,7 @@ class State:
         if "session" in lease:  # else it is somebody else's writing
             # without the right to it, it ends by itself in a minute
             with suppress(OperationFailure):
-                self._collection.database.client.admin.command("killSessions", [lease["session"]])
+                self.collection.database.client.admin.command("killSessions", [lease["session"]])
 
     def _take(self, condition: Mapping[str, Any]) -> dict[str, Any] | None:
         lease = {**owner(), "session": dict(self.session_id)}
@@ -391,7 +341,7 @@ class State:
             {"$set": {"token": {"$add": ["$token", 1]}, "lease": {"$literal": lease}}},
             {"$set": {"lease.since": "$$NOW", "lease.expires": expiry()}},
         ]
-        return self._collection.find_one_and_update(
+        return self.collection.find_one_and_update(
             {"_id": STATE_ID, **condition}, change, return_document=ReturnDocument.AFTER
         )
 
@@ -412,7 +362,7 @@ class State:
                 "another run took the lease of {name} over, or `dedup status --break-lease` ended "
                 "it; this one wrote nothing since. See which run is at work there; the same "
                 "command goes on later.",
-                name=self._collection.full_name,
+                name=self.collection.full_name,
             )
         )
 

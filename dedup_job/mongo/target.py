@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import pymongo
-from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
@@ -23,9 +23,10 @@ from dedup_job.messages import Message, joined
 from dedup_job.mongo import id_keys
 from dedup_job.mongo.change_stream import Bookmark
 from dedup_job.mongo.commits import Commits, RunPieces, purge, undecided_again
-from dedup_job.mongo.connection import LABELS, SUFFIXES, Client, Namespace
+from dedup_job.mongo.connection import Client, Namespace
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
 from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
 from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
@@ -37,128 +38,6 @@ _WAY_OUT = Message(
     "All that was decided is written. What is missing is decided again by the same command, while "
     "the source holds it; `dedup check` shows what is left."
 )
-
-
-class CollectionGuard:
-    """Checks at the end of a run that its collections are the same and hold what it wrote."""
-
-    def __init__(self, target: TargetReader) -> None:
-        self._target = target
-        self._client = target.documents.database.client
-        parts = (suffix for suffix in SUFFIXES if suffix != LABELS)  # a run writes none
-        self._names = [
-            target.source.full_name,
-            target.name,
-            *(f"{target.name}{part}" for part in parts),
-        ]
-        self._retry = target.retry
-        self._uuids: Mapping[str, bytes] = {}
-        self._begun = Counts()  # of the run, before its present part
-        self._rows_before = 0  # of the ledger, then
-
-    def begin(self, checkpoint: Checkpoint) -> None:
-        """Record UUIDs and counts before the first batch of a run, or of its next part."""
-        self._uuids = {}
-        self._uuids = self._retry(self._look)
-        self._begun = checkpoint.counts
-        self._rows_before = self._retry(self._target.ledger.estimated_document_count)
-
-    def rows_left(self, number: int) -> None:
-        """Subtract rows that left the ledger since."""
-        self._rows_before -= number
-
-    def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return a description of what others changed, by UUIDs and counts; "" if nothing."""
-        lines = [*self._changes(), *self._missing(kept), *self._missing_rows(checkpoint)]
-        return joined([*lines, _WAY_OUT], "\n") if lines else ""
-
-    def explain(self, refused: OperationFailure) -> None:
-        """Raise StateMismatch if a write was refused because a collection was replaced."""
-        with suppress(PyMongoError):
-            if lines := [*self._changes()]:
-                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
-
-    def _look(self) -> dict[str, bytes]:
-        """Return the UUIDs of those collections that exist.
-
-        A collection that the user may not see any more counts as unchanged.
-        """
-        found: dict[str, bytes] = {}
-        for database in dict.fromkeys(map(_database_of, self._names)):
-            own = [name.removeprefix(f"{database}.") for name in self._names]
-            wanted = {"name": {"$in": own}, "type": "collection"}
-            try:
-                for row in self._client[database].list_collections(filter=wanted):
-                    found[f"{database}.{row['name']}"] = bytes(row["info"]["uuid"])
-            except OperationFailure as e:
-                if e.code != UNAUTHORIZED:
-                    raise
-                known = self._uuids.items()
-                found |= {name: uuid for name, uuid in known if _database_of(name) == database}
-        return found
-
-    def _changes(self) -> Iterator[str]:
-        now = self._retry(self._look)
-        for name, uuid in self._uuids.items():
-            if name not in now:
-                yield Message("{name} was dropped or renamed while the run was at work.", name=name)
-            elif now[name] != uuid:
-                yield Message(
-                    "{name} was replaced by another collection while the run was at work.",
-                    name=name,
-                )
-
-    def _missing(self, kept: KeptIndex) -> Iterator[str]:
-        if self._target.count(kept.live) == kept.live:
-            return
-        compared = Comparison(kept)
-        for page in self._target.kept():
-            compared.add(page)
-        gone, others = compared.surplus(), compared.missing
-        if gone.count:
-            yield Message(
-                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
-                "removed them while the run was at work.",
-                number=gone.count,
-                name=self._target.name,
-                ids=_named(gone),
-            )
-        if others.count:
-            yield Message(
-                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
-                "wrote them while the run was at work.",
-                number=others.count,
-                name=self._target.name,
-                ids=_named(others),
-            )
-
-    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
-        rows = checkpoint.counts.scanned - checkpoint.counts.kept
-        there = self._retry(self._target.ledger.estimated_document_count)
-        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
-            return
-        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
-        there = self._retry(lambda: self._target.ledger.count_documents(only))
-        if there != rows:
-            yield Message(
-                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
-                "removed or added some.",
-                name=self._target.ledger.full_name,
-                there=there,
-                rows=rows,
-                run=checkpoint.run,
-            )
-
-
-def _database_of(name: str) -> str:
-    return name.partition(".")[0]
-
-
-def _named(those: Difference) -> str:
-    more = ", …" if those.count > len(those.keys) else ""
-    return ", ".join(map(shown, those.keys)) + more
-
-
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
@@ -187,7 +66,9 @@ class Target(TargetReader):
         self._row_written = 0.0
         self._resumed = False
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
-        self.guard = CollectionGuard(self)
+        self._uuids: Mapping[str, bytes] = {}  # of the collections when the run began
+        self._begun = Counts()  # of the run, before its present part
+        self._rows_before = 0  # of the ledger, then
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
@@ -267,8 +148,15 @@ class Target(TargetReader):
     ) -> tuple[Checkpoint, list[Run]]:
         """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
-        self.guard.begin(checkpoint)
+        self.watch(checkpoint)
         return checkpoint, self.run_lines()
+
+    def watch(self, checkpoint: Checkpoint) -> None:
+        """Record UUIDs and counts before the first batch of a run, or of its next part."""
+        self._uuids = {}
+        self._uuids = self.retry(self._look)
+        self._begun = checkpoint.counts
+        self._rows_before = self.retry(self.ledger.estimated_document_count)
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:
         state = self.state.read() or {}
@@ -293,47 +181,115 @@ class Target(TargetReader):
         Repeated until its outcome is known. Raises LeaseLost if another run took over; then
         nothing of the batch is written.
         """
-        documents, checkpoint = batch.documents, report.checkpoint
-        run = checkpoint.run
+        documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
         out = leaving(self, run, documents.former, replaced)
-
-        def writes(session: ClientSession | None) -> None:
-            out.exchange(kept, ledger, session)
-
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
         ids = [] if self.commits.whole else [*map(id_keys.storable, keys.list())]
         try:
-            self.commits.commit(
-                writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids, **out.intent}
-            )
+            values = {"checkpoint": report.checkpoint.as_dict()}
+            writes = partial(out.exchange, kept, ledger)
+            self.commits.commit(writes, values, {"intent": ids, **out.intent})
             if not self.commits.whole:
                 out.committed()
         except OperationFailure as e:
-            self.guard.explain(e)
+            self._explain(e)
             raise
-        self.guard.rows_left(sum(len(piece.rows) for piece in out.earlier))
+        self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
         """Let decided documents leave that the source deleted, and nothing depends on."""
         out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
-
-        def writes(session: ClientSession | None) -> None:
-            out.exchange(nothing, nothing, session)
-
         if out.earlier:  # else an attempt that was cut off did it
+            writes = partial(out.exchange, nothing, nothing)
             self.commits.commit(writes, {}, {"intent": [], **out.intent})
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return a description of any difference from what the run wrote, or "" if there is none.
+        """Return a description of what others changed, by UUIDs and counts; "" if nothing.
 
         kept: the documents that the target should hold. The batches are committed by then.
         """
-        return self.guard.problem(kept, checkpoint)
+        lines = [*self._exchanged(), *self._missing(kept), *self._missing_rows(checkpoint)]
+        return joined([*lines, _WAY_OUT], "\n") if lines else ""
+
+    def _explain(self, refused: OperationFailure) -> None:
+        """Raise StateMismatch if a write was refused because a collection was replaced."""
+        with suppress(PyMongoError):
+            if lines := [*self._exchanged()]:
+                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
+
+    def _look(self) -> dict[str, bytes]:
+        """Return the UUIDs of those collections that exist.
+
+        A collection that the user may not see any more counts as unchanged.
+        """
+        own, found = [self.documents, self.ledger, self.runs], dict[str, bytes]()
+        for one in (self.source, *own, self.state.collection, self.changes.collection):
+            wanted = {"name": one.name, "type": "collection"}
+            try:
+                for row in one.database.list_collections(filter=wanted):
+                    found[one.full_name] = bytes(row["info"]["uuid"])
+            except OperationFailure as e:
+                if e.code != UNAUTHORIZED:
+                    raise
+                found |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
+        return found
+
+    def _exchanged(self) -> Iterator[str]:
+        now = self.retry(self._look)
+        for name, uuid in self._uuids.items():
+            if name not in now:
+                yield Message("{name} was dropped or renamed while the run was at work.", name=name)
+            elif now[name] != uuid:
+                yield Message(
+                    "{name} was replaced by another collection while the run was at work.",
+                    name=name,
+                )
+
+    def _missing(self, kept: KeptIndex) -> Iterator[str]:
+        if self.count(kept.live) == kept.live:
+            return
+        compared = Comparison(kept)
+        for page in self.kept():
+            compared.add(page)
+        gone, others = compared.surplus(), compared.missing
+        if gone.count:
+            yield Message(
+                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
+                "removed them while the run was at work.",
+                number=gone.count,
+                name=self.name,
+                ids=_named(gone),
+            )
+        if others.count:
+            yield Message(
+                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
+                "wrote them while the run was at work.",
+                number=others.count,
+                name=self.name,
+                ids=_named(others),
+            )
+
+    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
+        rows = checkpoint.counts.scanned - checkpoint.counts.kept
+        there = self.retry(self.ledger.estimated_document_count)
+        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
+            return
+        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
+        there = self.retry(lambda: self.ledger.count_documents(only))
+        if there != rows:
+            yield Message(
+                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
+                "removed or added some.",
+                name=self.ledger.full_name,
+                there=there,
+                rows=rows,
+                run=checkpoint.run,
+            )
 
     def bookmark(self) -> Bookmark | None:
         """Return from where the source's changes are to be read; None to compare all ids.
@@ -346,16 +302,13 @@ class Target(TargetReader):
         found = Bookmark.from_dict(state.get("bookmark"))
         if found is None or not last:
             return None
-        rows = [row for row in self.checked_runs(after=found.run) if not is_by_hand(row)]
+        rows = [row for row in self.run_rows(after=found.run) if not is_by_hand(row)]
         since = {row["_id"]: row["counts"]["scanned"] for row in rows}
         if last["run"] > found.run:  # written with each batch, the row is not
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
         decided -= undecided_again(self.runs, [*since], self.retry)
-        return found if self._count_decided() == decided else None
-
-    def _count_decided(self) -> int:
-        return sum(self.retry(c.estimated_document_count) for c in (self.documents, self.ledger))
+        return found if estimated(self.decided, self.retry) == decided else None
 
     def finish(
         self,
@@ -376,7 +329,7 @@ class Target(TargetReader):
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
-            decided = self._count_decided()
+            decided = estimated(self.decided, self.retry)
             # where nothing was decided before, nothing could change
             before = self._resumed or decided > report.counts.scanned
             if (unseen and before) or not fits:
@@ -413,8 +366,7 @@ class Target(TargetReader):
                 back |= {*map(comparable, piece.keys)}
         ids = [key for value in intent if comparable(key := id_keys.stored(value)) not in back]
         there = self.held_by(self.source, ids)
-        by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
-        for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
+        for collection, own in self.of_run(run):
             collection.delete_many({"$and": [id_keys.among([*there]), own]})
         if first is not None:
             pieces.remove(None, first)
@@ -437,9 +389,12 @@ class Target(TargetReader):
     def _close_run_row(self, checkpoint: Checkpoint) -> None:
         own, status, counts = self._own_row(checkpoint.run), Status.ABANDONED, checkpoint.counts
         if checkpoint.finished:
-            own["status"] = str(
-                Status.RUNNING
-            )  # one that ended with its checkpoint says so already
+            own["status"] = str(Status.RUNNING)  # one that ended says so already
             status = Status.DONE
         values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
         self.runs.update_one(own, {"$set": {**values, "token": self.state.token}})
+
+
+def _named(those: Difference) -> str:
+    more = ", …" if those.count > len(those.keys) else ""
+    return ", ".join(map(shown, those.keys)) + more

@@ -23,6 +23,7 @@ from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.database_settings import SourceSettings
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import shown
 from dedup_job.mongo.ledger_rows import LedgerRows, dropped_digest
@@ -42,8 +43,7 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.mongo.state import PIECE, State, check_run, is_by_hand
+from dedup_job.mongo.state import PIECE, State, is_by_hand
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
@@ -122,6 +122,11 @@ class TargetReader:
         """Collections that hold the decided ids."""
         return [self.documents, self.ledger]
 
+    def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
+        """Return target and ledger, each with the filter of what a run wrote there."""
+        kept: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
+        return [(self.documents, kept), (self.ledger, {"run": run})]
+
     def version(self) -> Version | None:
         """Return which target this is and how often it changed; None before its first run."""
         state = self.retry(self.state.read)
@@ -140,32 +145,22 @@ class TargetReader:
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
-        """Return the row of the last run, or of the last of some; None if there is none.
+        """Return the row of the last run, or of the last of some; None if there is none."""
+        return self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
 
-        Raises StateMismatch for a row that lacks fields.
-        """
-        row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
-        if row is not None:
-            check_run(row, self.runs.full_name)
-        return row
-
-    def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
-        """Return the rows of the runs after a number, without the long fields, in order.
-
-        Raises StateMismatch for a row that lacks fields.
-        """
+    def run_rows(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the rows of the runs after a number, without the long fields, in order."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
-        rows = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
-        return [check_run(row, self.runs.full_name) for row in rows]
+        return self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
 
     def run_lines(self) -> list[Run]:
         """Return all runs, in order."""
-        return [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
+        return [Run.from_row(row) for row in self.run_rows() if not is_by_hand(row)]
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
-        counts = [row["counts"] for row in self.checked_runs()]
+        counts = [row["counts"] for row in self.run_rows()]
         scanned = sum(each["scanned"] for each in counts)
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 

@@ -16,7 +16,7 @@ from dedup_job.mongo.connection import AnyCollection, Client, Namespace, operati
 from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
 from dedup_job.mongo.raw_bson import LENIENT
 from dedup_job.mongo.rollback import finish_undo
-from dedup_job.mongo.state import BY_HAND, State, holder, recorded_run, with_checkpoint
+from dedup_job.mongo.state import BY_HAND, State, holder, with_checkpoint
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.runs.run import Run, Status
@@ -93,7 +93,7 @@ def read_status(client: Client, name: Namespace) -> TargetStatus:
     row = runs.find_one(_RUN, sort=[("_id", -1)])
     by_hand = runs.find_one({"status": {"$in": [*BY_HAND]}}, sort=[("_id", -1)])
     state = _run_state(lease, row, found["checkpoint"] or {})
-    line = with_checkpoint(recorded_run(row, runs.full_name), found) if row else None
+    line = with_checkpoint(Run.from_row(row), found) if row else None
     lag, is_empty = _lag(client, found["source"], database[name.collection])
     success, failure = (_last(runs, status) for status in (Status.DONE, Status.FAILED))
     return TargetStatus(
@@ -136,7 +136,7 @@ def _run_state(
 
 def _last(runs: AnyCollection, status: Status) -> Run | None:
     found = runs.find_one({"status": str(status)}, sort=[("_id", -1)])
-    return recorded_run(found, runs.full_name) if found else None
+    return Run.from_row(found) if found else None
 
 
 def _lag(client: Client, source: str, kept: AnyCollection) -> tuple[int | None, bool]:

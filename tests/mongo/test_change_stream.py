@@ -11,8 +11,8 @@ from pymongo import MongoClient
 
 from dedup_job.mongo.change_stream import NotFollowed, in_order
 from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongo.database_settings import moving_operator
 from dedup_job.mongo.id_keys import id_element
-from dedup_job.mongo.source_settings import moving_operator
 from tests.proving import command, stored
 from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
 

@@ -8,7 +8,8 @@ import pytest
 from dedup_job.columns import Documents
 from dedup_job.documents import Document, Duplicate, Pair, Quarantined, Reason, Skipped
 from dedup_job.mongo import id_keys, raw_bson
-from dedup_job.mongo.ledger_rows import LedgerRows, Storing, stored_in
+from dedup_job.mongo.database_settings import Storing
+from dedup_job.mongo.ledger_rows import LedgerRows, stored_in
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES
 from tests.deciding import decisions_of
 

@@ -39,20 +39,6 @@ def test_every_command_refuses_another_format(made, words):
     assert stored(made) == before
 
 
-@pytest.mark.parametrize(
-    ("name", "number", "fields", "said"),
-    [
-        ("target.state", "state", ("token", "intent"), "'state' of {} lacks token, intent: "),
-        ("target.runs", 2, ("query", "started"), "row 2 of {} lacks started, query: "),
-    ],
-)
-def test_fields_that_are_missing_are_named(made, name, number, fields, said):
-    made[name].update_one({"_id": number}, {"$unset": dict.fromkeys(fields, 1)})
-    error = refused(made, "undo", "2", "--yes")
-    assert isinstance(error, StateMismatch)
-    assert said.format(f"{made.name}.{name}") in str(error)
-
-
 def test_a_state_that_is_changed_while_a_run_is_at_work_ends_it(made, monkeypatch):
     made.source.insert_many([{"_id": f"new {i}", "text": f"第{i}道新的题目。"} for i in range(9)])
     changed = {"$set": {"format": 2}}

@@ -26,12 +26,12 @@ from dedup_job.documents import (
 from dedup_job.fingerprint import Sketcher
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
-from dedup_job.mongo.ledger_rows import LedgerRows, Storing
+from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
+from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import raw_page
-from dedup_job.mongo.rows import Form, KeptRows, signed
+from dedup_job.mongo.rows import KeptRows, signed
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import SourceSettings
 from dedup_job.native.bytes_column import bytes_of
 from tests.deciding import decisions_of
 from tests.mongo.test_raw_bson import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element

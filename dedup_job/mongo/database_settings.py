@@ -1,19 +1,21 @@
-"""Which documents are read, and which field of them."""
+"""Settings of source, target and ledger: what is read, what is written."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Any
 
 import bson
 from bson.errors import BSONError
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from dedup_job.messages import Message
 from dedup_job.mongo.id_keys import parsed
+from dedup_job.mongo.ranking import By, Rule
+from dedup_job.mongo.ranking import parsed as parsed_rule
 from dedup_job.text_fields import TextFields
 
 _MOVING = ("$expr", "$where", "$sampleRate")
@@ -126,6 +128,92 @@ def _overlap(fields: Sequence[str]) -> Message | None:
                 "{one!r} holds {other!r}; name only the fields that are texts", one=one, other=other
             )
     return None
+
+
+class Form(StrEnum):
+    """What of a document the target holds."""
+
+    WHOLE = "whole"
+    TEXT = "text"
+    CLASSIC = "classic"
+
+
+class StoredText(StrEnum):
+    """Which text the target holds."""
+
+    CLEANED = "cleaned"
+    ORIGINAL = "original"
+
+
+class OutputSettings(BaseModel):
+    """What of a document goes to the target."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Form = Field(
+        default=Form.WHOLE,
+        description="whole: all fields of the source document, and dedup; text: _id, the text "
+        "field and dedup; classic: _id, ques, old_id, hash_value",
+    )
+    text: StoredText = Field(
+        default=StoredText.ORIGINAL,
+        description="original: the text field stays as in the source, byte for byte; cleaned: it "
+        "holds the cleaned text, as that is compared",
+    )
+    keep: tuple[str, ...] = Field(
+        default=(),
+        description="which of several copies stays, the first rule that differs decides: "
+        "first (what was decided first stays), richest (images, choices, answer, "
+        "explanation), longest, newest:FIELD, oldest:FIELD, highest:FIELD, order:FIELD=A,B,...; a "
+        "missing value is last, ties go to the lower _id",
+    )
+
+    @field_validator("keep")
+    @classmethod
+    def _known_rules(cls, keep: tuple[str, ...]) -> tuple[str, ...]:
+        rules = [str(parsed_rule(rule)) for rule in keep]
+        return tuple(takewhile(str(By.FIRST).__ne__, rules))
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules by which a better copy takes the place of a kept one; none: the first stays."""
+        return [*map(parsed_rule, self.keep)]
+
+    @model_validator(mode="after")
+    def _has_what_rules_need(self) -> OutputSettings:
+        if self.keep and self.document is Form.CLASSIC:
+            raise ValueError(
+                Message("output.keep needs another form than `classic`, which tells no groups")
+            )
+        fields = [str(rule) for rule in self.rules if rule.path]
+        if fields and self.document is Form.TEXT:
+            raise ValueError(
+                Message(
+                    "output.keep = {rule} looks at a field, which output.document = text leaves "
+                    "out of the target; output.document = whole has it",
+                    rule=fields[0],
+                )
+            )
+        return self
+
+
+class Storing(StrEnum):
+    """What the ledger holds of a document that is not kept."""
+
+    NONE = "none"
+    WHOLE = "whole"
+
+
+class LedgerSettings(BaseModel):
+    """What the ledger holds of a document that is not kept."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    document: Storing = Field(
+        default=Storing.NONE,
+        description="what the ledger stores of a document that is not kept. none: only the "
+        "decision; whole: the source document, so that dedup restore works without the source",
+    )
 
 
 def parse_query(text: str | None) -> dict[str, Any]:
