@@ -49,9 +49,8 @@ class Checker:
     def check(self, sample: int | None) -> int:
         """Check the target; `sample` documents and rows at random, None for all of them.
 
-        What a killed process left half done is compared by its ids only. Returns the generation of
-        the target. Raises LeaseHeld where a run is at work: what it writes would look
-        like a fault.
+        What a killed process left half done is compared by its ids only. Return the generation of
+        the target. Raises LeaseHeld while a run writes, which would look like a fault.
         """
         target = self.target
         state = target.retry(target.state.read) or {}
@@ -206,10 +205,7 @@ ByRun = Counter[tuple[Any, str]]
 def count_differences(
     target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
 ) -> Iterator[Message]:
-    """Yield a line for each run that counts other documents and rows than there are.
-
-    rows: those of `T.runs`. Nothing is half done.
-    """
+    """Yield a line for each run that counts other documents and rows than there are."""
     said, there = _recorded(target, rows, state), _counted(target)
     for run in [row["_id"] for row in rows if row["status"] == _UNDONE]:
         there[run, LEFT] = sum(there.pop((run, kind), 0) for kind in _KINDS)
@@ -285,10 +281,7 @@ def _counted(target: TargetReader) -> ByRun:
 
 
 def held_counts(target: TargetReader) -> Counts:
-    """Return what target and ledger hold, counted by the server; of kept documents only how many.
-
-    A row of another decision counts as quarantined.
-    """
+    """Return the counts of target and ledger, by the server; an unknown decision is quarantined."""
     gave_way = {"$gt": ["$kept_by", None]}
     by = {"d": "$decision", "r": "$reason", "a": "$against", "k": gave_way}
     kept = majority(target.documents)

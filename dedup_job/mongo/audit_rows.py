@@ -91,10 +91,7 @@ class Audited:
         return 0 if is_settled else math.inf
 
     def originals(self, keys: Iterable[bytes]) -> dict[bytes, Original]:
-        """Return kept documents by key; those that are gone are left out.
-
-        What names one that a later run kept is history: it may have another text since then.
-        """
+        """Return kept documents by key, except absent ones; a later run may have made them."""
         own, rows = [*dict.fromkeys(keys)], self.target.rows
         there = [key for key in own if not place_of(key)]
         found = {key: Original(text) for key, text in self.target.texts(own).items()}
@@ -175,10 +172,7 @@ def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
 
 
 def _compare_nearest(on: Audited, known: Sequence[_Kept]) -> list[bytes]:
-    """Compare documents again with the nearest that they are no duplicate of.
-
-    Returns the keys of those that are one by today's comparison.
-    """
+    """Compare documents again with the nearest; return the keys of duplicates by now."""
     if not on.own_rules:
         return []
     # those of other collections may have changed

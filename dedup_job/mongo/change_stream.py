@@ -101,10 +101,7 @@ class NotFollowed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A moment: a collection's resume token, and the operation time from which reads see it.
-
-    uuid: of the collection.
-    """
+    """A moment of a collection: resume token, UUID, and the operation time that reads ask for."""
 
     token: Token
     uuid: bytes
@@ -121,10 +118,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """Keys of documents by what happened to them, each once; a set is in no order.
-
-    One that was inserted since may have been decided since, and then be out of date.
-    """
+    """Keys of documents by what happened to them, each once, in no order."""
 
     inserted: set[bytes] = field(default_factory=set)  # whether or not they were there before
     updated: set[bytes] = field(default_factory=set)  # any field
@@ -185,10 +179,9 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes after one token, up to another one at least.
+    """Return the changes after one token, up to another one at least; fields: of the text.
 
-    fields: of the text. Raises NotFollowed if the oplog no longer holds them, if the collection was
-    dropped or renamed, and if there are more than MOST keys.
+    Raises NotFollowed if the oplog or the collection is gone, and for more than MOST keys.
     """
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
@@ -207,8 +200,8 @@ def arrivals(
 ) -> tuple[list[Event], Token]:
     """Wait for events after a token, until `over` or for 20 seconds.
 
-    Returns the events of 0.2 seconds from the first one on, and the token up to which they are all.
-    Raises NotFollowed as `changes` does.
+    Return the events of 0.2 seconds from the first one on, and the token behind them. Raises as
+    `changes` does.
     """
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
     found, end = list[Event](), time.monotonic() + _WAIT_SECONDS
@@ -236,10 +229,7 @@ def in_parts(keys: set[bytes]) -> list[list[bytes]]:
 
 
 def in_order(keys: set[bytes]) -> list[bytes]:
-    """Return keys in the order of their `_id`.
-
-    Raises NotFollowed for ids that only the server can put in order.
-    """
+    """Return keys in the order of their `_id`; NotFollowed if only the server knows that."""
     kinds = {key[0] for key in keys}
     if kinds <= {_OBJECT_ID}:
         return sorted(keys)
@@ -342,10 +332,7 @@ class ChangeStore:
             self._retry(lambda: self.collection.delete_many({}))
 
     def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
-        """Enter keys by what happened to them, found by a run; they replace former rows.
-
-        Returns whether there was room for all of them.
-        """
+        """Replace the rows of keys, by what happened to them; return whether all had room."""
         if not any(changed.values()):
             return True
         entered = 0

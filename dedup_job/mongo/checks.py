@@ -48,10 +48,7 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
-    """Refuse a source that does not exist, or that cannot be read in `_id` order.
-
-    what: what it is called, where it is another collection.
-    """
+    """Refuse a source, called `what`, that does not exist or has no `_id` order."""
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
@@ -233,10 +230,7 @@ def check_same_source(former: str, now: str, target: str) -> None:
 
 
 def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
-    """Tell whether two stamps mean the same decisions.
-
-    as_made: nothing is to be decided, so another version of the rules does not matter.
-    """
+    """Tell whether two stamps mean the same decisions; as_made: by any version of the rules."""
     return {**former, "rules": now["rules"]} == now if as_made else former == now
 
 

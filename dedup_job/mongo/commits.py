@@ -42,8 +42,7 @@ MOST_ROWS = 100_000  # the server takes no more
 class _Rows:
     """Many raw documents where the driver takes one.
 
-    The driver asks a raw document, known by its marker, for its bytes, and writes these as they
-    are; so one object stands for thousands.
+    The driver asks what bears this marker for its bytes, and writes them as they are.
     """
 
     _type_marker = RawBSONDocument._type_marker
@@ -53,10 +52,7 @@ class _Rows:
 
 
 def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession | None) -> None:
-    """Insert raw documents that lie one after the other.
-
-    Raises BulkWriteError for those that the server refuses, after all others are inserted.
-    """
+    """Insert contiguous raw documents; BulkWriteError for those refused, after all others."""
     errors: dict[str, list[Any]] = {"writeErrors": [], "writeConcernErrors": []}
     labels = set[str]()
     numbers, lengths = range(len(rows.lengths)), rows.lengths.tolist()
@@ -83,10 +79,7 @@ _PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no 
 
 
 class Commits:
-    """Commits of one holder of the lease, counted by the state's generation.
-
-    Where an answer was lost, nothing is guessed: the state tells whether the commit took effect.
-    """
+    """Commits of one holder of the lease; the state's generation tells whether one took effect."""
 
     def __init__(self, client: Client, state: State, retry: RetryPolicy) -> None:
         self._client = client
@@ -108,9 +101,8 @@ class Commits:
         """Do the writes and set values in the state; repeated until the outcome is known.
 
         A standalone server has no transactions: there the state holds `intent` meanwhile, by which
-        the next holder of the lease takes back what is half done. `writes` may be called again
-        then, and must do no harm.
-        Raises LeaseLost if another run took over; then nothing is written.
+        the next holder of the lease takes back what is half done. `writes` may be called again.
+        Raises LeaseLost, with nothing written, if another run took over.
         """
         attempt = self._together if self.whole else self._in_order
         try:
@@ -138,8 +130,8 @@ class Commits:
     def _end_left_open(self) -> None:
         """End a transaction that the server still holds open; it would stay for a minute.
 
-        The server ends it as soon as the same session begins the next one. Who only reads leaves
-        that to the commit that is being tried again.
+        The server does so when the session begins the next one, as a commit that is tried again
+        does.
         """
         if self._left_open and self._turn.acquire(blocking=False):
             try:
@@ -153,10 +145,7 @@ class Commits:
             self._left_open = False
 
     def _together(self, writes: Writes, values: Mapping[str, Any], _: Mapping[str, Any]) -> None:
-        """Commit in one transaction, unless an earlier attempt did.
-
-        The state is changed last, since that bars it for the lease's renewal until the commit.
-        """
+        """Commit in one transaction; the state last, since that bars it for the lease's renewal."""
         session = self._session
         session.start_transaction(_MAJORITY, WriteConcern("majority", j=True), _PRIMARY)
         self._left_open = True
@@ -186,9 +175,8 @@ def insert_once(
 ) -> None:
     """Insert raw documents; outside a transaction only those that an earlier attempt did not.
 
-    What is there already must be the very same bytes; else StateMismatch. A unique index on
-    another field than `_id` raises BulkWriteError, as other errors do, with a note that names the
-    collection, since the server's answer does not.
+    StateMismatch if other bytes have such an `_id`. BulkWriteError for another unique index, with a
+    note that names the collection, since the server's answer does not.
     """
     if not len(rows.lengths):
         return

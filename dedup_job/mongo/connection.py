@@ -143,8 +143,8 @@ class Namespace:
 def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
     """Return a client of a server that answered, and the database of the URI, if any.
 
-    Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or as long
-    as the URI's serverSelectionTimeoutMS says.
+    Raises UsageError for a wrong URI or password, DatabaseUnreachable after 20 seconds or the time
+    in the URI.
     """
     uri = settings.connection_string()
     if not is_well_formed(uri):  # else a part of the password passes for a host
@@ -230,10 +230,7 @@ def retry_policy(
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
 ) -> RetryPolicy:
-    """Return retry that knows, without asking, whether there is a server to ask.
-
-    One that takes writes, unless the connection string prefers others for reading.
-    """
+    """Return a policy that asks the driver whether there is a server that takes what is wanted."""
     wanted = client.read_preference
 
     def is_ready() -> bool:
@@ -284,12 +281,10 @@ def find_mongod() -> Path:
 def embedded_server(
     folder: Path | None = None, *, replica_set: bool = True, options: Sequence[str] = ()
 ) -> Iterator[str]:
-    """Run a mongod for the block; yield its URI.
+    """Run a mongod with these further options for the block; yield its URI.
 
-    folder: where its data lies and stays; None for a temporary folder, removed at the end.
-    replica_set: False starts a standalone server, which has no transactions.
-    options: more command line options of mongod.
-    Raises UsageError where there is no mongod or it does not start.
+    folder: of its data; None for a temporary one. replica_set: False for a standalone server,
+    without transactions. Raises UsageError if there is no mongod or it does not start.
     """
     with ExitStack() as stack:
         if folder is None:

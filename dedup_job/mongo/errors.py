@@ -102,14 +102,11 @@ def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
 
 @dataclass
 class RetryPolicy:
-    """Repeats what the database did not answer, for so many seconds after the first failure.
+    """Repeats what the database did not answer, for some seconds after the first failure.
 
-    Each attempt has a limit of its own, so that none waits without end. A stop that is asked for
-    ends the waiting with KeyboardInterrupt; nothing is in hand then that is not committed.
-
-    progress: shows the waiting; is_ready: tells whether there is a server to ask, for the
-    driver would wait for one as long as an attempt may take, deaf to a stop and without a word;
-    attempt: seconds that one may take.
+    A stop ends the waiting with KeyboardInterrupt; nothing is in hand then that is not committed.
+    is_ready: tells whether there is a server, for which the driver would wait without a word, deaf
+    to a stop; attempt: seconds that one may take.
     """
 
     seconds: float = 0.0

@@ -96,10 +96,7 @@ _FORMS = tuple(
 
 
 def shown(key: bytes) -> str:
-    """Return the `_id` that a key stands for so that `readings` yields it first.
-
-    A huge one is named by how it begins, and by its size.
-    """
+    """Return the `_id` of a key so that `readings` yields it first; the beginning of a huge one."""
     key = own_key(key)
     if len(key) > _HUGE:
         begins = fields({"_id": str(_value(key))[:_BEGINS]})
@@ -136,9 +133,9 @@ def unmistakable(key: bytes) -> str:
 def readings(written: str) -> Iterator[Any]:
     """Yield the ids that a person may mean, the likeliest first, each once.
 
-    24 hexadecimal digits are an ObjectId; then what extended JSON makes of it, a number among
-    others; then the string as it stands, unless it is the `unmistakable` form of another id. An id
-    that no value stands for is one that was made `storable`.
+    24 hexadecimal digits are an ObjectId; then extended JSON, as numbers are; then the string
+    itself, unless it is the `unmistakable` form of another id. Ids without a value are as made
+    `storable`.
     """
     values: list[Any] = []
     if match := _OBJECT_ID.fullmatch(written):
@@ -225,10 +222,7 @@ def id_place(raw: bytes) -> Element:
 
 
 def id_element(raw: bytes) -> bytes:
-    """Return the bytes of the `_id` field; equal ids have equal bytes in copies of a document.
-
-    Raises ValueError for a document without `_id`.
-    """
+    """Return the bytes of the `_id` field, equal in all copies; ValueError if there is none."""
     element = id_place(raw)
     return raw[element.start : element.end]
 
@@ -249,10 +243,7 @@ def place_of(key: bytes) -> str:
 
 
 def named_key(raw: bytes, of: bytes = b"of", place: bytes = b"against") -> bytes:
-    """Return the key of the document that a row names by its `_id`, b"" where it names none.
-
-    of, place: the fields that hold the `_id` and, where it is another one, the collection.
-    """
+    """Return the key of the document that the fields `of` and `place` name, b"" if they do not."""
     found = {element.name: element for element in elements(raw) if element.name in (of, place)}
     if (own := found.get(of)) is None:
         return b""
@@ -271,10 +262,7 @@ def are_own(keys: BytesColumn) -> NDArray[np.bool_]:
 
 
 def is_writable(element: bytes) -> bool:
-    """Tell whether the `_id` of this field can be decoded and encoded again without a change.
-
-    One with text that is not UTF-8 cannot, nor one that names a key twice, nor a DBPointer.
-    """
+    """Tell whether an `_id` encodes to the same bytes: not if it repeats names or is not UTF-8."""
     return fields({"_id": id_value(element)}) == element
 
 
@@ -320,10 +308,7 @@ _EXACT = Context(prec=1100)  # digits, more than any double has
 
 
 def comparable(key: bytes) -> bytes:
-    """Return bytes that are equal for ids that the server takes for the same.
-
-    To it 5 as int32, int64, double and decimal is one `_id`, also inside a document.
-    """
+    """Return bytes that are equal for what the server takes for one `_id`: 5 is 5.0, too."""
     kind = key[0]
     if kind not in _BY_VALUE:
         return key

@@ -36,11 +36,7 @@ from dedup_job.runs.run import Status
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
-    """A row that leaves the ledger, as it is there.
-
-    kept: what goes to the target, with its fingerprint and whether its text is short; None where
-    the next run decides.
-    """
+    """A row that leaves the ledger; kept: what goes to the target, None if the next run decides."""
 
     row: RawDocument
     kept: Document | None = None
@@ -55,10 +51,10 @@ class TakenOut:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is written of rows that were taken out together.
+    """Rows that were taken out together.
 
-    given: a hash of what was asked for, by which the same command goes on; documents, short: how
-    many there are, and how many of them are kept and short; about: what else the row holds.
+    given: a hash of what was asked for, by which the same command goes on; short: how many of the
+    documents are kept and short; about: other fields of the row.
     """
 
     number: int
@@ -96,10 +92,7 @@ def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
 
 
 def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) -> Entry:
-    """Return the entry to go on with, or a new one; the lease is held.
-
-    UsageError where a run is not at its end.
-    """
+    """Return the entry to go on with, or a new one; UsageError if a run is not at its end."""
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
     if checkpoint and not checkpoint["finished"]:
@@ -129,10 +122,7 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
 
 
 def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
-    """Take a piece out of the ledger and record it; return the entry with it; the lease is held.
-
-    The order of arrival counts, so an entry has a number of its own, as a run has.
-    """
+    """Take a piece out of the ledger and record it; return the entry with it; the lease is held."""
     keys = [one.row.key for one in piece]
     for key in target.held_by(target.documents, keys):
         raise StateMismatch(
@@ -184,9 +174,9 @@ def finish_entries(target: Target, given: str, seconds: float) -> None:
 def put_back(
     target: Target, number: int, rows: Sequence[RawDocument]
 ) -> tuple[int, list[RawDocument]]:
-    """Let rows stand again in place of the documents of an entry, but for only copies.
+    """Put rows back in place of an entry's documents, but for only copies.
 
-    Returns how many documents left the target, and the rows of those that stay.
+    Return how many documents left the target, and the rows of those that stay.
     """
     stay = only_copies(target, rows)
     staying = {row.key for row in stay}
@@ -203,10 +193,7 @@ def take_back(
     ledger: Sequence[bytes] = (),
     back: Sequence[bytes] = (),
 ) -> int:
-    """Delete documents of a run and rows of the ledger, and insert others, as a part of an undo.
-
-    Returns how many documents left the target.
-    """
+    """Delete documents of a run and rows, insert others; return how many documents left."""
     (_, own), _ = target.of_run(number)
     gone = 0
 
@@ -254,10 +241,9 @@ def _write_piece(
 def former_rows(
     target: TargetReader, row: Mapping[str, Any], half: int | None = None
 ) -> Iterator[Sequence[RawDocument]]:
-    """Yield the rows that an entry took out of the ledger, piece by piece, raw as they were.
+    """Yield the rows that an entry took out of the ledger; StateMismatch if a piece is gone.
 
-    half: the only piece that is wanted, which may not be written yet. StateMismatch where another
-    one is gone.
+    half: the only piece that is wanted, which may not be written yet.
     """
     number = row["_id"]
     pieces = RunPieces(target.runs, number, target.retry)

@@ -60,8 +60,8 @@ class LedgerRows:
     ) -> BytesColumn:
         """Return the ledger's rows of those documents that are not kept, in order.
 
-        By row: kept_by, the rule by which the other copy of a duplicate is the better one; alone,
-        documents that nothing else holds, so that their rows hold them whole.
+        By row: kept_by, the rule by which the other copy is better; alone, only copies, stored
+        whole.
         """
         rows = np.flatnonzero(~decisions.kept)
         own = [documents.keys.take(rows), *_found(decisions, rows)]

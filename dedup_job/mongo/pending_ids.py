@@ -91,10 +91,7 @@ class PendingIds:
         self._arrived: list[list[bytes]] | None = None  # ids of what came, in order
 
     def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment, before anything is read.
-
-        since: from where the changes are read, instead of comparing the ids of all documents.
-        """
+        """Remember the present moment before anything is read; since: where changes begin."""
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
@@ -133,11 +130,9 @@ class PendingIds:
         self._arrived, self.tells = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait until something came that is to be decided or recorded.
+        """Wait until something came that is to be decided or recorded; False if it is over before.
 
-        All that was read before is decided by then; `pending` gives what came. Returns False where
-        it is over before: nothing came up to the bookmark then. Raises UsageError where the changes
-        can be followed no longer.
+        `pending` yields what came. Raises UsageError if the changes can be followed no longer.
         """
         while not over():
             if self._now is None:
@@ -191,10 +186,7 @@ class PendingIds:
         return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
 
     def happened(self, since: Bookmark) -> Changes:
-        """Return what happened since a bookmark, up to the moment that was remembered.
-
-        Raises NotFollowed where nobody can say, and where all is to be read as a proof.
-        """
+        """Return the changes from a bookmark to the marked moment; NotFollowed to read all."""
         if self._now is None or since.uuid != self._now.uuid:
             raise NotFollowed(self._why_not or Message("it is another collection now"))
         self._since = since
@@ -211,10 +203,7 @@ class PendingIds:
         return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
 
     def trust(self, index: Callable[[], Holding | None]) -> None:
-        """Let the target's ids be looked up elsewhere, but for a proof; it may come late.
-
-        index: makes what tells which ids the target holds; None where it would take too much.
-        """
+        """Look the target's ids up in an index, but for a proof; it may come late, or be None."""
         self._index = index
 
     def look(self) -> None:
@@ -223,17 +212,11 @@ class PendingIds:
             self._came, self._looked = self._followed(), True
 
     def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
-        """Give some documents again that were decided; `look` was called.
-
-        changed: what stays out of date.
-        """
+        """Yield decided documents before undecided ones; changed: what stays out of date."""
         self.units, self.changed, self.tells = units, changed, True
 
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
-        """Yield the ids of undecided documents, in order.
-
-        With each part what its documents have to match when they are read.
-        """
+        """Yield the ids of undecided documents, in order, and the query that they must match."""
         if self._arrived is not None:
             yield from ((part, self.query) for part in self._arrived)
             return
@@ -330,8 +313,5 @@ class PendingIds:
 
 
 def once(keys: set[bytes]) -> set[bytes]:
-    """Return ids without those that are a number of another type than one of the others.
-
-    The server takes them for the same, and gives its document for either.
-    """
+    """Return ids, each in one of the types of numbers that the server takes for the same."""
     return {*{comparable(key): key for key in keys}.values()}

@@ -106,10 +106,7 @@ class Ranking:
         return [b"".join(parts) for parts in self._parts(raws, lengths, documents.texts)]
 
     def rule(self, better: Documents, row: int, worse: Documents, other: int) -> str:
-        """Return the rule by which a text is the better copy than another, as it is written.
-
-        row, other: places among the texts of either.
-        """
+        """Return the rule by which one text is the better copy; row, other: rows of the texts."""
         one, two = (
             self._parts(
                 [documents.raw.at(int(documents.rows[place]))],

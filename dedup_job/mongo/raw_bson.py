@@ -69,11 +69,7 @@ _INT32 = struct.Struct("<i")
 
 
 class RawDocument(NamedTuple):
-    """A raw document and the bytes of its `_id` field.
-
-    Where it was asked for, and the document is plain, also its text, and where in `raw` the
-    text's value begins.
-    """
+    """A raw document, its `_id` field, and if wanted its text and where that begins in it."""
 
     key: bytes
     raw: bytes
@@ -146,10 +142,7 @@ class Element(NamedTuple):
 
 
 def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Element]:
-    """Yield the top-level fields of a raw document, or of the one within it at raw[start:end].
-
-    Raises ValueError for a type that BSON does not have, and for a length below zero.
-    """
+    """Yield the fields of a document, raw[start:end]; ValueError for what BSON does not have."""
     start, stop = start + 4, (len(raw) if end is None else end) - 1
     while start < stop:
         kind = raw[start]

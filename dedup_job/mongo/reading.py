@@ -349,10 +349,7 @@ def _raw(found: RawBSONDocument) -> RawDocument:
 
 
 def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
-    """Return the documents of a BSON array.
-
-    What is plain is what `bson.decode` would take, and its fields are found as that would.
-    """
+    """Return the documents of a BSON array; plain is what `bson.decode` would take."""
     found = find_fields(array, path)
     for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
         start, end = found[row, [START, END]].tolist()
@@ -387,8 +384,7 @@ def found_texts(
 def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:
     """Take one page, without the document `last`; tell whether it is full.
 
-    A page does not end at an id that cannot be sent back to the server unchanged: the next page
-    would begin at another place.
+    A page does not end at an id that the server would not get back unchanged.
     """
     if len(page) and page.keys.at(0) == last:
         page = page[1:]

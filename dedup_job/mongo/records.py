@@ -47,10 +47,7 @@ class KeptRecord:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is known of an `_id`: its ledger row, the kept document, the source document.
-
-    stored: the document as it was when it was dropped, where the ledger holds it.
-    """
+    """A ledger row, a kept document and a source document; stored: as the ledger holds it."""
 
     key: bytes
     row: dict[str, Any] | None
@@ -97,9 +94,9 @@ class Records:
         return sorted(found.values(), key=lambda record: not record.decided)
 
     def meant(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
-        """Return the key of the one dropped document that each name means, None where it is not so.
+        """Return the key of the one dropped document that each name means, None if it is not one.
 
-        out: comparable keys of documents that are passed over: whatever means one is left out.
+        out: comparable keys; whatever means one is left out.
         """
         readable = {n: [*map(id_keys.stored, readings(n))] for n in names}
         read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
@@ -163,10 +160,7 @@ def _key(collection: AnyCollection, value: Any) -> bytes | None:
 def texts_of_dropped(
     target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
 ) -> dict[bytes, str]:
-    """Return the cleaned texts of dropped documents by key; those that are gone are left out.
-
-    From the source, or from the ledger where the source no longer holds them.
-    """
+    """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
     source = Source(target.source, target.form.source, target.retry)
     found = source.texts(keys)
     gone = [key for key in keys if key not in found]
@@ -188,10 +182,7 @@ class PairReader:
     def read(
         self, drawn: Iterable[DecidedDocument], *, texts: bool = True
     ) -> dict[bytes, DecidedDocument]:
-        """Return documents as they stand now, by `key`; those that are gone are left out.
-
-        A kept document is looked for in the target, any other one in the ledger.
-        """
+        """Return documents as they stand now, by `key`, without those that are gone."""
         kept, dropped = dict[bytes, None](), dict[bytes, None]()
         for one in drawn:
             (kept if one.decision == KEPT else dropped)[one.key] = None

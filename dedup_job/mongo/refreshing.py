@@ -79,11 +79,7 @@ class Plan:
 
 
 class _Copy(NamedTuple):
-    """A row of the ledger beside the source.
-
-    is_there: the source holds it; is_ours: the query of the run is right for it; is_same: the
-    source has the text that was dropped.
-    """
+    """A row of the ledger beside the source; is_ours: the query of its run is this one's."""
 
     key: bytes
     is_there: bool
@@ -93,10 +89,7 @@ class _Copy(NamedTuple):
 
 @dataclass(slots=True)
 class Refresher:
-    """Plans what the settings say; `clean_all` and `alike` are the run's.
-
-    most: share of the decided documents that may leave at once. The lease is held.
-    """
+    """Plans what the settings say; most: share of the decided documents that may leave at once."""
 
     target: Target
     source: Source
@@ -111,10 +104,7 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Return the keys of what leaves the target, by key as the target has it.
-
-        Nothing is written. StateMismatch where too much would leave.
-        """
+        """Return the keys of what leaves the target, by key as planned; StateMismatch for many."""
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")

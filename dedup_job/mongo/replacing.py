@@ -33,10 +33,10 @@ from dedup_job.native.code_points import pack
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Documents and rows that leave in one commit of a run.
+    """Documents and rows that leave in one commit of a run; piece: the number of the first.
 
-    An undo needs those of earlier runs. Those that the run itself kept are in pieces as well while
-    a server without transactions writes, which may be cut off. piece: the number of the first.
+    An undo needs those of earlier runs; those of the run itself only a server without transactions,
+    while it writes.
     """
 
     target: TargetReader
@@ -79,8 +79,7 @@ def _exchange(
 ) -> None:
     """Write raw documents once, in place of former ones, given by key.
 
-    Without a transaction, which nobody sees half done, one that is there is replaced, and what has
-    another place now leaves last.
+    Without a transaction one that is there is replaced, and what has another place now leaves last.
     """
     gone = [(collection, former) for collection, _, former in parts]
     if session is not None:
@@ -121,10 +120,7 @@ def _delete(
 def leaving(
     target: TargetReader, run: int, former: Sequence[bytes], replaced: Documents
 ) -> Leaving:
-    """Return what leaves with a batch.
-
-    former: keys of what is decided again; replaced: kept documents that give way.
-    """
+    """Return what leaves for documents decided again (`former`) and better copies (`replaced`)."""
     if not (former or len(replaced)):
         return Leaving(target, run)
     kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
@@ -171,10 +167,7 @@ def ledger_rows(
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    """Return what the ledger may store of some kept documents, and the rows of only copies.
-
-    That is the source's document where it still has the text that was decided, else the target's.
-    """
+    """Return kept documents for the ledger, of the source if unchanged, and rows of only copies."""
     kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
     source = Source(target.source, target.form.source, target.retry).documents([*kept])
     contents = {key: d.content for key, d in source.items() if isinstance(d.content, str)}
@@ -195,10 +188,9 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 def bring_back(
     target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
 ) -> tuple[int, int]:
-    """Let stand again what a run took out, in place of what it decided of the same documents.
+    """Put back what a run took out, in place of what it decided of the same documents.
 
-    Done already, it does no harm outside of a transaction. Returns how many documents leave for
-    that, and how many rows of the ledger.
+    Repeatable outside of a transaction. Return how many documents and rows leave for that.
     """
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
     for (collection, mine), rows in zip(target.of_run(run), piece[:2], strict=True):

@@ -212,10 +212,10 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
 
 
 def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
-    """Return the keys of documents and rows to leave as they are, the known ones included.
+    """Return the keys to leave as they are, the known ones included.
 
-    These are documents that were decided again and left the source; rows whose original does not
-    come back; and the originals of rows that stay.
+    These are documents decided again that left the source; rows whose original does not come back;
+    and the originals of rows that stay.
     """
     stay, of = {*known}, dict[bytes, bytes]()
     for piece in pieces.read():
@@ -246,10 +246,9 @@ def _original(row: RawDocument) -> bytes:
 def _bring_back(
     target: Target, run: int, pieces: RunPieces, piece: Piece, stay: _Keys
 ) -> tuple[int, int, int]:
-    """Let stand again what left the target or the ledger in this run, but for what stays.
+    """Put back what left in this run, but for what stays, which remains in its piece.
 
-    That stays in its piece, since it is no longer of the run that decided it before. Return how
-    many come back, and how many documents and rows of the run left for that.
+    Return how many come back, and how many documents and rows of the run left for that.
     """
 
     def left(rows: Sequence[RawDocument], collection: AnyCollection) -> list[RawDocument]:
@@ -285,8 +284,7 @@ def _delete(
 ) -> tuple[int, int, int]:
     """Delete what a run wrote; return how many, how many are left, how many were looked at.
 
-    A document that the source no longer holds stays, in the target or in the ledger's row: it may
-    be the only copy. So does `stay`. Pages are read whole, since no index leads to the run.
+    What may be the only copy stays, as `stay` does. No index leads to the run: all pages are read.
     """
     is_kept = collection is target.documents
     stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
@@ -324,10 +322,7 @@ def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
 def _put_rows_back(
     target: Target, row: Mapping[str, Any], progress: Progress, half: int | None
 ) -> Undone:
-    """Let the ledger's rows stand again in place of documents, but for those that are only copies.
-
-    half: the pieces before it stay restored. Whatever was put back already does no harm.
-    """
+    """Put the ledger's rows back, but for only copies; half: pieces before it stay restored."""
     stay = list[RawDocument]()
     done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
     doing = Message("undoing number {number}: putting rows back", number=done.run)

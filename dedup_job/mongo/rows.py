@@ -49,10 +49,7 @@ def signed(fingerprint: int) -> Int64:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What dedup adds to a kept document: fingerprint (uint64) and run, 0 if not recorded.
-
-    own: all that it adds, by name.
-    """
+    """What dedup added to a kept document: fingerprint (uint64), run (0 if unknown), all fields."""
 
     fingerprint: int
     run: int
@@ -203,10 +200,7 @@ class KeptRows:
         return raw_bson.document(*own)
 
     def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
-        """Tell which stored documents have the fields that each would be stored with.
-
-        All but those that dedup adds and the type of numbers in its `_id`.
-        """
+        """Tell which stored documents have the source's fields, but for mark and `_id` type."""
         n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
         kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
         # a field of that name may have come to the source since
@@ -306,10 +300,7 @@ def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
 
 
 def without_mark(raw: bytes) -> bytes:
-    """Return a raw document without the mark of a former target.
-
-    UsageError for another field of that name: it would be lost, since the target has one `dedup`.
-    """
+    """Return a document without the mark of a former target; UsageError if `dedup` is none."""
     for one in raw_bson.elements(raw):
         if one.name != MARK.encode():
             continue
@@ -384,10 +375,7 @@ def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn
 
 
 def original_text(document: Document, fields: TextFields) -> str:
-    """Return the text of a document as its source holds it, with breaks between its parts.
-
-    Raises KeyError where there is none.
-    """
+    """Return the text as its source has it, with breaks between parts; KeyError if none."""
     raw, at = document.raw, document.text_at
     if at and not fields.several:
         value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]

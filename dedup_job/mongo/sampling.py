@@ -53,10 +53,7 @@ def naming(target: TargetReader) -> Callable[[bytes], str]:
 
 @dataclass(frozen=True)
 class Sampler:
-    """Reads what a filter lets through.
-
-    of_key: the kept document that `wanted.of` stands for; reason: of rows of the ledger.
-    """
+    """Reads what a filter lets through; of_key: key of `wanted.of`; reason: of ledger rows."""
 
     target: TargetReader
     clean_all: Callable[[Sequence[str]], list[str]]
@@ -120,9 +117,7 @@ class Sampler:
     ) -> list[DecidedDocument]:
         """Return some: by seed at random, else those first that were decided most narrowly.
 
-        The same seed draws the same ones. Of duplicates those with the largest part left out of
-        the comparison come first, then the least likely; refused ones the likeliest first. Where
-        no model decided, similarity counts.
+        Of duplicates those come first of which most was left out, then the least likely.
         """
         if self.wanted.what == What.GROUPS:
             return self.first(count, texts=texts)
@@ -142,10 +137,7 @@ class Sampler:
         return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
 
     def draw(self, seed: int, extreme: int, random: int) -> Drawn:
-        """Draw near duplicates or refused pairs in one pass, without texts.
-
-        extreme: how many of those nearest to the other decision; random: how many by the seed.
-        """
+        """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
         if self._of_target and not self.target.rows.has_runs:
             return Drawn()
         if self._of_target:

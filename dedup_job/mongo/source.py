@@ -100,10 +100,9 @@ class Source(PendingIds):
             raise UsageError(said) from e
 
     def check_fields(self, rules: Sequence[Rule] = ()) -> None:
-        """Refuse each field that no document has, of the text and of `rules`; list those they have.
+        """Refuse fields of the text and of `rules` that no document has, or that hold no text.
 
-        And fields without a text in them, but something else. The first 1,000 documents are looked
-        at; for a field that none of them has the server looks for two seconds.
+        The first 1,000 documents are looked at; for an absent field the server looks for 2 seconds.
         """
         rule_of = {rule.path: rule for rule in rules if rule.path}
         seen, absent = list[Mapping[str, Any]](), [*map(tuple, self._fields.paths), *rule_of]
@@ -178,10 +177,7 @@ class Source(PendingIds):
             return None
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of undecided documents in `_id` order, `limit` of them at most.
-
-        Before these come whole units that are decided again.
-        """
+        """Yield pages of undecided documents in `_id` order, at most `limit`, after whole units."""
         done = 0
         for again in self._again(limit):
             yield again
@@ -239,10 +235,7 @@ class Source(PendingIds):
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield some documents, given in `_id` order, in parts that memory has room for.
-
-        By key as given; those that are gone are left out.
-        """
+        """Yield documents by key, given in `_id` order, in parts that memory has room for."""
         for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.one):
             same = as_asked(keys, (row.key for row in page))
             yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}

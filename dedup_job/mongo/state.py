@@ -181,10 +181,9 @@ class State:
             self.collection.update_one({"_id": STATE_ID}, {"$setOnInsert": values}, upsert=True)
 
     def acquire(self) -> None:
-        """Take the lease and renew it in the background; LeaseHeld where another run has it.
+        """Take the lease and renew it in the background; LeaseHeld if another run has it.
 
-        Taken once more after a lost answer it is this process's still. A holder that is dead may
-        have left a transaction open, which would bar the state for a minute; it is ended first.
+        A dead holder's transaction would bar the state for a minute; it is ended first.
         """
         state = self.read() or {}
         lease = state.get("lease") or {}
@@ -225,10 +224,7 @@ class State:
             self.collection.update_one(self._own(), {"$set": {"lease": None}})
 
     def break_lease(self, token: int) -> bool:
-        """End the lease with this token; its holder then writes nothing more.
-
-        Returns False where it changed hands meanwhile.
-        """
+        """End the lease with this token; its holder writes nothing more. False if it changed."""
         state = self.read() or {}
         if state.get("token") == token and state.get("lease"):
             self._end_transaction(state["lease"])
@@ -252,8 +248,7 @@ class State:
     ) -> None:
         """Set fields under the fencing token; LeaseLost if another run holds the lease.
 
-        changed: the target's documents change with it, which its generation counts.
-        generation: that of the batch before; as `verify` where it is another one.
+        changed: count the generation, as documents change; generation: as `verify` if it differs.
         """
         self.check()
         change = {"$set": dict(values), "$inc": {"generation": int(changed)}}
@@ -264,8 +259,7 @@ class State:
     def verify(self, session: ClientSession, generation: int) -> None:
         """Raise, within a transaction, what keeps the batch after `generation` from being written.
 
-        LeaseLost if another run holds the lease; AlreadyWritten if an attempt wrote the
-        batch and its answer was lost; Unsettled while that cannot be known.
+        LeaseLost; AlreadyWritten if an attempt's answer was lost; Unsettled while that is unknown.
         """
         self.check()
         if self.collection.find_one(self._own(generation), {"_id": 1}, session=session) is None:
@@ -288,10 +282,7 @@ class State:
             )
 
     def renew(self) -> None:
-        """Renew the lease, also one that is overdue; LeaseLost if another run took it over.
-
-        A renewal under the token proves that nobody else had the lease meanwhile.
-        """
+        """Renew the lease, also an overdue one, which nobody else had; LeaseLost if it is lost."""
         if self.token is None:
             return
         sent = clock()

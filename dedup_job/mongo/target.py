@@ -55,11 +55,7 @@ class Target(TargetReader):
         recover: Callable[[Target], None],
         retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        """Take where everything lies.
-
-        recover: finishes an undo that was cut off, for the next lease holder; retry: repeats what
-        the database does not answer.
-        """
+        """Take where everything lies; recover: finishes an undo that was cut off."""
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
         self.commits = Commits(client, self.state, retry)
@@ -178,8 +174,7 @@ class Target(TargetReader):
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
-        Repeated until its outcome is known. Raises LeaseLost if another run took over; then
-        nothing of the batch is written.
+        Raises LeaseLost, with nothing of the batch written, if another run took over.
         """
         documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
@@ -209,10 +204,7 @@ class Target(TargetReader):
             self.commits.commit(writes, {}, {"intent": [], **out.intent})
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return a description of what others changed, by UUIDs and counts; "" if nothing.
-
-        kept: the documents that the target should hold. The batches are committed by then.
-        """
+        """Return what others changed, by UUIDs and counts, "" for nothing; kept: what was kept."""
         lines = [*self._exchanged(), *self._missing(kept), *self._missing_rows(checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
@@ -223,10 +215,7 @@ class Target(TargetReader):
                 raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
 
     def _look(self) -> dict[str, bytes]:
-        """Return the UUIDs of those collections that exist.
-
-        A collection that the user may not see any more counts as unchanged.
-        """
+        """Return the UUIDs of existing collections; an invisible one counts as unchanged."""
         own, found = [self.documents, self.ledger, self.runs], dict[str, bytes]()
         for one in (self.source, *own, self.state.collection, self.changes.collection):
             wanted = {"name": one.name, "type": "collection"}
@@ -292,10 +281,9 @@ class Target(TargetReader):
             )
 
     def bookmark(self) -> Bookmark | None:
-        """Return from where the source's changes are to be read; None to compare all ids.
+        """Return from where the source's changes are read; None to compare all ids.
 
-        None as well where documents or rows of the ledger are not as many as runs wrote: what
-        somebody removed is decided again.
+        None as well if target or ledger lack what runs left there: that is decided again.
         """
         state = self.retry(self.state.read) or {}
         last = state.get("checkpoint")
@@ -342,19 +330,12 @@ class Target(TargetReader):
             self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
     def abort(self, report: Run) -> None:
-        """Record that the run broke off, as far as lease and database let us.
-
-        The checkpoint stays: whether the last commit took effect is not known here.
-        """
+        """Record that the run broke off, if possible; the checkpoint stays as it is."""
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self.write_run_row(report)
 
     def _undo_intent(self, state: Mapping[str, Any]) -> None:
-        """Take back the batch that a killed run began to write on a standalone server.
-
-        Only what this run wrote and the source still holds is taken back; it will be decided again,
-        as before.
-        """
+        """Take back what a killed run half wrote on a standalone server, if the source holds it."""
         intent = state.get("intent")
         if intent is None:
             return

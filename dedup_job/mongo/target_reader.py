@@ -67,8 +67,8 @@ class Version:
 class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
-    as_made: nothing will be decided, so any version of the rules may have made the target;
-    ranking: by which the better copy stays, None where the first one does.
+    as_made: nothing is decided, so any version of the rules will do; ranking: None if the first
+    copy stays.
     """
 
     source: SourceSettings
@@ -165,10 +165,7 @@ class TargetReader:
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before the first run.
-
-        Raises StateMismatch where the target does not belong to this source and settings.
-        """
+        """Return the state, None before a first run; StateMismatch for other source or settings."""
         state = self.state.read()
         if state is None:
             try:
@@ -232,10 +229,7 @@ class TargetReader:
         return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return the same in columns, by the rows of the keys.
-
-        A key may name another collection: then the text is that of the document there, cleaned.
-        """
+        """Return the same in columns, by the rows of the keys, which may name other collections."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             one, other = (
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
@@ -259,10 +253,7 @@ class TargetReader:
         return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
 
     def copies(self, keys: Sequence[bytes]) -> Documents:
-        """Return kept documents as they are stored, with their cleaned texts, in this order.
-
-        Those that are gone, or have no text any more, are left out.
-        """
+        """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""
         found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
         there = [found[key] for key in keys if key in found]
         texts = [self.rows.read(row)[0] for row in there]
@@ -279,10 +270,9 @@ class TargetReader:
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return the ranks of kept documents: empty ones of those that are gone.
+        """Return the ranks of kept documents, empty for those that are gone.
 
-        What is too large for a piece of `T.runs` is the best copy, so that it stays; so is what
-        lies in another collection.
+        What is too large for a piece of `T.runs`, or lies in another collection, is the best copy.
         """
         asked, ranking = keys.list(), self.form.ranking
         if ranking is None:
@@ -297,10 +287,7 @@ class TargetReader:
         return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
-        """Return texts of near duplicates by group; `most`, keys: as in Copies.
-
-        None that the source deleted, or changed since its row was written.
-        """
+        """Return texts of near duplicates by group, as the source has them; see Copies."""
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
         digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
 

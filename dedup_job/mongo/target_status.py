@@ -45,10 +45,7 @@ class Lease:
 def open_target(
     client: Client, name: Namespace, form: TargetForm, retry: RetryPolicy = NO_RETRY
 ) -> Target:
-    """Return the target as its last run had it, with its own source; UsageError if there is none.
-
-    Whether it was made with the settings of this stamp is not checked here: see Target.check.
-    """
+    """Return the target as its last run had it, not checked yet; UsageError if there is none."""
     _, state = state_of(client, name)
     source = Namespace.parse(state["source"], None, "source")
     return Target(client, name, form, source, finish_undo, retry)
