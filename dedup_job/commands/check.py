@@ -33,7 +33,6 @@ def check_target(
         began, tally = time.perf_counter(), Tally(shown)
         audited = Audited(
             on.target,
-            on.clean_all,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,

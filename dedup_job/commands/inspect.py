@@ -172,7 +172,7 @@ class _Inspector:
             base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
             self._progress.stage(Message("looking for its duplicates"))
-            of = Sampler(self._on.target, self._on.clean_all, ListFilter(What.DROPPED), item.key)
+            of = Sampler(self._on.target, ListFilter(What.DROPPED), item.key)
             base = replace(base, dropped=of.count())
         elif item.key:
             return base
@@ -195,7 +195,7 @@ class _Inspector:
         self._progress.stage(Message("looking the document up"))
         record, *others = decided_records(self._on, self._records, written)
         target, decision = self._on.target, KEPT if record.row is None else ""
-        reader = PairReader(target, self._on.clean_all)
+        reader = PairReader(target)
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)

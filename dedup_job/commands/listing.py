@@ -88,7 +88,7 @@ def _sampler(
     with opened(settings, target, progress) as on:
         progress.stage(Message("looking through the ledger"))
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
-        sampler = Sampler(on.target, on.clean_all, wanted, of_key, name=naming(on.target))
+        sampler = Sampler(on.target, wanted, of_key, name=naming(on.target))
         sampler.check()
         yield sampler
 

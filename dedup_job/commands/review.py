@@ -33,7 +33,6 @@ from dedup_job.mongo.id_keys import (
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import id_as_json
@@ -112,7 +111,7 @@ class Review:
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._labels = on, LabelStore(on.target)
         self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, wanted.name
-        self._reader = PairReader(on.target, on.clean_all)
+        self._reader = PairReader(on.target)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
@@ -171,7 +170,7 @@ class Review:
         texts, of = self._on.target.texts([*drawn.keys]), drawn.pair.of
         text = texts.get(drawn.key)
         if text is None:
-            dropped = texts_of_dropped(self._on.target, self._reader.clean_all, [drawn.key])
+            dropped = texts_of_dropped(self._on.target, [drawn.key])
             text = dropped.get(drawn.key)
         return replace(
             drawn,
@@ -193,7 +192,7 @@ class Review:
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
     number = wanted.number
     near, refused = (
-        Sampler(on.target, on.clean_all, ListFilter(what)).draw(wanted.seed, number, number)
+        Sampler(on.target, ListFilter(what)).draw(wanted.seed, number, number)
         for what in (What.NEAR, What.REFUSED)
     )
     return review_sample(near, refused, number)
@@ -268,7 +267,7 @@ def _id_as_json(key: bytes) -> Any:
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
     own = [key for key in keys if not id_keys.place_of(key)]
-    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
+    found = on.target.origin.texts(own)
     return {**on.target.texts([key for key in keys if key not in found]), **found}
 
 
@@ -343,7 +342,7 @@ def _object_of(line: str) -> dict[str, Any]:
 
 
 def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
-    pairs, reader = [row.document for row in rows], PairReader(target, list)
+    pairs, reader = [row.document for row in rows], PairReader(target)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)
 

@@ -42,7 +42,7 @@ def survey_target(
     with opened(settings, target, progress) as on:
 
         def sampler(what: What, **more: Any) -> Sampler:
-            return Sampler(on.target, on.clean_all, ListFilter(what), **more)
+            return Sampler(on.target, ListFilter(what), **more)
 
         progress.stage(Message("counting"))
         rows, state = on.target.run_rows(), on.target.state.read() or {}
@@ -53,7 +53,7 @@ def survey_target(
         progress.stage(Message("drawing samples"))
         near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
         refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
-        found = PairReader(on.target, on.clean_all).read([*near.pairs, *refused.pairs])
+        found = PairReader(on.target).read([*near.pairs, *refused.pairs])
         others = sampler(What.EXACT).sample(OTHERS, _SEED)
         for reason, what in _NO_TEXT.items():
             others += sampler(what, reason=reason).first(OTHERS)

@@ -40,7 +40,7 @@ from dedup_job.mongo.ledger_rows import DOCUMENT, LedgerRows, dropped_digest, pa
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import look_up, majority, some
 from dedup_job.mongo.records import stored_document
-from dedup_job.mongo.rows import MARK, mark_in, refused_in, run_of
+from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
@@ -64,15 +64,9 @@ class Audited:
     """A target that is checked, and what decides its documents again."""
 
     target: TargetReader
-    clean_all: Callable[[Sequence[str]], list[str]]
     fingerprint: Callable[[Sequence[str]], Fingerprints]
     recheck: PairRecheck
     tally: Tally
-
-    @cached_property
-    def source(self) -> Source:
-        """The source."""
-        return Source(self.target.source, self.target.form.source, self.target.retry)
 
     @cached_property
     def own_rules(self) -> bool:
@@ -96,18 +90,13 @@ class Audited:
         there = [key for key in own if not place_of(key)]
         found = {key: Original(text) for key, text in self.target.texts(own).items()}
         marks = some(majority(self.target.documents), there, rows.marks_only, self.target.retry)
-        groups = self.target.groups_of(there)
+        groups = groups_in([row.key for row in marks], [row.raw for row in marks])
         for row in marks:
             if row.key in found:
                 run = run_of(row.raw, is_kept=True) if rows.has_runs else None
                 run = run if isinstance(run, int) else self._unknown
                 found[row.key] = Original(found[row.key].text, run, groups.get(row.key, 0))
         return found
-
-    def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        """Return the cleaned texts of those documents that have one, by key."""
-        texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
-        return dict(zip(texts, self.clean_all([*texts.values()]), strict=True))
 
 
 @dataclass(slots=True)
@@ -162,8 +151,8 @@ def _kept_document(on: Audited, row: RawDocument) -> _Kept:
 
 def _compare_with_source(on: Audited, known: Sequence[_Kept]) -> None:
     stored = {one.key: one for one in known}
-    source = on.source.documents([*stored])
-    texts = on.cleaned(source)
+    source = on.target.origin.documents([*stored])
+    texts = on.target.cleaned(source)
     alike = [key for key, text in texts.items() if text == stored[key].text]
     would_be = [source[key].with_content(texts[key]) for key in alike]
     same = on.target.rows.same_fields([stored[key].raw for key in alike], would_be)
@@ -250,14 +239,14 @@ def check_rows(on: Audited, page: Sequence[RawDocument]) -> None:
     strange, known = list[str](), list[_Row]()
     for raw in page:
         try:
-            known.append(_ledger_row(raw, on.source))
+            known.append(_ledger_row(raw, on.target.origin))
         except _WRONG:
             strange.append(Message("{id}: not written by dedup", id=shown(raw.key)))
-    source = on.source.documents([row.key for row in known])
+    source = on.target.origin.documents([row.key for row in known])
     for row in known:
         row.source = source.get(row.key)
     given = {row.key: document for row in known if (document := row.held or row.source)}
-    texts = on.cleaned(given)
+    texts = on.target.cleaned(given)
     for row in known:
         row.text = texts.get(row.key, "")
     _check_skipped(on, [row for row in known if isinstance(row.said, Skipped)])

@@ -12,11 +12,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 from bson import Timestamp
-from pymongo.change_stream import ChangeStream
 from pymongo.collection import Collection
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
@@ -186,8 +184,12 @@ def changes(
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
         raise NotFollowed("")
-    while at["_data"] < until["_data"]:  # tokens are ordered
-        piece, at = retry(partial(_piece, collection, fields, at, until))
+
+    def ends(_: Sequence[Event], at: Token) -> bool:
+        return bool(at["_data"] >= until["_data"])  # tokens are ordered
+
+    while not ends((), at):
+        piece, at = retry(partial(_piece, collection, fields, at, ends))
         for event in piece:
             found.enter(event)
         if len(found) > MOST:
@@ -203,21 +205,15 @@ def arrivals(
     Return the events of 0.2 seconds from the first one on, and the token behind them. Raises as
     `changes` does.
     """
-    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
-    found, end = list[Event](), time.monotonic() + _WAIT_SECONDS
-    options: dict[str, Any] = {
-        "batch_size": _BATCH,
-        "max_await_time_ms": int(_GATHER_SECONDS * 1000),
-    }
-    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-        while time.monotonic() < end and len(found) < PIECE:
-            event = stream.try_next()
-            if event is not None:
-                end = end if found else time.monotonic() + _GATHER_SECONDS
-                found.append(_event(event, fields))
-            elif found or over():
-                break
-        return found, dict(stream.resume_token or since)
+    end = time.monotonic() + _WAIT_SECONDS
+
+    def ends(found: Sequence[Event], _: Token) -> bool:
+        nonlocal end
+        if found:
+            end = min(end, time.monotonic() + _GATHER_SECONDS)
+        return time.monotonic() >= end or (not found and over())
+
+    return _piece(collection, fields, since, ends, int(_GATHER_SECONDS * 1000))
 
 
 def in_parts(keys: set[bytes]) -> list[list[bytes]]:
@@ -258,29 +254,25 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 
 
 def _piece(
-    collection: RawDocuments, fields: TextFields, since: Token, until: Token
+    collection: RawDocuments,
+    fields: TextFields,
+    since: Token,
+    ends: Callable[[Sequence[Event], Token], bool],
+    await_milliseconds: int = _AWAIT_MILLISECONDS,
 ) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them."""
-    found = list[Event]()
+    found, at = list[Event](), since
     decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
-    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": await_milliseconds}
     with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-        if (token := stream.resume_token) and token["_data"] >= until["_data"]:
-            return found, dict(token)  # the first answer says so, without waiting for more
-        for event in islice(_events(stream, until), PIECE):
-            found.append(_event(event, fields))
-        return found, dict(stream.resume_token or since)
-
-
-def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
-    while stream.alive:
-        event = stream.try_next()
-        if event is not None:
-            yield event
-        token = stream.resume_token
-        if token is not None and token["_data"] >= until["_data"]:
-            return
-    raise NotFollowed(Message("its change stream ended"))
+        at = stream.resume_token or since  # the first answer may say all, without waiting
+        while len(found) < PIECE and not ends(found, at):
+            if not stream.alive:
+                raise NotFollowed(Message("its change stream ended"))
+            if (event := stream.try_next()) is not None:
+                found.append(_event(event, fields))
+            at = stream.resume_token or at
+    return found, dict(at)
 
 
 def _event(event: Mapping[str, Any], fields: TextFields) -> Event:

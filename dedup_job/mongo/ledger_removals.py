@@ -182,33 +182,19 @@ def put_back(
     staying = {row.key for row in stay}
     keys = [row.key for row in rows if row.key not in staying]
     there = target.held_by(target.ledger, keys)
-    back = [row.raw for row in rows if row.key not in there | staying]
-    return take_back(target, number, keys, [*staying], back), stay
-
-
-def take_back(
-    target: Target,
-    number: int,
-    documents: Sequence[bytes] = (),
-    ledger: Sequence[bytes] = (),
-    back: Sequence[bytes] = (),
-) -> int:
-    """Delete documents of a run and rows, insert others; return how many documents left."""
-    (_, own), _ = target.of_run(number)
+    back = strings_of([row.raw for row in rows if row.key not in there | staying])
+    (documents, mine), (ledger, _) = target.of_run(number)
     gone = 0
 
     def writes(session: ClientSession | None) -> None:
         nonlocal gone
-        gone = 0
-        for part in in_commands(documents):
-            mine = {"$and": [id_keys.among(part), own]}
-            gone += target.documents.delete_many(mine, session=session).deleted_count
-        insert_once(target.ledger, strings_of(back), session)
-        for part in in_commands(ledger):
-            target.ledger.delete_many(id_keys.among(part), session=session)
+        own = {"$and": [id_keys.among(keys), mine]}
+        gone = documents.delete_many(own, session=session).deleted_count
+        insert_once(ledger, back, session)
+        ledger.delete_many(id_keys.among([*staying]), session=session)
 
     target.commits.commit(writes, {"undo": number}, {"undo": number})
-    return gone
+    return gone, stay
 
 
 def shorten(

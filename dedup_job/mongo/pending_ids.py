@@ -23,7 +23,6 @@ from dedup_job.mongo.change_stream import (
     NotFollowed,
     Position,
     ReadAfter,
-    Token,
     arrivals,
     changes,
     in_order,
@@ -87,7 +86,6 @@ class PendingIds:
         self._came: list[bytes] | None = None  # since then, in order, once it was looked for
         self._looked = False
         self.units: Sequence[Unit] = ()  # to be decided again before what is new
-        self._read: Token = {}  # up to which all changes were read
         self._arrived: list[list[bytes]] | None = None  # ids of what came, in order
 
     def mark(self, since: Bookmark | None) -> None:
@@ -97,7 +95,7 @@ class PendingIds:
         except NotFollowed as e:
             self._why_not = e.why
             return
-        self._now, self._read = now, now.token
+        self._now = now
         self.read_after(now.time)
         if self._moving:
             self._why_not = Message(
@@ -138,8 +136,8 @@ class PendingIds:
             if self._now is None:
                 raise self._not_followed()
             try:
-                read = partial(arrivals, self.collection, self._fields, self._read, over)
-                events, self._read = self._retry(read)
+                read = partial(arrivals, self.collection, self._fields, self._now.token, over)
+                events, token = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
                 self.tells, self._counted, self._why_not = False, True, e.why
@@ -148,7 +146,7 @@ class PendingIds:
             time = self._retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
             self.read_after(time)
-            self._now = replace(self._now, token=self._read, time=time)
+            self._now = replace(self._now, token=token, time=time)
             if events and self._enter(events):
                 return True
         return False

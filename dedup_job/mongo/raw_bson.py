@@ -253,15 +253,6 @@ def fields(values: dict[str, Any]) -> bytes:
     return bson.encode(values)[4:-1]
 
 
-def string_field(path: Sequence[str], text: str) -> bytes:
-    """Return a raw string field; a path of several names gives nested documents."""
-    kind, field = STRING, _string(text)
-    for name in reversed(path[1:]):
-        field = document(bytes([kind]) + name.encode() + b"\0" + field)
-        kind = DOCUMENT
-    return bytes([kind]) + path[0].encode() + b"\0" + field
-
-
 def _string(text: str) -> bytes:
     value = text.encode()
     return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
@@ -328,10 +319,13 @@ def string_values(utf8: BytesColumn) -> list[BytesColumn]:
     return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
 
 
-def string_fields(name: str, utf8: BytesColumn) -> list[BytesColumn]:
-    """Return n raw fields of this name that hold a string each, in parts."""
-    head = _STRING + name.encode() + b"\0"
-    return [repeated(head, len(utf8.lengths)), *string_values(utf8)]
+def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
+    """Return n raw string fields, in parts; a path of several names gives nested documents."""
+    head = _STRING + path[-1].encode() + b"\0"
+    parts = [repeated(head, len(utf8.lengths)), *string_values(utf8)]
+    for name in reversed(path[:-1]):
+        parts = document_fields(name, documents(*parts))
+    return parts
 
 
 def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:

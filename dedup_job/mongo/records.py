@@ -80,7 +80,7 @@ class Records:
 
     def __init__(self, target: TargetReader) -> None:
         self._target = target
-        self._source = Source(target.source, target.form.source, target.retry)
+        self._source = target.origin
 
     def find(self, written: str) -> list[Record]:
         """Return what is known under each reading of an `_id`, the decided ones first."""
@@ -157,18 +157,14 @@ def _key(collection: AnyCollection, value: Any) -> bytes | None:
     return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
 
 
-def texts_of_dropped(
-    target: TargetReader, clean_all: Callable[[Sequence[str]], list[str]], keys: Sequence[bytes]
-) -> dict[bytes, str]:
+def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
     """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
-    source = Source(target.source, target.form.source, target.retry)
-    found = source.texts(keys)
-    gone = [key for key in keys if key not in found]
+    found = target.origin.documents(keys)
+    gone = [key for key in keys if key not in found or not isinstance(found[key].content, str)]
     for row in some(majority(target.ledger), gone, {}, target.retry):
-        for held in stored_document(row, source):
-            if isinstance(held.content, str):
-                found[row.key] = held.content
-    return dict(zip(found, clean_all([*found.values()]), strict=True))
+        for held in stored_document(row, target.origin):
+            found[row.key] = held
+    return target.cleaned(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +172,6 @@ class PairReader:
     """Reads what was decided of documents; name: how their ids are written."""
 
     target: TargetReader
-    clean_all: Callable[[Sequence[str]], list[str]]
     name: Callable[[bytes], str] = shown
 
     def read(
@@ -200,7 +195,7 @@ class PairReader:
         mine, others = dict[bytes, str](), dict[bytes, str]()
         if texts:
             keys = [row.key for row, key in zip(rows, of, strict=True) if key]
-            mine = texts_of_dropped(self.target, self.clean_all, keys)
+            mine = texts_of_dropped(self.target, keys)
             others = self._originals(of)
         return [
             self.named(
@@ -243,7 +238,7 @@ class PairReader:
         gone = [key for key in named if key not in found and not id_keys.place_of(key)]
         if self.target.form.ranking is None or not gone:
             return found
-        return found | texts_of_dropped(self.target, self.clean_all, gone)
+        return found | texts_of_dropped(self.target, gone)
 
     def named(
         self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any

@@ -48,7 +48,6 @@ _MOST = 100_000  # documents of a unit: more take too long for a transaction
 _SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
 _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
 
-CleanAll = Callable[[Sequence[str]], list[str]]
 Row = Mapping[str, Any]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 """Tells of each text whether it still asks what a former one did."""
@@ -96,7 +95,6 @@ class Refresher:
     on_change: OnChange
     on_delete: OnDelete
     most: float
-    clean_all: CleanAll
     alike: AreAlike
     progress: Progress
     _plan: Plan = field(default_factory=Plan)
@@ -284,9 +282,7 @@ class Refresher:
         return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
-        cleaned = zip(contents, self.clean_all([*contents.values()]), strict=True)
-        return {key: text for key, text in cleaned if text}
+        return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
         if not self.source.query:

@@ -25,10 +25,8 @@ from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_commands, look_up, majority, some
 from dedup_job.mongo.rows import run_of
-from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +167,8 @@ def ledger_rows(
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
     """Return kept documents for the ledger, of the source if unchanged, and rows of only copies."""
     kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
-    source = Source(target.source, target.form.source, target.retry).documents([*kept])
-    contents = {key: d.content for key, d in source.items() if isinstance(d.content, str)}
-    cleaned = target.rows.cleaned(pack([*contents.values()])).texts()
-    now = dict(zip(contents, cleaned, strict=True))
+    source = target.origin.documents([*kept])
+    now = target.cleaned(source)
     documents = [
         Document(
             id_keys.id_value(key),

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from pymongo.client_session import ClientSession
@@ -27,7 +28,6 @@ from dedup_job.mongo.ledger_removals import (
     only_copies,
     put_back,
     shorten,
-    take_back,
 )
 from dedup_job.mongo.ledger_rows import DOCUMENT
 from dedup_job.mongo.raw_bson import RawDocument
@@ -199,9 +199,7 @@ def _take_back(target: Target, run: int, progress: Progress, half: int | None = 
         done = replace(
             done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
         )
-    kept, left, seen = _delete(target, target.documents, run, progress, 0, stay)
-    ledger, rows_left, _ = _delete(target, target.ledger, run, progress, seen, stay)
-    left += rows_left
+    (kept, ledger), left = _delete(target, run, progress, stay)
     former = target.retry(lambda: _former(target, run))
 
     def writes(session: ClientSession | None) -> None:
@@ -280,29 +278,39 @@ def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollecti
 
 
 def _delete(
-    target: Target, collection: AnyCollection, run: int, progress: Progress, done: int, stay: _Keys
-) -> tuple[int, int, int]:
-    """Delete what a run wrote; return how many, how many are left, how many were looked at.
+    target: Target, run: int, progress: Progress, stay: _Keys
+) -> tuple[tuple[int, ...], int]:
+    """Delete what a run wrote; return how many documents and rows, and how many of both are left.
 
     What may be the only copy stays, as `stay` does. No index leads to the run: all pages are read.
     """
-    is_kept = collection is target.documents
-    stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
-    holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
-    deleted = left = 0
-    projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
-    for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
-        own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
-        for some_own in in_turn(own, WRITE):
-            there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
-            keys = [key for key in some_own if key in there]
-            left += len(some_own) - len(keys)
-            for part in in_commands(keys):
-                take_back(target, run, **{"documents" if is_kept else "ledger": part})
-                deleted += len(part)
-        done += len(page)
-        progress.advance(done)
-    return deleted, left, done
+    numbers, left, done = list[int](), 0, 0
+    for collection, mine in target.of_run(run):
+        is_kept, deleted = collection is target.documents, 0
+        stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
+        holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
+        projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
+        for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
+            own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
+            for some_own in in_turn(own, WRITE):
+                there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
+                keys = [key for key in some_own if key in there]
+                left += len(some_own) - len(keys)
+                for part in in_commands(keys):
+                    only = {"$and": [id_keys.among(part), mine]}
+                    writes = partial(_delete_many, collection, only)
+                    target.commits.commit(writes, {"undo": run}, {"undo": run})
+                    deleted += len(part)
+            done += len(page)
+            progress.advance(done)
+        numbers.append(deleted)
+    return (*numbers,), left
+
+
+def _delete_many(
+    collection: AnyCollection, only: Mapping[str, Any], session: ClientSession | None
+) -> None:
+    collection.delete_many(only, session=session)
 
 
 def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:

@@ -139,10 +139,7 @@ class KeptRows:
             texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
         else:
             texts = _texts_of(documents, plain)
-        if len(path) == 1:
-            columns = raw_bson.string_fields(path[0], texts.utf8())
-        else:
-            columns = [strings_of([raw_bson.string_field(path, text) for text in texts.texts()])]
+        columns = raw_bson.string_fields(path, texts.utf8())
         return [*(part.spread(places, n) for part in columns), raw_bson.some(own, n)]
 
     def _alone(self, documents: Documents, row: int) -> bytes:
@@ -235,6 +232,10 @@ class KeptRows:
         if self._original:
             return self.cleaned(stored, parts=parts)
         return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
+
+    def clean_all(self, texts: Sequence[str]) -> list[str]:
+        """Return the same of texts one by one."""
+        return self._cleaner.clean_all(texts)
 
     def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
         """Return texts as a source has them as they are compared."""

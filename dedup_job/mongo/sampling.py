@@ -56,7 +56,6 @@ class Sampler:
     """Reads what a filter lets through; of_key: key of `wanted.of`; reason: of ledger rows."""
 
     target: TargetReader
-    clean_all: Callable[[Sequence[str]], list[str]]
     wanted: ListFilter
     of_key: bytes | None = None
     reason: str | None = None
@@ -176,7 +175,7 @@ class Sampler:
 
     @property
     def _reader(self) -> PairReader:
-        return PairReader(self.target, self.clean_all, self.name)
+        return PairReader(self.target, self.name)
 
     @property
     def _narrowest(self) -> Mapping[str, int]:

@@ -45,7 +45,6 @@ from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.state import PIECE, State, is_by_hand
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
 
@@ -107,6 +106,7 @@ class TargetReader:
         self.state = State(part(".state"))
         self.changes = ChangeStore(part(CHANGED), retry)
         self.source: AnyCollection = client[source.database][source.collection]
+        self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
@@ -252,6 +252,11 @@ class TargetReader:
         parts = fields.several or any(BREAK in text for text in others.values() if text)
         return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
 
+    def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
+        """Return the cleaned texts of those documents that have one, by key."""
+        texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
+        return dict(zip(texts, self.rows.clean_all([*texts.values()]), strict=True))
+
     def copies(self, keys: Sequence[bytes]) -> Documents:
         """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""
         found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
@@ -301,10 +306,8 @@ class TargetReader:
         for row in rows([*groups]):
             said = raw_bson.fields_of(row.raw)
             group_of[row.key], digests[row.key] = said["group"], said["digest"]
-        found = Source(self.source, self.form.source, self.retry).texts([*group_of])
-        cleaned = self.rows.cleaned(pack([*found.values()])).texts()
         texts: dict[int, list[str]] = {group: [] for group in groups}
-        for key, text in zip(found, cleaned, strict=True):
+        for key, text in self.cleaned(self.origin.documents([*group_of])).items():
             if digests.get(key) in (None, dropped_digest(text)):
                 texts[group_of[key]].append(text)
         return texts

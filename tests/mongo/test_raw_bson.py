@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from dedup_job.mongo import id_keys
 from dedup_job.mongo import raw_bson as raw
+from dedup_job.native.bytes_column import strings_of
 
 UTF8 = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(
@@ -162,7 +163,8 @@ def test_a_string_field_is_what_encoding_gives(path, text):
     nested = text
     for name in reversed(path):
         nested = {name: nested}
-    assert raw.document(raw.string_field(path, text)) == bson.encode(nested)
+    fields = raw.string_fields(path, strings_of([text.encode()]))
+    assert raw.documents(*fields).list() == [bson.encode(nested)]
 
 
 def test_without_leaves_the_name_alone_where_it_is_no_field():

@@ -41,8 +41,7 @@ def drawn(database, number, seed=0, *, has_runs=True):
     target = SimpleNamespace(retry=NO_RETRY, rows=SimpleNamespace(has_runs=has_runs))
     target.documents, target.ledger = database.target, database["target.ledger"]
     near, refused = (
-        Sampler(target, list, ListFilter(what)).draw(seed, number, number)
-        for what in ("near", "refused")
+        Sampler(target, ListFilter(what)).draw(seed, number, number) for what in ("near", "refused")
     )
     return review_sample(near, refused, number)
 

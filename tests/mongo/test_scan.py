@@ -58,9 +58,9 @@ def raws(draw):
         st.sampled_from(
             [
                 [],
-                [raw.string_field(["text"], text)],
-                [raw.string_field(["a", "b"], text)],
-                [raw.string_field(["a", "text", "b"], text)],
+                [raw.fields({"text": text})],
+                [raw.fields({"a": {"b": text}})],
+                [raw.fields({"a": {"text": {"b": text}}})],
                 [element(0x02, "text", counted(b"a\xed\xa0\x80"))],
             ]
         )
