@@ -156,14 +156,17 @@ def fetch(
     """
     for left in in_commands(keys):
         while left:
-            among = id_keys.among(left)
-            terms: Terms = {"filter": {"$and": [query, among]} if query else among, "sort": _BY_ID}
+            terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
             page, _ = _page(collection, terms, size, None, retry, path)
             if not page:
                 break
             yield page
             last = as_asked(left, [page[-1].key])[page[-1].key]
             left = left[left.index(last) + 1 :]
+
+
+def _both(query: Mapping[str, Any] | None, among: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"$and": [query, among]} if query else among
 
 
 def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
@@ -229,11 +232,15 @@ def some(
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
+    query: Mapping[str, Any] | None = None,
 ) -> list[RawDocument]:
-    """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
+    """Return the documents of these ids, in any order, by the keys as given; the vanished not.
+
+    query: what else they have to match.
+    """
     found: list[RawDocument] = []
     for part in in_commands(keys):
-        page, rows = some_in_columns(collection, strings_of(part), projection, retry)
+        page, rows = some_in_columns(collection, strings_of(part), projection, retry, (), query)
         known = ((one, row) for one, row in zip(page, rows.tolist(), strict=True) if row >= 0)
         found += (one._replace(key=part[row]) for one, row in known)
     return found
@@ -245,12 +252,14 @@ def some_in_columns(
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
     path: Sequence[str] = (),
+    query: Mapping[str, Any] | None = None,
 ) -> tuple[RawPage, NDArray[np.int64]]:
     """Return the documents of n ids, in any order, and the row of each among the ids.
 
     The ids together fit into a command.
     """
-    terms: Terms = {"filter": id_keys.among(keys), "projection": projection}
+    among = id_keys.among(keys)
+    terms: Terms = {"filter": _both(query, among), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))

@@ -286,10 +286,10 @@ class LabelStore:
         return self._collection.full_name
 
     def rows(self, name: str | None = None) -> list[LabelRow]:
-        """Return all labels, or those of a name; what dedup does not write is left out."""
+        """Return all labels, or those of a name."""
         query = {} if name is None else {"_id.name": name}
         found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
-        return [row for page in found for one in page if (row := _read(one)) is not None]
+        return [_read(row) for page in found for row in page]
 
     def put(self, rows: Sequence[LabelRow]) -> None:
         """Write labels; each takes the place of a former one of the same pair and name."""
@@ -317,31 +317,10 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     return ReplaceOne({"_id": key}, values, upsert=True)
 
 
-def _read(found: RawDocument) -> LabelRow | None:
-    values = bson.decode(found.raw, raw_bson.LENIENT)
-    label, when = values.get("label"), values.get("when")
-    try:
-        own = raw_bson.value(found.raw, b"_id")
-        of, id_ = id_keys.named_key(own), id_keys.named_key(own, b"id", b"")
-        name = values["_id"]["name"]
-    except (KeyError, TypeError, ValueError):
-        return None
-    if not of or not id_ or label not in [*Label] or not isinstance(name, str):
-        return None
-    similarity = s if isinstance(s := values.get("similarity"), float) else None
-    document = DecidedDocument(
-        id_,
-        _text(values, "decision"),
-        _text(values, "reason"),
-        Pair(of, 0, similarity, ()),
-    )
-    return LabelRow(
-        document,
-        name,
-        Label(str(label)),
-        when.replace(tzinfo=UTC) if isinstance(when, datetime) else NEVER,
-    )
-
-
-def _text(values: Mapping[str, Any], name: str) -> str:
-    return found if isinstance(found := values.get(name), str) else ""
+def _read(found: RawDocument) -> LabelRow:
+    values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
+    pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())
+    id_ = id_keys.named_key(own, b"id", b"")
+    document = DecidedDocument(id_, values["decision"], values["reason"], pair)
+    when = values["when"].replace(tzinfo=UTC)
+    return LabelRow(document, values["_id"]["name"], Label(values["label"]), when)

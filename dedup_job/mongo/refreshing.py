@@ -22,13 +22,12 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts
 from dedup_job.mongo.commits import fits_in_piece
 from dedup_job.mongo.database_settings import OnChange, OnDelete
-from dedup_job.mongo.id_keys import as_asked, comparable, shown
+from dedup_job.mongo.id_keys import comparable, shown
 from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.pending_ids import Unit, once
 from dedup_job.mongo.reading import (
     ID_PAGE,
     estimated,
-    in_commands,
     in_turn,
     look_up,
     majority,
@@ -285,14 +284,10 @@ class Refresher:
         return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
-        if not self.source.query:
+        if not (query := self.source.query):
             return {*keys}
-        found = set[bytes]()
-        for part in in_commands(keys):
-            only = {"$and": [self.source.query, id_keys.among(part)]}
-            rows = look_up(self.target.source, only, {"_id": 1}, self.target.retry)
-            found.update(as_asked(part, [row.key for row in rows]).values())
-        return found
+        source = majority(self.target.source)
+        return {row.key for row in some(source, keys, {"_id": 1}, self.target.retry, query)}
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours
