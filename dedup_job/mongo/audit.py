@@ -34,6 +34,11 @@ from dedup_job.runs.run import Status
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}
 _NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
+KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
+_KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
+_UNDONE = str(Status.UNDONE)
+ByRun = Counter[tuple[Any, str]]
+"""How many there are of each run and kind."""
 
 
 @dataclass
@@ -192,14 +197,6 @@ class Checker:
 
 def _of(one: str, other: str) -> Message:
     return Message("{one} of {other}", one=one, other=other)
-
-
-KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
-_KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
-_UNDONE = str(Status.UNDONE)
-
-ByRun = Counter[tuple[Any, str]]
-"""How many there are of each run and kind."""
 
 
 def count_differences(

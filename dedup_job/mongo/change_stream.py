@@ -31,35 +31,6 @@ from dedup_job.text_fields import TextFields
 
 log = logging.getLogger("dedup")
 Token = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Bookmark:
-    """A resume token of the source, and the query of the runs up to it.
-
-    uuid: of the collection; followed: runs since the last one that compared the ids of all
-    documents; run: the one that left it; decided: the number of documents decided by then.
-    """
-
-    token: Token
-    uuid: bytes
-    query: str | None
-    followed: int
-    run: int = 0
-    decided: int = 0
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return plain values, as the state holds them."""
-        return asdict(self)
-
-    @classmethod
-    def from_dict(cls, saved: Any) -> Bookmark | None:
-        """Read back what `as_dict` wrote; None where it is something else."""
-        with suppress(TypeError):
-            return cls(**saved)
-        return None
-
-
 MOST = 2_000_000
 """Ids that are held at most; where there are more, all ids are compared."""
 _NO_STREAMS = 40324  # a server of another make
@@ -87,6 +58,36 @@ _PIPELINE: Sequence[Mapping[str, Any]] = (
         }
     },
 )
+MOST_ROWS = 1_000_000
+"""Rows at most; what is more is only counted."""
+_ROWS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Bookmark:
+    """A resume token of the source, and the query of the runs up to it.
+
+    uuid: of the collection; followed: runs since the last one that compared the ids of all
+    documents; run: the one that left it; decided: the number of documents decided by then.
+    """
+
+    token: Token
+    uuid: bytes
+    query: str | None
+    followed: int
+    run: int = 0
+    decided: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain values, as the state holds them."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, saved: Any) -> Bookmark | None:
+        """Read back what `as_dict` wrote; None where it is something else."""
+        with suppress(TypeError):
+            return cls(**saved)
+        return None
 
 
 class NotFollowed(Exception):
@@ -304,11 +305,6 @@ def _translated() -> Iterator[None]:
             raise NotFollowed(Message("the server's oplog does not go back that far")) from e
         said = Message("the server refuses its change stream (code {code})", code=e.code)
         raise NotFollowed(said) from e
-
-
-MOST_ROWS = 1_000_000
-"""Rows at most; what is more is only counted."""
-_ROWS = 10_000
 
 
 class ChangeStore:

@@ -23,6 +23,14 @@ from dedup_job.text_fields import texts_in
 OF_THE_SERVER = ("admin", "config", "local")  # databases
 _EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
+CONTENT = "content "  # before the digest of a file, where a setting names one
+_ABSENT = Message("not set")
+_SECONDS = 5.0  # for counting collections; a server may hold ten thousand
+_SAMPLE = 100  # documents of a collection
+_SAMPLE_MILLISECONDS = 2000
+_SHOWN = 12  # collections with their fields
+_MOST = 0.5  # the share of documents above which a field comes before one that fewer have
+_RARE = 0.05  # the share of documents under which a field is not offered
 
 
 def check_takes_writes(hello: Mapping[str, Any]) -> None:
@@ -210,10 +218,6 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])
 
 
-CONTENT = "content "  # before the digest of a file, where a setting names one
-_ABSENT = Message("not set")
-
-
 def check_same_source(former: str, now: str, target: str) -> None:
     """Refuse another source than the target was made from."""
     if former != now:
@@ -285,14 +289,6 @@ def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield from _leaves(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value
-
-
-_SECONDS = 5.0  # for counting collections; a server may hold ten thousand
-_SAMPLE = 100  # documents of a collection
-_SAMPLE_MILLISECONDS = 2000
-_SHOWN = 12  # collections with their fields
-_MOST = 0.5  # the share of documents above which a field comes before one that fewer have
-_RARE = 0.05  # the share of documents under which a field is not offered
 
 
 class TextField(NamedTuple):

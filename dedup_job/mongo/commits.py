@@ -37,6 +37,16 @@ from dedup_job.native.bytes_column import BytesColumn
 log = logging.getLogger("dedup")
 _MOST_BYTES = 16 * 1000 * 1000  # the driver takes no longer command, but for a single document
 MOST_ROWS = 100_000  # the server takes no more
+Writes = Callable[[ClientSession | None], None]
+_BY_ID = ["_id"]
+_MAJORITY = ReadConcern("majority")
+_PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
+KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
+AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
+PIECE_ROWS = 1000  # of a piece
+PIECE_BYTES = 8 << 20  # of a piece; one row may be larger
+_SPARE = 128 * 1024  # bytes; a row of the ledger leaves 64 KiB to what records its removal
+_APART = 1_000_000  # numbers of pieces that a run or an entry may have
 
 
 class _Rows:
@@ -70,12 +80,6 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
         labels.update(reply.get("errorLabels", ()))
     if any(errors.values()):
         raise BulkWriteError({**errors, "errorLabels": [*labels]})
-
-
-Writes = Callable[[ClientSession | None], None]
-_BY_ID = ["_id"]
-_MAJORITY = ReadConcern("majority")
-_PRIMARY = ReadPreference.PRIMARY  # whatever the connection string prefers: no other has a say
 
 
 class Commits:
@@ -206,14 +210,6 @@ def insert_once(
                 id=id_,
             )
         ) from e
-
-
-KEPT, ROWS = "kept", "rows"  # documents that left the target; rows that left the ledger
-AGAIN = "again"  # of a piece of a run: whether its documents are undecided then
-PIECE_ROWS = 1000  # of a piece
-PIECE_BYTES = 8 << 20  # of a piece; one row may be larger
-_SPARE = 128 * 1024  # bytes; a row of the ledger leaves 64 KiB to what records its removal
-_APART = 1_000_000  # numbers of pieces that a run or an entry may have
 
 
 def piece_id(number: int, piece: int) -> int:

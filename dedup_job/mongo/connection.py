@@ -39,6 +39,16 @@ _MAX_URI = 1 << 16  # characters; a device has no end
 _MIN_WIRE_VERSION = 13  # of MongoDB 5.0
 LABELS, CHANGED = ".labels", ".changed"
 SUFFIXES = (".ledger", ".runs", ".state", LABELS, CHANGED)
+_SET, _LOG = "dedup", "mongod.log"
+_START_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+_NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
+# When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
+# to stop; the shell itself ends with the server.
+_GUARDIAN = (
+    'exec 3<&0; "$@" </dev/null & child=$!; '
+    '(read -r _ <&3; kill -INT "$child") 2>/dev/null & wait "$child"'
+)
 
 
 class _Client(MongoClient[dict[str, Any]]):
@@ -243,18 +253,6 @@ def operation_time(client: MongoClient[Any]) -> Timestamp | None:
     """Return the server's present time, as reads are ordered by; None where it tells none."""
     time = client.admin.command("ping").get("operationTime")
     return time if isinstance(time, Timestamp) else None
-
-
-_SET, _LOG = "dedup", "mongod.log"
-_START_SECONDS = 60.0
-_STOP_SECONDS = 30.0
-_NOT_MASTER_YET = (94, 93, 11602)  # NotYetInitialized, InvalidReplicaSetConfig, interrupted
-# When this process ends, however it ends, its pipe closes, `read` returns and the server is asked
-# to stop; the shell itself ends with the server.
-_GUARDIAN = (
-    'exec 3<&0; "$@" </dev/null & child=$!; '
-    '(read -r _ <&3; kill -INT "$child") 2>/dev/null & wait "$child"'
-)
 
 
 def find_mongod() -> Path:

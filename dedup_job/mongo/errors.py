@@ -73,6 +73,55 @@ _CODES = frozenset(
     }
 )
 T = TypeVar("T")
+UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
+_HOW_TO_GRANT = Message(
+    "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
+    "the rights that docs/operations.md lists under Rights."
+)
+_ACTIONS = {  # of commands that are not called as the right to them
+    "count": "find",
+    "aggregate": "find",
+    "getMore": "find",
+    "findAndModify": "update",
+    "delete": "remove",
+    "create": "createCollection",
+}
+_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
+_MAX_SHOWN = 300  # characters of what the server says
+_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
+_CHECK_SERVER = Message("Check that the server runs and that --uri names it.")
+_CHECK_TRUST = Message(
+    "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
+    "that signed it, the host in --uri must be one that it is made out to, and it must not have "
+    "expired."
+)
+_AGAIN = Message(
+    "Nothing is lost: what was committed stays, and the same command goes on from there."
+)
+_BAD_NAME = (UsageError, Message("the server refuses a name: {message}"))
+_OTHER = (
+    DedupError,
+    Message(
+        "the server refused an operation (code {code}): {message}\n"
+        "Nothing is lost: what was committed stays."
+    ),
+)
+_SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
+    UNAUTHORIZED: (
+        UsageError,
+        Message("the database user lacks a right: {right}\n{how_to_grant}"),
+    ),
+    AUTHENTICATION_FAILED: (
+        UsageError,
+        Message(
+            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
+            "authSource if the user belongs to another database than the one in the URI."
+        ),
+    ),
+    73: _BAD_NAME,  # InvalidNamespace
+    13297: _BAD_NAME,  # DatabaseDifferCase
+}
+_OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a rule; a capped one takes no transaction
 
 
 class Unsettled(AutoReconnect):
@@ -179,58 +228,6 @@ class RetryPolicy:
 
 
 NO_RETRY = RetryPolicy()
-
-
-UNAUTHORIZED, AUTHENTICATION_FAILED = 13, 18
-_HOW_TO_GRANT = Message(
-    "Grant `read` on the source's and `readWrite` on the target's database, or a role with just "
-    "the rights that docs/operations.md lists under Rights."
-)
-_ACTIONS = {  # of commands that are not called as the right to them
-    "count": "find",
-    "aggregate": "find",
-    "getMore": "find",
-    "findAndModify": "update",
-    "delete": "remove",
-    "create": "createCollection",
-}
-_REFUSED = re.compile(r"not authorized on (\S+) to execute command \{ (\w+):(?: \"([^\"]*)\")?")
-_MAX_SHOWN = 300  # characters of what the server says
-_NOT_TRUSTED = "CERTIFICATE_VERIFY_FAILED"
-_CHECK_SERVER = Message("Check that the server runs and that --uri names it.")
-_CHECK_TRUST = Message(
-    "The server answers, but its certificate is not trusted: tlsCAFile must name the authority "
-    "that signed it, the host in --uri must be one that it is made out to, and it must not have "
-    "expired."
-)
-_AGAIN = Message(
-    "Nothing is lost: what was committed stays, and the same command goes on from there."
-)
-
-_BAD_NAME = (UsageError, Message("the server refuses a name: {message}"))
-_OTHER = (
-    DedupError,
-    Message(
-        "the server refused an operation (code {code}): {message}\n"
-        "Nothing is lost: what was committed stays."
-    ),
-)
-_SAID: Mapping[int | None, tuple[type[DedupError], Message]] = {
-    UNAUTHORIZED: (
-        UsageError,
-        Message("the database user lacks a right: {right}\n{how_to_grant}"),
-    ),
-    AUTHENTICATION_FAILED: (
-        UsageError,
-        Message(
-            "the server refused user or password. Check DEDUP_URI or the --uri-file, and "
-            "authSource if the user belongs to another database than the one in the URI."
-        ),
-    ),
-    73: _BAD_NAME,  # InvalidNamespace
-    13297: _BAD_NAME,  # DatabaseDifferCase
-}
-_OF_THE_COLLECTION = (DUPLICATE_KEY, 121, 263)  # a rule; a capped one takes no transaction
 
 
 @contextmanager

@@ -49,6 +49,22 @@ MALFORMED = (  # what json_util and bson raise for a value that they do not take
     RecursionError,
     BSONError,
 )
+_OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
+_HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
+_UUID_SUBTYPE, _UUID_BYTES = 4, 16
+_HEAD, _OBJECT_ID_KIND = 5, 0x07  # bytes before the value of an _id; a BSON type
+_INTS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q")}
+_FORMS = tuple(
+    JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
+    for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
+)
+KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
+_OWN = b"_id\0"  # in a key, behind its kind
+_NAMED = len(b"?_id\0")  # where in an `_id` field its value begins
+_DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
+_FLOAT = struct.Struct("<d")
+_BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
+_EXACT = Context(prec=1100)  # digits, more than any double has
 
 
 def parsed(text: str, options: JSONOptions = json_util.DEFAULT_JSON_OPTIONS) -> Any:
@@ -82,17 +98,6 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]:
             raise ValueError(Message("the name {name!r} stands twice in one object", name=name))
         seen.add(name)
     return pairs
-
-
-_OBJECT_ID = re.compile(r"""(?:ObjectId\(["']?)?([0-9a-fA-F]{24})(?:["']?\))?""")
-_HUGE, _BEGINS = 4096, 40  # bytes of an _id, characters shown of a larger one
-_UUID_SUBTYPE, _UUID_BYTES = 4, 16
-_HEAD, _OBJECT_ID_KIND = 5, 0x07  # bytes before the value of an _id; a BSON type
-_INTS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q")}
-_FORMS = tuple(
-    JSONOptions(json_mode=mode, datetime_conversion=DatetimeConversion.DATETIME_AUTO)
-    for mode in (JSONMode.RELAXED, JSONMode.CANONICAL)
-)
 
 
 def shown(key: bytes) -> str:
@@ -206,11 +211,6 @@ def _comparable(value: Any) -> bytes:
     return _key(_mapped(value, lambda part: int(part) if isinstance(part, Int64) else part))
 
 
-KEY_SUBTYPE = 0xD1  # of binary data: the bytes of an _id that BSON values cannot stand for
-_OWN = b"_id\0"  # in a key, behind its kind
-_NAMED = len(b"?_id\0")  # where in an `_id` field its value begins
-
-
 def id_place(raw: bytes) -> Element:
     """Return the `_id` field; ValueError for a document that has none, or not all of it."""
     for element in elements(raw):  # a server stores _id first
@@ -299,12 +299,6 @@ def equal_to(key: bytes) -> RawBSONDocument:
     """Return the filter for what the server takes for this id: 5 is 5.0, too."""
     same = document(renamed(key, b"$eq"))
     return RawBSONDocument(document(bytes([DOCUMENT]) + b"_id\0" + same))
-
-
-_DOUBLE, _SYMBOL, _DECIMAL = 0x01, 0x0E, 0x13
-_FLOAT = struct.Struct("<d")
-_BY_VALUE = frozenset((_DOUBLE, DOCUMENT, ARRAY, _SYMBOL, _DECIMAL, *_INTS))
-_EXACT = Context(prec=1100)  # digits, more than any double has
 
 
 def comparable(key: bytes) -> bytes:

@@ -66,6 +66,9 @@ RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # the same of fields that ar
 
 
 _INT32 = struct.Struct("<i")
+_KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
+_FRAME = 5  # bytes of a document beside its fields
+_STRING = b"\x02"
 
 
 class RawDocument(NamedTuple):
@@ -295,11 +298,6 @@ def without(raw: bytes, *names: bytes) -> bytes:
     if all(name + b"\0" not in raw for name in names):
         return raw  # far cheaper than walking, and nearly always so
     return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
-
-
-_KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
-_FRAME = 5  # bytes of a document beside its fields
-_STRING = b"\x02"
 
 
 def documents(*parts: BytesColumn) -> BytesColumn:

@@ -36,6 +36,7 @@ from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
 
 _PAGE = PageSize()
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +256,6 @@ def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
 
 def _run(found: Mapping[str, Any]) -> int:
     return run if isinstance(run := found.get("run"), int) else 0
-
-
-NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)

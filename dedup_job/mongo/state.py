@@ -36,6 +36,13 @@ from dedup_job.runs.status import Holder
 FORMAT = 1
 PIECE = "piece"  # of T.runs: some of what left the target, or the ledger
 BY_HAND = (str(Status.RESTORED), str(Status.REQUEUED))
+LEASE_SECONDS = 60
+RENEW_SECONDS = 10
+RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
+OVERDUE_SECONDS = 45.0  # without renewal a run writes nothing more, well before others may begin
+_SAME_SECONDS = 2.0  # between two views of when one process started
+STATE_ID = "state"
+LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
 
 
 def is_by_hand(row: Mapping[str, Any]) -> bool:
@@ -48,13 +55,6 @@ def with_checkpoint(run: Run, state: Mapping[str, Any]) -> Run:
     if not (found := state.get("checkpoint")) or found["run"] != run.number:
         return run
     return replace(run, checkpoint=Checkpoint.from_dict(found))
-
-
-LEASE_SECONDS = 60
-RENEW_SECONDS = 10
-RENEW_TIMEOUT = 8.0  # a renewal that takes longer is given up for the next one
-OVERDUE_SECONDS = 45.0  # without renewal a run writes nothing more, well before others may begin
-_SAME_SECONDS = 2.0  # between two views of when one process started
 
 
 def clock() -> float:
@@ -123,10 +123,6 @@ def _machine() -> str:
         elif path.exists():
             parts.append(path.read_text().strip())
     return "|".join(parts)
-
-
-STATE_ID = "state"
-LAST_WORD_SECONDS = 3.0  # for what would be good to do before the end
 
 
 class AlreadyWritten(Exception):
