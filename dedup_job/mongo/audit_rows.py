@@ -292,7 +292,7 @@ def _check_skipped(on: Audited, rows: Sequence[_Row]) -> None:
 
 
 def _decide_again(on: Audited, rows: Sequence[_Row]) -> list[str]:
-    """Let rows of duplicates say what their texts say; return lines of those with another text."""
+    """Decide duplicates again by their texts; return a line for each digest of another text."""
     originals = on.originals(_pair(row).of for row in rows)
     wrong, apart, others, changed = list[bytes](), list[bytes](), list[bytes](), list[bytes]()
     again, lines = list[tuple[_Row, str]](), list[str]()

@@ -290,7 +290,7 @@ def pieces_of_runs(
 
 
 def undecided_again(runs: AnyCollection, numbers: Sequence[int], retry: RetryPolicy) -> int:
-    """Return how many documents and rows some runs took out that were decided, to decide anew."""
+    """Return the number of documents and rows that some runs took out to decide them again."""
     sizes = [{"$size": {"$ifNull": [f"${name}", []]}} for name in (KEPT, ROWS)]
     group = {"_id": 1, "n": {"$sum": {"$add": sizes}}}
     steps = [{"$match": {AGAIN: True, "of": {"$in": [*numbers]}}}, {"$group": group}]

@@ -144,7 +144,7 @@ def is_transient(e: PyMongoError) -> bool:
 
 
 def refused_writes(e: OperationFailure) -> list[Mapping[str, Any]]:
-    """Return what the server says of each of many writes that it refused; none of a single one."""
+    """Return the server's errors of refused writes, none if there was a single write."""
     details = e.details or {}
     return [*details.get("writeErrors", ()), *details.get("writeConcernErrors", ())]
 
@@ -166,7 +166,7 @@ class RetryPolicy:
     before_again: Callable[[], None] = lambda: None  # the first of each new attempt
 
     def __call__(self, work: Callable[[], T]) -> T:
-        """Return what `work` returns; raise its error if it is permanent or the time is over."""
+        """Return the result of `work`; raise its error if it is permanent or the time is over."""
         failed: float | None = None  # when it first did
         pause, told = _FIRST_PAUSE, False
         while True:
@@ -282,7 +282,7 @@ def _first_refused(e: OperationFailure) -> tuple[int | None, str]:
 
 
 def _lacking(message: str) -> str:
-    """Return which right is missing by what the server says, which may repeat whole documents."""
+    """Return the missing right by the message of the server, which may repeat whole documents."""
     if match := _REFUSED.match(message):
         database, command, collection = match.groups()
         name = f"{database}.{collection}" if collection else database

@@ -66,7 +66,7 @@ class Entry:
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """Return what changes with each piece: its size, and what it adds to the counts."""
+        """Return the fields that change with each piece: sizes and counts."""
         counts, kept = Counts(), self.documents if self.status == str(Status.RESTORED) else 0
         if kept:
             counts = Counts(kept, short_kept=self.short)
@@ -204,7 +204,7 @@ def shorten(
     stay: Sequence[RawDocument],
     session: ClientSession | None,
 ) -> None:
-    """Let an entry say that its first pieces and some rows of later ones are all there is."""
+    """Shorten an entry to its first pieces and some rows of later ones."""
     number = row["_id"]
     only = {"of": number, PIECE: {"$lt": pieces}}
     found = list(target.runs.find(only, {"documents": 1, "short": 1}, session=session))

@@ -122,7 +122,7 @@ class PendingIds:
         )
 
     def begin_anew(self) -> None:
-        """Count anew what is known and changed: another run begins with what arrives."""
+        """Reset the counts of known and changed documents, for a run of arrivals."""
         self.known = estimated(self.decided, self._retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
         self._arrived, self.tells = [], True

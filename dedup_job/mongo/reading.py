@@ -66,7 +66,7 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
 def find_texts(
     documents: BytesColumn, paths: Sequence[Sequence[str]]
 ) -> tuple[TextColumn, NDArray[np.int64], NDArray[np.bool_]]:
-    """Return what n documents hold in k fields: n texts with breaks between the parts.
+    """Return the texts of n documents in k fields, with breaks between the parts.
 
     With them int64 (n, k), where each value begins in its document, 0 where there is none; and
     which documents are plain, and hold a text in a field, and nothing else in any, bool (n,): what
@@ -188,7 +188,7 @@ def look_up(
     retry: RetryPolicy = NO_RETRY,
     **terms: Any,
 ) -> list[RawDocument]:
-    """Return what a query finds; terms: `sort`, `limit` and the like, as of `find`."""
+    """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
 
     def read() -> list[RawDocument]:
         found = majority(collection).find(query, projection, **terms)

@@ -84,7 +84,7 @@ class Records:
         self._source = target.origin
 
     def find(self, written: str) -> list[Record]:
-        """Return what is known under each reading of an `_id`, the decided ones first."""
+        """Return the records of each reading of an `_id`, the decided ones first."""
         found: dict[bytes, Record] = {}
         for value in readings(written):
             for collection in (self._target.ledger, self._target.documents, self._target.source):
@@ -133,7 +133,7 @@ class Records:
         return row, Record(row.key, decoded, None, source, *held)
 
     def of(self, key: bytes) -> Record:
-        """Return what is known of one `_id`."""
+        """Return the record of one `_id`."""
         source = self._source.documents([key]).get(key)
         record = Record(key, None, None, source)
         for row in look_up(self._target.ledger, id_keys.among([key])):

@@ -122,14 +122,14 @@ class Refresher:
         return {key: plan.own_keys[key] for key in plan.heads}
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
-        """Let leave what nothing is decided for; return its keys. The run has begun."""
+        """Remove documents that nothing replaces; return their keys. The run has begun."""
         for part in in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
         self.target.watch(checkpoint)
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return how many documents are dealt with, by what happened; left: keys of what left."""
+        """Return the number of removed documents by what happened; left: keys of all that left."""
         dealt = self._plan.asked & left
         gone = len(dealt & self._plan.gone)
         return {CHANGED: len(dealt) - gone, DELETED: gone}
@@ -293,7 +293,7 @@ class Refresher:
         return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
-        """Return what is out of date where no change stream tells, by reading all there is."""
+        """Return the keys of outdated documents, by reading all, without a change stream."""
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):

@@ -118,7 +118,7 @@ def _delete(
 def leaving(
     target: TargetReader, run: int, former: Sequence[bytes], replaced: Documents
 ) -> Leaving:
-    """Return what leaves for documents decided again (`former`) and better copies (`replaced`)."""
+    """Return the removals for documents decided again (`former`) and replaced ones."""
     if not (former or len(replaced)):
         return Leaving(target, run)
     kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)

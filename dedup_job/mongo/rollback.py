@@ -76,7 +76,7 @@ class Undone:
 
 
 def planned(target: TargetReader, run: int) -> Undone:
-    """Return what `undo` would take back, by its counts; UsageError where it would refuse."""
+    """Return the plan of an undo, by counts; UsageError if it would be refused."""
     state = target.retry(target.state.read) or {}
     begun = state.get("undo") == run
     if not begun:

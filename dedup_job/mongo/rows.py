@@ -83,7 +83,7 @@ class KeptRows:
         self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
 
     def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
-        """Return those documents that are kept as raw BSON, in order."""
+        """Return the kept documents as raw BSON, in order."""
         rows = np.flatnonzero(decisions.kept)
         own = self._own(documents.keys.take(rows), decisions, rows, run)
         if self._form is Form.WHOLE:

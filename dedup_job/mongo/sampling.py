@@ -45,7 +45,7 @@ _LAST: Final = Int64(1 << 62)
 
 
 def naming(target: TargetReader) -> Callable[[bytes], str]:
-    """Return how a list writes ids: 17 may be a string, too, where any id is one."""
+    """Return the function that writes ids: 17 may be a string, too, if any id is one."""
     text = {"_id": {"$type": "string"}}
     strings = any(look_up(c, text, {"_id": 1}, target.retry, limit=1) for c in target.decided)
     return unmistakable if strings else shown
@@ -279,7 +279,7 @@ _DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn
 
 
 def _facets(order: Mapping[str, int], extreme: int, random: int) -> dict[str, Any]:
-    """Return what draws from rows in one pass.
+    """Return the stage that draws from rows in one pass.
 
     A row has the other document (of), its collection where that is another one (a), decision (d),
     reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m),

@@ -260,7 +260,7 @@ class Source(PendingIds):
             )
 
     def documents_of(self, page: RawPage) -> Documents:
-        """Return what `read` makes of each row, in columns."""
+        """Return the documents that `read` makes of the rows, in columns."""
         texts, places, plain = found_texts(page, self._fields)
         plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
         rows, several = np.arange(len(page)), self._fields.several

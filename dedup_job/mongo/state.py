@@ -70,7 +70,7 @@ def expiry() -> dict[str, Any]:
 
 
 def owner() -> dict[str, Any]:
-    """Return what tells this process from all others."""
+    """Return the identity of this process: host, machine, pid and start."""
     boot, process = _boot(), psutil.Process()
     started = process.create_time() - boot
     ids = {"host": platform.node(), "machine": _machine(), "pid": process.pid}

@@ -197,14 +197,14 @@ class Target(TargetReader):
             self.retry(lambda: self.write_run_row(report))
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
-        """Let decided documents leave that the source deleted, and nothing depends on."""
+        """Remove decided documents that the source deleted, and nothing depends on."""
         out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
         if out.earlier:  # else an attempt that was cut off did it
             writes = partial(out.exchange, nothing, nothing)
             self.commits.commit(writes, {}, {"intent": [], **out.intent})
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return what others changed, by UUIDs and counts, "" for nothing; kept: what was kept."""
+        """Return a description of changes by others, by UUIDs and counts, "" for none."""
         lines = [*self._exchanged(), *self._missing(kept), *self._missing_rows(checkpoint)]
         return joined([*lines, _WAY_OUT], "\n") if lines else ""
 

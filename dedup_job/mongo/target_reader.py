@@ -128,7 +128,7 @@ class TargetReader:
         return [(self.documents, kept), (self.ledger, {"run": run})]
 
     def version(self) -> Version | None:
-        """Return which target this is and how often it changed; None before its first run."""
+        """Return the id of the target and its number of changes; None before its first run."""
         state = self.retry(self.state.read)
         if state is None:
             return None
@@ -136,7 +136,7 @@ class TargetReader:
         return Version(own, state["generation"])
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some ids, in any order, that a collection holds now."""
+        """Return the ids, of some in any order, that a collection holds now."""
         return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
@@ -191,9 +191,9 @@ class TargetReader:
         return self.retry(lambda: documents.count_documents({}, hint="_id_"))
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield what is kept in `_id` order; StateMismatch names foreign documents.
+        """Yield the kept documents in `_id` order; StateMismatch names foreign ones.
 
-        after: only what runs with a higher number kept, where documents name their run.
+        after: only documents of runs with a higher number.
         """
         strange: list[bytes] = []
         count = 0

@@ -80,7 +80,7 @@ _RUN = {"status": {"$nin": [*BY_HAND]}, "given": {"$exists": False}}
 
 
 def read_status(client: Client, name: Namespace) -> TargetStatus:
-    """Return how a target stands; UsageError if no run ever wrote to it."""
+    """Return the status of a target; UsageError if no run ever wrote to it."""
     database = client[name.database]
     runs = database.get_collection(
         f"{name.collection}.runs", codec_options=LENIENT, read_concern=ReadConcern("majority")
@@ -119,7 +119,7 @@ def _by_hand(row: Mapping[str, Any] | None, last: Run | None) -> tuple[int, int,
 def _run_state(
     lease: Lease, row: Mapping[str, Any] | None, checkpoint: Mapping[str, Any]
 ) -> RunState:
-    """Return what is going on; a row of a run at work bears the token of its lease."""
+    """Return the state of a run; a row of one at work bears the token of its lease."""
     status = row["status"] if row else None
     if lease.is_held:
         at_work = row is not None and status == Status.RUNNING and row.get("token") == lease.token
