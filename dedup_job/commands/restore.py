@@ -110,8 +110,8 @@ def restore(
             keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
                 on.target.state.update({"bookmark": None})
-            entry = begun(on.target, status, asked, _about(on, began, status))
-            done = Restored(on.target.name, entry.number, len(out))
+            entry = begun(on.target, asked, _about(on, began, status))
+            done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))
             for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
                 entry = take_out(on.target, entry, piece)

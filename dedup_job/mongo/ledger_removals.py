@@ -7,7 +7,7 @@ back. Each piece is one commit, so what is cut off is as whole as what ended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +33,8 @@ from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Status
 
+Row = Mapping[str, Any]  # of T.runs, of an entry
+
 
 @dataclass(frozen=True, slots=True)
 class TakenOut:
@@ -49,37 +51,6 @@ class TakenOut:
         return len(self.row.raw) + (len(self.kept.raw) if self.kept else 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """Rows that were taken out together.
-
-    given: a hash of what was asked for, by which the same command goes on; short: how many of the
-    documents are kept and short; about: other fields of the row.
-    """
-
-    number: int
-    status: str
-    given: str
-    pieces: int = 0
-    documents: int = 0
-    short: int = 0
-    about: Mapping[str, Any] = field(default_factory=dict)
-
-    def values(self) -> dict[str, Any]:
-        """Return the fields that change with each piece: sizes and counts."""
-        counts, kept = Counts(), self.documents if self.status == str(Status.RESTORED) else 0
-        if kept:
-            counts = Counts(kept, short_kept=self.short)
-        own = {"pieces": self.pieces, "documents": self.documents}
-        return {**own, "counts": counts.as_dict(), "rates": counts.rates()}
-
-    def with_piece(self, piece: Sequence[TakenOut]) -> Entry:
-        """Return the entry with one piece more."""
-        documents = self.documents + len(piece)
-        short = self.short + sum(one.short for one in piece)
-        return replace(self, pieces=self.pieces + 1, documents=documents, short=short)
-
-
 def in_pieces(removals: Iterable[TakenOut]) -> Iterator[list[TakenOut]]:
     """Yield removals, in parts that fit into a commit each."""
     return packed(removals, lambda one: one.size, PIECE_BYTES, PIECE_ROWS)
@@ -91,7 +62,7 @@ def unfinished(target: TargetReader, given: str) -> list[dict[str, Any]]:
     return target.retry(lambda: list(target.runs.find(only).sort("_id", 1)))
 
 
-def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) -> Entry:
+def begun(target: Target, given: str, about: Row) -> Row:
     """Return the entry to go on with, or a new one; UsageError if a run is not at its end."""
     state = target.retry(target.state.read) or {}
     checkpoint = state.get("checkpoint") or {}
@@ -106,22 +77,23 @@ def begun(target: Target, status: Status, given: str, about: Mapping[str, Any]) 
                 undo=command_line("undo", run, "--target", target.name),
             )
         )
-    new = Entry(next_run(state), str(status), given, about=about)
-    former = unfinished(target, given)
-    if not former or former[-1]["_id"] != new.number - 1:
-        return new  # later ones came after a run: the order counts
-    last = former[-1]
-    return replace(
-        new,
-        number=last["_id"],
-        pieces=last["pieces"],
-        documents=last["documents"],
-        short=last["counts"]["short"]["kept"],
-        about={**about, "started": last["started"]},
-    )
+    new, former, size = {"_id": next_run(state), **about}, unfinished(target, given), (0, 0, 0)
+    if former and former[-1]["_id"] == new["_id"] - 1:  # else a run came between: the order counts
+        last = former[-1]
+        size = last["pieces"], last["documents"], last["counts"]["short"]["kept"]
+        new |= {"_id": last["_id"], "started": last["started"]}
+    return {**_sized(new, *size), "given": given, "finished": None}
 
 
-def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
+def _sized(entry: Row, pieces: int, documents: int, short: int) -> Row:
+    """Return an entry of this size; short: how many of its documents are kept and short."""
+    is_kept = entry["status"] == str(Status.RESTORED) and documents
+    counts = Counts(documents, short_kept=short) if is_kept else Counts()
+    own = {"pieces": pieces, "documents": documents}
+    return {**entry, **own, "counts": counts.as_dict(), "rates": counts.rates()}
+
+
+def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
     """Take a piece out of the ledger and record it; return the entry with it; the lease is held."""
     keys = [one.row.key for one in piece]
     for key in target.held_by(target.documents, keys):
@@ -133,7 +105,7 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
                 target=target.name,
             )
         )
-    after, number = entry.with_piece(piece), entry.number
+    after, number = _with_piece(entry, piece), entry["_id"]
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
     short = np.array([one.short for one in piece if one.kept], dtype=np.bool_)
     documents = Documents.of(one.kept for one in piece if one.kept)
@@ -143,10 +115,9 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
     gave_way = [raw_bson.find(raw, b"kept_by") is not None for raw in kept_rows]
     decisions["group"][gave_way] = own_groups(documents.keys)[gave_way] ^ number
     kept = target.rows.encode(documents, decisions, number)
-    row = {"_id": number, **entry.about, **after.values(), "given": entry.given, "finished": None}
 
     def writes(session: ClientSession | None) -> None:
-        target.runs.replace_one({"_id": number}, row, upsert=True, session=session)
+        target.runs.replace_one({"_id": number}, after, upsert=True, session=session)
         _write_piece(target, entry, piece, session)
         insert_once(target.documents, kept, session)
         for part in in_commands(keys):
@@ -154,7 +125,7 @@ def take_out(target: Target, entry: Entry, piece: Sequence[TakenOut]) -> Entry:
 
     # a standalone server is brought back to before this piece if it is cut off
     values = {"last_run": number, "undo": None, "undo_from": None}
-    intent = {"undo": number, "undo_from": entry.pieces, "last_run": number}
+    intent = {"undo": number, "undo_from": entry["pieces"], "last_run": number}
     target.commits.commit(writes, values, intent)
     return after
 
@@ -199,7 +170,7 @@ def put_back(
 
 def shorten(
     target: Target,
-    row: Mapping[str, Any],
+    row: Row,
     pieces: int,
     stay: Sequence[RawDocument],
     session: ClientSession | None,
@@ -209,23 +180,33 @@ def shorten(
     only = {"of": number, PIECE: {"$lt": pieces}}
     found = list(target.runs.find(only, {"documents": 1, "short": 1}, session=session))
     documents, short = (sum(piece[name] for piece in found) for name in ("documents", "short"))
-    entry = Entry(number, row["status"], row["given"], pieces, documents, short)
+    entry = _sized(row, pieces, documents, short)
     for piece in in_pieces(map(TakenOut, stay)):
-        entry = _write_piece(target, entry, piece, session)
-    target.runs.update_one({"_id": number}, {"$set": entry.values()}, session=session)
+        _write_piece(target, entry, piece, session)
+        entry = _with_piece(entry, piece)
+    values = {name: entry[name] for name in ("pieces", "documents", "counts", "rates")}
+    target.runs.update_one({"_id": number}, {"$set": values}, session=session)
+
+
+def _with_piece(entry: Row, piece: Sequence[TakenOut]) -> Row:
+    short = entry["counts"]["short"]["kept"] + _short(piece)
+    return _sized(entry, entry["pieces"] + 1, entry["documents"] + len(piece), short)
+
+
+def _short(piece: Sequence[TakenOut]) -> int:
+    return sum(one.short for one in piece)
 
 
 def _write_piece(
-    target: Target, entry: Entry, piece: Sequence[TakenOut], session: ClientSession | None
-) -> Entry:
-    after, rows = entry.with_piece(piece), [RawBSONDocument(one.row.raw) for one in piece]
-    values = {"documents": len(piece), "short": after.short - entry.short, ROWS: rows}
-    RunPieces(target.runs, entry.number).put(entry.pieces, values, session)
-    return after
+    target: Target, entry: Row, piece: Sequence[TakenOut], session: ClientSession | None
+) -> None:
+    rows = [RawBSONDocument(one.row.raw) for one in piece]
+    values = {"documents": len(piece), "short": _short(piece), ROWS: rows}
+    RunPieces(target.runs, entry["_id"]).put(entry["pieces"], values, session)
 
 
 def former_rows(
-    target: TargetReader, row: Mapping[str, Any], half: int | None = None
+    target: TargetReader, row: Row, half: int | None = None
 ) -> Iterator[Sequence[RawDocument]]:
     """Yield the rows that an entry took out of the ledger; StateMismatch if a piece is gone.
 

@@ -222,7 +222,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
 @pytest.fixture
 def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(ledger_removals, "MOST_ROWS", 10)
+    monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)
