@@ -134,7 +134,6 @@ def _check_last(target: TargetReader, run: int) -> None:
     if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
         raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
-    _former(target, run)  # it must be there before anything is deleted
     if last["status"] == str(Status.RESTORED):
         _check_not_lost(target, last)
     elif last["status"] not in BY_HAND and not target.rows.has_runs:

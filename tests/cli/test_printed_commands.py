@@ -23,7 +23,7 @@ from dedup_job.mongo.id_keys import readings, unmistakable
 from dedup_job.pages.render import report_page
 from dedup_job.printing import command_line
 from dedup_job.runs.check import Check, Finding
-from tests.mongo.test_extended_json import IDS, key_of, same
+from tests.mongo.test_id_keys import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
 
 Db = Database[dict[str, Any]]
