@@ -39,14 +39,12 @@ from dedup_job.native.parts import breaks
 from dedup_job.text_fields import TextFields
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
-_COLUMNS = 6
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
-COMMAND_BYTES = 8 * 1024 * 1024
-"""Bytes of ids in one command, half of what it may take."""
+COMMAND_BYTES = 8 * 1024 * 1024  # of ids in one command, half of what it may take
 _LARGEST = raw_bson.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
@@ -60,7 +58,7 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     or has something else there, or a field of the name `dedup`, and -1 where there is nothing or
     null. ValueError where it is no such array. src/bson/scan.hpp says which documents are plain.
     """
-    return _core.find_fields(array, [*path]).reshape(-1, _COLUMNS)
+    return _core.find_fields(array, [*path]).reshape(-1, 6)
 
 
 def find_texts(
