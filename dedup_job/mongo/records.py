@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -287,7 +288,7 @@ class LabelStore:
         """Return all labels, or those of a name."""
         query = {} if name is None else {"_id.name": name}
         found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
-        return [_read(row) for page in found for row in page]
+        return [row for page in found for one in page for row in _read(one)]
 
     def put(self, rows: Sequence[LabelRow]) -> None:
         """Write labels; each takes the place of a former one of the same pair and name."""
@@ -315,10 +316,12 @@ def _replacing(row: LabelRow) -> ReplaceOne[Any]:
     return ReplaceOne({"_id": key}, values, upsert=True)
 
 
-def _read(found: RawDocument) -> LabelRow:
-    values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
-    pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())
-    id_ = id_keys.named_key(own, b"id", b"")
-    document = DecidedDocument(id_, values["decision"], values["reason"], pair)
-    when = values["when"].replace(tzinfo=UTC)
-    return LabelRow(document, values["_id"]["name"], Label(values["label"]), when)
+def _read(found: RawDocument) -> Iterator[LabelRow]:
+    """Yield the label of a row, nothing if somebody else wrote it."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError):
+        values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
+        pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())
+        id_ = id_keys.named_key(own, b"id", b"")
+        document = DecidedDocument(id_, values["decision"], values["reason"], pair)
+        when = values["when"].replace(tzinfo=UTC)
+        yield LabelRow(document, values["_id"]["name"], Label(values["label"]), when)
