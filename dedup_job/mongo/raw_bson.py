@@ -72,45 +72,37 @@ _STRING = b"\x02"
 
 
 class RawDocument(NamedTuple):
-    """A raw document, its `_id` field, and if wanted its text and where that begins in it."""
+    """A raw document and its `_id` field."""
 
     key: bytes
     raw: bytes
-    text: str | None = None
-    text_at: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawPage(Sequence[RawDocument]):
     """n raw documents in columns; as a sequence, each as a value.
 
-    raw, keys, texts: n byte strings, the documents, their `_id` fields, and texts of plain ones in
-    what should be UTF-8; text_at: int64 (n,), where in the document the text's value begins, 0
-    where the decoder has to find it.
+    raw, keys: n byte strings, the documents and their `_id` fields; texts: of each of k fields n
+    byte strings in what should be UTF-8; text_at: int64 (n, k), where in the document the value of
+    each begins, -1 if there is none, 0 if the decoder has to find it.
     """
 
     raw: BytesColumn
     keys: BytesColumn
-    texts: BytesColumn
+    texts: Sequence[BytesColumn]
     text_at: NDArray[np.int64]
 
     @classmethod
     def of(cls, rows: Sequence[RawDocument]) -> RawPage:
-        """Return documents in columns."""
-        return cls(
-            strings_of([row.raw for row in rows]),
-            strings_of([row.key for row in rows]),
-            strings_of([(row.text or "").encode() for row in rows]),
-            np.array([row.text_at for row in rows], dtype=np.int64),
-        )
+        """Return documents in columns, without texts."""
+        raw, keys = strings_of([row.raw for row in rows]), strings_of([row.key for row in rows])
+        return cls(raw, keys, (), np.zeros((len(rows), 0), dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.text_at)
 
     def __iter__(self) -> Iterator[RawDocument]:
-        """Yield each document; all are taken out in one go where no text is asked for."""
-        if self.text_at.any():
-            return (self[row] for row in range(len(self)))
+        """Yield each document; all are taken out in one go."""
         return map(RawDocument, self.keys.list(), self.raw.list())
 
     @overload
@@ -122,16 +114,12 @@ class RawPage(Sequence[RawDocument]):
         if isinstance(row, slice):
             return self.take(row)
         row = range(len(self))[row]
-        key, raw = self.keys.at(row), self.raw.at(row)
-        if at := int(self.text_at[row]):
-            with suppress(UnicodeDecodeError):  # the decoder shall say what is wrong
-                return RawDocument(key, raw, self.texts.at(row).decode(), at)
-        return RawDocument(key, raw)
+        return RawDocument(self.keys.at(row), self.raw.at(row))
 
     def take(self, rows: slice | NDArray[np.int64]) -> RawPage:
         """Return some documents, in this order."""
-        parts = self.raw.take(rows), self.keys.take(rows), self.texts.take(rows)
-        return RawPage(*parts, self.text_at[rows])
+        texts = [each.take(rows) for each in self.texts]
+        return RawPage(self.raw.take(rows), self.keys.take(rows), texts, self.text_at[rows])
 
 
 class Element(NamedTuple):

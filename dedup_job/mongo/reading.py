@@ -24,19 +24,15 @@ from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
 from dedup_job.mongo.id_keys import as_asked
-from dedup_job.mongo.raw_bson import DOCUMENT, RAW, RawDocument, RawPage, document
+from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
 from dedup_job.native.bytes_column import (
     BytesColumn,
     are_equal,
-    bytes_of,
     digests_of,
-    joined,
-    repeated,
     strings_of,
 )
-from dedup_job.native.code_points import TextColumn, concatenated, decoded
+from dedup_job.native.code_points import TextColumn, concatenated, decoded, pack
 from dedup_job.native.parts import breaks
-from dedup_job.text_fields import TextFields
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 T = TypeVar("T")
@@ -59,31 +55,6 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     null. ValueError where it is no such array. src/bson/scan.hpp says which documents are plain.
     """
     return _core.find_fields(array, [*path]).reshape(-1, 6)
-
-
-def find_texts(
-    documents: BytesColumn, paths: Sequence[Sequence[str]]
-) -> tuple[TextColumn, NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the texts of n documents in k fields, with breaks between the parts.
-
-    With them int64 (n, k), where each value begins in its document, 0 where there is none; and
-    which documents are plain, and hold a text in a field, and nothing else in any, bool (n,): what
-    is said of others means nothing.
-    """
-    n, head = len(documents.lengths), bytes([DOCUMENT, 0])
-    array = bytes_of(document(joined([repeated(head, n), documents]).data.tobytes()))
-    plain, some = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    places, parts = list[NDArray[np.int64]](), list[TextColumn]()
-    for path in paths:
-        starts, _, _, _, texts, ends = find_fields(array, path).T
-        there = ends > 0
-        first, last = np.where(there, texts + 4, starts), np.where(there, ends - 1, starts)
-        column, valid = decoded(BytesColumn(array, first, last - first))
-        places.append(np.where(there, texts - starts, 0))
-        parts += [breaks(there & some), column]
-        plain &= valid & (ends != 0)
-        some |= there
-    return concatenated(*parts), np.stack(places, axis=1), plain & some
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +82,7 @@ def pages(
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
     between: tuple[bytes, bytes] | None = None,
 ) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
@@ -119,8 +90,7 @@ def pages(
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    path: of the text that the rows shall hold; between: ids, from the first one up to, and without,
-    the second.
+    paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
     what: Terms = {"filter": query or {}, "projection": projection or {}}
     terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
@@ -130,10 +100,10 @@ def pages(
         terms["max"] = {"_id": id_keys.id_value(between[1])}
     while not ended and begin != _LARGEST:  # `min` does not take the largest
         low: Terms = {} if begin is None else {"min": {"_id": id_keys.id_value(begin)}}
-        page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
+        page, ended = _page(collection, {**terms, **low}, size, last, retry, paths)
         if ended and low and between is None:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            more, _ = _page(collection, only, size, None, retry, path)
+            more, _ = _page(collection, only, size, None, retry, paths)
             page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
@@ -145,7 +115,7 @@ def fetch(
     keys: Sequence[bytes],
     size: PageSize,
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not.
@@ -155,7 +125,7 @@ def fetch(
     for left in in_commands(keys):
         while left:
             terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, None, retry, path)
+            page, _ = _page(collection, terms, size, None, retry, paths)
             if not page:
                 break
             yield page
@@ -249,7 +219,7 @@ def some_in_columns(
     keys: BytesColumn,
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
 ) -> tuple[RawPage, NDArray[np.int64]]:
     """Return the documents of n ids, in any order, and the row of each among the ids.
@@ -263,7 +233,7 @@ def some_in_columns(
         reply, is_open = _ask(collection, terms, len(keys.lengths))
         if is_open:  # there are more than a reply has room for
             return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
-        return raw_page(reply, path)
+        return raw_page(reply, paths)
 
     page = retry(read)
     return page, rows_of(keys, page.keys)
@@ -292,7 +262,7 @@ def _page(
     size: PageSize,
     last: bytes | None,
     retry: RetryPolicy,
-    path: Sequence[str],
+    paths: Sequence[Sequence[str]],
 ) -> tuple[RawPage, bool]:
     """Read one page, without the document `last`; tell whether there is no more.
 
@@ -301,7 +271,7 @@ def _page(
     """
     limit = size.documents + 1
     reply, is_open = retry(lambda: _ask(collection, terms, limit))
-    rows = raw_page(reply, path)
+    rows = raw_page(reply, paths)
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
@@ -355,37 +325,40 @@ def _raw(found: RawBSONDocument) -> RawDocument:
     return RawDocument(id_keys.id_element(raw), raw)
 
 
-def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
+def raw_page(array: Bytes, paths: Sequence[Sequence[str]] = ()) -> RawPage:
     """Return the documents of a BSON array; plain is what `bson.decode` would take."""
-    found = find_fields(array, path)
-    for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
-        start, end = found[row, [START, END]].tolist()
-        key = id_keys.id_place(array[start:end].tobytes())
-        found[row, [KEY, KEY_END]] = start + key.start, start + key.end
-    starts, ends, keys, key_ends, texts, text_ends = found.T
-    read = text_ends > 0
-    # around the text stand its length and a zero
-    first, last = np.where(read, texts + 4, starts), np.where(read, text_ends - 1, starts)
-    return RawPage(
-        BytesColumn(array, starts, ends - starts),
-        BytesColumn(array, keys, key_ends - keys),
-        BytesColumn(array, first, last - first),
-        np.where(read, texts - starts, 0),
-    )
+    fields = [find_fields(array, path) for path in paths or [()]]
+    starts, ends, keys, key_ends, _, _ = fields[0].T
+    for row in np.flatnonzero(key_ends == 0).tolist():
+        key = id_keys.id_place(array[starts[row] : ends[row]].tobytes())
+        keys[row], key_ends[row] = starts[row] + key.start, starts[row] + key.end
+    texts, text_at = list[BytesColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
+    for number, found in enumerate(fields[: len(paths)]):
+        begin, end = found[:, TEXT], found[:, TEXT_END]
+        there = end > 0
+        # around the text stand its length and a zero
+        first, last = np.where(there, begin + 4, starts), np.where(there, end - 1, starts)
+        texts.append(BytesColumn(array, first, last - first))
+        text_at[:, number] = np.where(there, begin - starts, end)
+    raw, own = BytesColumn(array, starts, ends - starts), BytesColumn(array, keys, key_ends - keys)
+    return RawPage(raw, own, texts, text_at)
 
 
-def found_texts(
-    page: RawPage, fields: TextFields
-) -> tuple[TextColumn, NDArray[np.int64] | None, NDArray[np.bool_]]:
+def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their parts.
 
-    The places of several fields, see `find_texts`; and which documents are plain and have all
-    texts, bool (n,): what is said of others means nothing.
+    With them which documents are plain and have a text, and nothing else in any field, bool (n,):
+    the texts of others mean nothing.
     """
-    if fields.several:
-        return find_texts(page.raw, fields.paths)
-    texts, valid = decoded(page.texts)
-    return texts, None, (page.text_at > 0) & valid
+    plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
+    parts = list[TextColumn]()
+    for strings, at in zip(page.texts, page.text_at.T, strict=True):
+        column, valid = decoded(strings)
+        parts += [breaks((at > 0) & some), column] if parts else [column]
+        plain &= valid & (at != 0)
+        some |= at > 0
+    texts = parts[0] if len(parts) == 1 else concatenated(*(parts or [pack([""] * len(page))]))
+    return texts, plain & some
 
 
 def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:

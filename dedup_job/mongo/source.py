@@ -203,7 +203,7 @@ class Source(PendingIds):
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
         keys = strings_of([key for unit in units for key in unit.keys])
-        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.one)
+        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.paths)
         place = {row: at for at, row in enumerate(rows.tolist())}
         begin, chosen, former = 0, list[int](), list[bytes]()
         for unit in units:
@@ -223,7 +223,7 @@ class Source(PendingIds):
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the same in columns, by the rows of the keys, which fit into a command."""
         fields, projection = self._fields, dict.fromkeys(self._fields.dotted, 1)
-        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.one)
+        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.paths)
         documents = self.documents_of(page)
         rows = found[documents.rows]
         order = np.argsort(rows)
@@ -236,14 +236,17 @@ class Source(PendingIds):
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
         """Yield documents by key, given in `_id` order, in parts that memory has room for."""
-        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.one):
-            same = as_asked(keys, (row.key for row in page))
-            yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
+        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.paths):
+            there = page.keys.list()
+            same = as_asked(keys, there)
+            named = [same[key] for key in there]
+            documents = self.documents_of(replace(page, keys=strings_of(named)))
+            yield dict(zip(named, documents, strict=True))
 
     def _undecided(self) -> Iterator[RawPage]:
         if self._retry(lambda: are_empty(self.decided)):
             yield from pages(
-                self.collection, self._page, self.query, retry=self._retry, path=self._fields.one
+                self.collection, self._page, self.query, retry=self._retry, paths=self._fields.paths
             )
             return
         for keys, query in self.pending():
@@ -256,15 +259,17 @@ class Source(PendingIds):
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for part in in_turn(keys, self._page.documents):
             yield from fetch(
-                self.collection, part, self._page, self._retry, self._fields.one, query
+                self.collection, part, self._page, self._retry, self._fields.paths, query
             )
 
     def documents_of(self, page: RawPage) -> Documents:
         """Return the documents that `read` makes of the rows, in columns."""
-        texts, places, plain = found_texts(page, self._fields)
+        texts, plain = found_texts(page)
         plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
         rows, several = np.arange(len(page)), self._fields.several
-        text_at = page.text_at if places is None else np.where(plain, places.max(axis=1), 0)
+        places = np.zeros((len(page), len(self._fields.paths)), dtype=np.int64)
+        places[:, : len(page.texts)] = np.maximum(page.text_at, 0)
+        text_at = np.where(plain, places.max(axis=1), 0)
         refusals: dict[int, Refusal] = {}
         if not plain.all():
             odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
@@ -272,11 +277,7 @@ class Source(PendingIds):
             others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
             rows = np.setdiff1d(rows, [*refusals])
             several |= any(BREAK in text for text in others.values())
-            texts, text_at = (
-                texts.replaced([*others], [*others.values()]).take(rows),
-                text_at.copy(),
-            )
-            text_at[[*odd]] = [document.text_at for document in odd.values()]
+            texts = texts.replaced([*others], [*others.values()]).take(rows)
         return Documents(
             raw=page.raw,
             keys=page.keys,
@@ -288,20 +289,18 @@ class Source(PendingIds):
             refusals=refusals,
             id_of=id_keys.id_value,
             marked=texts if several else None,
-            places=places,
+            places=places if self._fields.several else None,
         )
 
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
-        key, raw, text, text_at = row
+        key, raw = row
         id_ = id_keys.id_value(key)
         if len(key) > LONGEST_ID:
             detail = Message(
                 "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
             )
             return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
-        if text is not None and len(text) <= self._most:
-            return Document(id_, key, raw, text, text_at)
         try:
             decoded = raw_bson.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:

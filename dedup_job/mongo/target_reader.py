@@ -239,8 +239,8 @@ class TargetReader:
             return self._texts_in_all(keys, own)
         fields, documents = self.rows.texts, majority(self.documents)
         projection = dict.fromkeys(fields.dotted, 1)
-        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.one)
-        texts, _, plain = found_texts(page, fields)
+        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.paths)
+        texts, plain = found_texts(page)
         odd = np.flatnonzero(~plain).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}
         stored = {row: text for row, text in others.items() if text is not None}

@@ -75,8 +75,8 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
     counts = Counts()
 
     def pages() -> Iterator[Documents]:
-        path = settings.source.field.split(".")
-        return (source.documents_of(raw_page(reply, path)) for reply in replies)
+        paths = [settings.source.field.split(".")]
+        return (source.documents_of(raw_page(reply, paths)) for reply in replies)
 
     def write(decided: tuple[Batch, Decisions]) -> None:
         for rows in (form.kept, form.ledger):

@@ -29,7 +29,7 @@ from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.mongo.reading import raw_page
+from dedup_job.mongo.reading import found_texts, raw_page
 from dedup_job.mongo.rows import KeptRows, signed
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import bytes_of
@@ -124,10 +124,9 @@ def test_a_document_is_read_as_by_decoding_it(one, field, most):
     if slow is None:
         return
     good = bson.encode({"_id": 0, "text": "good"})
-    rows = raw_page(array_of(good, one, good), field.split("."))
+    rows = raw_page(array_of(good, one, good), [field.split(".")])
     assert [row.raw for row in rows] == [good, one, good]
     source = source_of(field, most)
-    assert said_of(source, rows[1]) == said_of(source, slow)
     assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
 
 
@@ -142,21 +141,23 @@ def test_several_fields_are_read_as_by_decoding_the_document(one, fields, most):
     if slow is None:
         return
     good = bson.encode({"_id": 0, "text": "good", "a": {"b": "too"}})
-    rows, source = raw_page(array_of(good, one, good), []), source_of(fields, most)
+    source = source_of(fields, most)
+    rows = raw_page(array_of(good, one, good), [name.split(".") for name in fields.split(",")])
     assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
 
 
 @settings(max_examples=100)
 @given(raws(), PATHS, TEXTS, st.booleans())
 def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, same):
-    (row,) = raw_page(array_of(one), field.split(".")) if slow_row(one) else (None,)
-    if row is None or row.text is None:
+    if slow_row(one) is None:
         return
-    rows = KeptRows(Form.WHOLE, field, Sketcher(()))
-    text = row.text if same else text
-    known = Document(1, row.key, row.raw, row.text, row.text_at)
+    page = raw_page(array_of(one), [field.split(".")])
+    if not found_texts(page)[1].any():
+        return
+    (known,), rows = source_of(field).documents_of(page), KeptRows(Form.WHOLE, field, Sketcher(()))
+    text = known.content if same else text
     known = known if same else known.with_content(text)
-    searched = Document(1, row.key, row.raw, text, as_read=same)
+    searched = Document(1, known.key, known.raw, text, as_read=same)
     kept = decisions_of([Kept(2**64 - 7, short=False)] * 2)
     written, other = rows.encode(Documents.of([known, searched]), kept, 3).list()
     assert written == other
@@ -171,20 +172,20 @@ def test_no_byte_of_a_document_can_be_changed_unseen(damage):
         one = WHOLE[: 4 + damage] + bytes([value]) + WHOLE[5 + damage :]
         slow = slow_row(one)
         if slow is not None:
-            (row,) = raw_page(array_of(one), ["text"])
-            assert said_of(source, row) == said_of(source, slow)
+            page = raw_page(array_of(one), [["text"]])
+            assert told(lambda page=page: source.documents_of(page)[0]) == said_of(source, slow)
 
 
 @given(st.binary(max_size=6))
 def test_what_counts_as_utf_8_is_what_python_takes(data):
     one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
-    (row,) = raw_page(array_of(one), ["text"])
+    texts, plain = found_texts(raw_page(array_of(one), [["text"]]))
     try:
         bson.decode(one)
     except BSONError:
-        assert row.text is None
+        assert not plain[0]
     else:
-        assert row.text == "x"
+        assert (texts.text(0), plain[0]) == ("x", True)
 
 
 @pytest.mark.parametrize("depth", [5, 40, 200])
@@ -193,8 +194,8 @@ def test_deep_documents_are_read(depth):
     for _ in range(depth):
         value = {"a": [value]}
     one = bson.encode({"_id": 1, "text": "x", "deep": value})
-    (row,) = raw_page(array_of(one), ["text"])
-    assert source_of("text").read(row).content == "x"
+    page = raw_page(array_of(one), [["text"]])
+    assert source_of("text").documents_of(page)[0].content == "x"
 
 
 def test_a_reply_that_is_no_array_of_documents_is_an_error():
