@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         StateMismatch,
         UsageError,
     )
-    from dedup_job.mongo.maintenance.rollback import Undone
+    from dedup_job.mongo.rollback import Undone
     from dedup_job.runs.check import Checked
     from dedup_job.runs.decided import DecidedDocument
     from dedup_job.runs.list_filter import ListFilter

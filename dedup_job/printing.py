@@ -51,7 +51,7 @@ def as_json(value: Any) -> str:
 
 
 def id_as_json(shown: str) -> Any:
-    """Return an `_id` as it is shown, see `mongo/bson/extended_json.py`, as its value in JSON."""
+    """Return an `_id` as it is shown, see `mongo/id_keys.py`, as its value in JSON."""
     if _OBJECT_ID.fullmatch(shown):
         return {"$oid": shown}
     try:

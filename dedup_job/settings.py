@@ -26,11 +26,9 @@ from dedup_job.fingerprint import FingerprintSettings
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.ledger_rows import LedgerSettings
-from dedup_job.mongo.bson.rows import Form, OutputSettings
+from dedup_job.mongo.checks import CONTENT
 from dedup_job.mongo.connection import ConnectionSettings
-from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.mongo.state.stamp import CONTENT
+from dedup_job.mongo.database_settings import Form, LedgerSettings, OutputSettings, SourceSettings
 from dedup_job.mongo.uri import redacted
 from dedup_job.settings_input import check_passwords, placed, short, what_is_wrong
 from dedup_job.text_fields import TextFields

@@ -38,11 +38,6 @@ class TextFields(NamedTuple):
         """The fields as they are written."""
         return [".".join(path) for path in self.paths]
 
-    @property
-    def one(self) -> Path:
-        """The only field; nothing where there are several, which `content` looks for."""
-        return () if self.several else self.paths[0]
-
     def content(self, document: Mapping[str, Any]) -> str | Skipped:
         """Return the text of a decoded document, with a break between parts, or why it has none."""
         parts = self.parts(document)

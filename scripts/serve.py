@@ -14,7 +14,7 @@ from pymongo.errors import PyMongoError
 
 from dedup_job.errors import DedupError
 from dedup_job.messages import localized
-from dedup_job.mongo.embedded import server_command, wait_until_ready
+from dedup_job.mongo.connection import server_command, wait_until_ready
 
 TAKEN = 3  # the exit code that scripts/serve explains
 

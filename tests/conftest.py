@@ -12,7 +12,7 @@ from hypothesis import settings
 from pymongo import MongoClient
 from pymongo.database import Database
 
-from dedup_job.mongo.embedded import embedded_server
+from dedup_job.mongo.connection import embedded_server
 from tests.faults.fail_points import TEST_COMMANDS
 
 _WAITING = ("faults/", "cluster/")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from pymongo.collection import Collection
 
-from dedup_job.mongo.state import commits as module
-from dedup_job.mongo.state.commits import Commits
+from dedup_job.mongo import commits as module
+from dedup_job.mongo.commits import Commits
 
 _WRITES = ("insert_many", "replace_one", "delete_many", "update_one", "bulk_write")
 

@@ -10,7 +10,7 @@ from bson import ObjectId, json_util
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.mongo.bson.extended_json import shown_value
+from dedup_job.mongo.id_keys import shown_value
 from dedup_job.printing import as_json, escaped, escaping, id_as_json, on_one_line, plain
 
 COMMANDS = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")

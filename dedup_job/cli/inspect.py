@@ -17,7 +17,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.guards import GUARDS
 from dedup_job.messages import Message, counted, joined, localized
-from dedup_job.mongo.bson.extended_json import unmistakable
+from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report.labels import label, measured
 from dedup_job.report.output import Block, Output, figures, new_table, whole

@@ -18,7 +18,7 @@ from dedup_job.printing import command_line
 
 if TYPE_CHECKING:
     from dedup_job.commands.restore import Restored
-    from dedup_job.mongo.maintenance.rollback import Undone
+    from dedup_job.mongo.rollback import Undone
 
 _LARGEST = 64 << 20  # bytes of a file of ids
 

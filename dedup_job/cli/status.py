@@ -14,7 +14,7 @@ from dedup_job.printing import as_json
 from dedup_job.report.terminal import details
 
 if TYPE_CHECKING:
-    from dedup_job.mongo.maintenance.target_status import Lease
+    from dedup_job.mongo.target_status import Lease
 
 
 @with_options(*CONNECTION, "config")

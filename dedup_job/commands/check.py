@@ -7,11 +7,11 @@ import time
 from dedup_job.commands.opened import opened
 from dedup_job.decision import PairRecheck
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo import checks
+from dedup_job.mongo.audit import Checker
+from dedup_job.mongo.audit_rows import Audited
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.maintenance.audit import Checker
-from dedup_job.mongo.maintenance.audit_rows import Audited
-from dedup_job.mongo.state import stamp
+from dedup_job.mongo.id_keys import shown
 from dedup_job.runs.check import Checked, Tally
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings
@@ -28,12 +28,11 @@ def check_target(
     with opened(settings, target, progress) as on:
         made_from = on.target.source.full_name
         given_name = Namespace.parse(source, on.database, "--source")
-        stamp.check_same_source(made_from, str(given_name), on.target.name)
+        checks.check_same_source(made_from, str(given_name), on.target.name)
         on.progress.stage(Message("loading the dictionary"))
         began, tally = time.perf_counter(), Tally(shown)
         audited = Audited(
             on.target,
-            on.clean_all,
             on.models.fingerprinter.fingerprint,
             PairRecheck(on.settings.decision, on.settings.index, on.models),
             tally,

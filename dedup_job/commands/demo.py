@@ -12,7 +12,7 @@ from pymongo import MongoClient
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import Kind, due, make_corpus
 from dedup_job.messages import Message
-from dedup_job.mongo.embedded import embedded_server
+from dedup_job.mongo.connection import embedded_server
 from dedup_job.mongo.errors import translated
 from dedup_job.printing import command_line
 from dedup_job.runs.run import Run

@@ -13,7 +13,7 @@ from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.dry_survey import SurveyCollector
 from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.index import KeptIndex
-from dedup_job.mongo.bson.edit import are_own
+from dedup_job.mongo.id_keys import are_own
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of

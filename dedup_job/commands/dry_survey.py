@@ -14,8 +14,7 @@ import xxhash
 
 from dedup_job.columns import Batch, Decisions
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.mongo.bson.edit import place_of
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo.id_keys import place_of, shown
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Run
 from dedup_job.runs.survey import (

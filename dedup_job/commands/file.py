@@ -24,7 +24,7 @@ from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
 from dedup_job.job.protocols import NoSnapshots
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.rows import StoredText
+from dedup_job.mongo.database_settings import StoredText
 from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings, expect_settings
 

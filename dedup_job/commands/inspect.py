@@ -24,10 +24,10 @@ from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
 from dedup_job.job.index_loading import load_index
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.maintenance.records import KeptRecord, PairReader, Record, Records
-from dedup_job.mongo.maintenance.sampling import Sampler
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.id_keys import shown, unmistakable
+from dedup_job.mongo.records import KeptRecord, PairReader, Record, Records
+from dedup_job.mongo.sampling import Sampler
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
 from dedup_job.runs.list_filter import ListFilter, What
@@ -35,7 +35,7 @@ from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
 _MAX_VIEWED = 1000  # candidates that are compared
-_KEY = bson_edit.fields({"_id": 0})  # of a text: it is in no collection, and only a key is needed
+_KEY = raw_bson.fields({"_id": 0})  # of a text: it is in no collection, and only a key is needed
 _SECTIONS = ("source", "cleaning", "fingerprint", "index", "decision")  # settings that decide
 
 
@@ -172,7 +172,7 @@ class _Inspector:
             base = replace(base, original=original, pair=self._pair(item, original))
         if decision == KEPT:
             self._progress.stage(Message("looking for its duplicates"))
-            of = Sampler(self._on.target, self._on.clean_all, ListFilter(What.DROPPED), item.key)
+            of = Sampler(self._on.target, ListFilter(What.DROPPED), item.key)
             base = replace(base, dropped=of.count())
         elif item.key:
             return base
@@ -185,7 +185,7 @@ class _Inspector:
     def _original(self, key: bytes) -> Item:
         """Return the original of a duplicate, even if a better copy has replaced it since."""
         kept = self._records.kept(key)
-        if kept is None and not bson_edit.place_of(key):
+        if kept is None and not id_keys.place_of(key):
             record = self._records.of(key)
             if record.row is not None:
                 return self._of_source(record)
@@ -195,7 +195,7 @@ class _Inspector:
         self._progress.stage(Message("looking the document up"))
         record, *others = decided_records(self._on, self._records, written)
         target, decision = self._on.target, KEPT if record.row is None else ""
-        reader = PairReader(target, self._on.clean_all)
+        reader = PairReader(target)
         asked = DecidedDocument(record.key, decision)
         decided = reader.read([asked], texts=False).get(record.key, asked)
         item = self._of_source(record) if record.row else self._kept(record.key, record.kept)
@@ -215,7 +215,7 @@ class _Inspector:
         if item.text is not None:
             return self._with_fingerprint(item, item.text)
         gone = Message("the target no longer holds it")
-        if place := bson_edit.place_of(key):
+        if place := id_keys.place_of(key):
             gone = Message("{collection} no longer holds it", collection=place)
         return replace(item, why_not=gone if kept is None else Message("its text is gone"))
 

@@ -20,7 +20,7 @@ from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
 from dedup_job.judgment.learning import Labels, Learnt, learn
 from dedup_job.messages import Message, counted, joined
-from dedup_job.mongo.maintenance.label_store import LabelStore
+from dedup_job.mongo.records import LabelStore
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line
 from dedup_job.runs.asked_pairs import Label

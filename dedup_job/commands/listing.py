@@ -10,9 +10,9 @@ from dedup_job.commands.lookup import decided_records, several
 from dedup_job.commands.opened import Opened, opened
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.maintenance.records import Records
-from dedup_job.mongo.maintenance.sampling import Sampler, naming
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.records import Records
+from dedup_job.mongo.sampling import Sampler, naming
 from dedup_job.runs.decided import DecidedDocument
 from dedup_job.runs.list_filter import PAIRS, ListFilter
 from dedup_job.runs.progress import QUIET, Progress
@@ -88,7 +88,7 @@ def _sampler(
     with opened(settings, target, progress) as on:
         progress.stage(Message("looking through the ledger"))
         of_key = None if wanted.of is None else _kept_key(on, wanted.of)
-        sampler = Sampler(on.target, on.clean_all, wanted, of_key, name=naming(on.target))
+        sampler = Sampler(on.target, wanted, of_key, name=naming(on.target))
         sampler.check()
         yield sampler
 

@@ -8,8 +8,8 @@ from dedup_job.commands.opened import Opened
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
-from dedup_job.mongo.maintenance.records import Record, Records
+from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
+from dedup_job.mongo.records import Record, Records
 from dedup_job.printing import for_shell
 
 _FORMS = """'{"$oid": "..."}', 17, '"17"'"""

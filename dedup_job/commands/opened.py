@@ -15,11 +15,11 @@ from dedup_job.commands.snapshot_store import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.ledger_rows import LedgerRows
-from dedup_job.mongo.bson.ranking import Ranking
-from dedup_job.mongo.bson.rows import KeptRows
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.ledger_rows import LedgerRows
+from dedup_job.mongo.ranking import Ranking
+from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.runs.progress import Progress
@@ -107,7 +107,7 @@ def opened(
 def _opened(
     settings: Settings, name: str, progress: Progress, *, as_made: bool
 ) -> Iterator[Opened]:
-    from dedup_job.mongo.maintenance.target_status import open_target  # here: a run has its own
+    from dedup_job.mongo.target_status import open_target  # here: a run has its own
 
     with connected(settings, progress) as (client, database):
         models = settings.models(progress.stage)

@@ -18,9 +18,8 @@ from dedup_job.commands.run import versions
 from dedup_job.documents import Document, too_long
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.bson.edit import RawDocument, comparable
-from dedup_job.mongo.bson.extended_json import shown, unmistakable
-from dedup_job.mongo.maintenance.ledger_removals import (
+from dedup_job.mongo.id_keys import comparable, shown, unmistakable
+from dedup_job.mongo.ledger_removals import (
     TakenOut,
     begun,
     finish_entries,
@@ -29,9 +28,10 @@ from dedup_job.mongo.maintenance.ledger_removals import (
     take_out,
     unfinished,
 )
-from dedup_job.mongo.maintenance.records import Record, Records
-from dedup_job.mongo.maintenance.rollback import Undone, planned, undo
+from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
+from dedup_job.mongo.records import Record, Records
+from dedup_job.mongo.rollback import Undone, planned, undo
 from dedup_job.printing import command_line
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import QUIET, Progress
@@ -110,8 +110,8 @@ def restore(
             keys = _all_dropped(on, names, out, requeue=requeue)
             if requeue:  # the next run has to find what the source's changes do not name
                 on.target.state.update({"bookmark": None})
-            entry = begun(on.target, status, asked, _about(on, began, status))
-            done = Restored(on.target.name, entry.number, len(out))
+            entry = begun(on.target, asked, _about(on, began, status))
+            done = Restored(on.target.name, entry["_id"], len(out))
             on.progress.total(len(keys), Message("restoring"))
             for piece in in_pieces(_moves(on, keys, done, requeue=requeue)):
                 entry = take_out(on.target, entry, piece)

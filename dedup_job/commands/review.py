@@ -20,21 +20,19 @@ from dedup_job.commands.opened import Opened, opened
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined, said_by
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import (
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.checks import check_target_lasts
+from dedup_job.mongo.errors import translated
+from dedup_job.mongo.id_keys import (
     MALFORMED,
     parsed,
     shown,
     shown_value,
     unmistakable,
 )
-from dedup_job.mongo.checks import check_target_lasts
-from dedup_job.mongo.errors import translated
-from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
-from dedup_job.mongo.maintenance.records import PairReader, texts_of_dropped
-from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.mongo.reading import in_turn
-from dedup_job.mongo.source import Source
+from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
+from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import id_as_json
@@ -113,7 +111,7 @@ class Review:
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._labels = on, LabelStore(on.target)
         self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, wanted.name
-        self._reader = PairReader(on.target, on.clean_all)
+        self._reader = PairReader(on.target)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
         self._storing = threading.Lock()
@@ -172,13 +170,13 @@ class Review:
         texts, of = self._on.target.texts([*drawn.keys]), drawn.pair.of
         text = texts.get(drawn.key)
         if text is None:
-            dropped = texts_of_dropped(self._on.target, self._reader.clean_all, [drawn.key])
+            dropped = texts_of_dropped(self._on.target, [drawn.key])
             text = dropped.get(drawn.key)
         return replace(
             drawn,
             id=shown(drawn.key),
             of=shown(of),
-            against=bson_edit.place_of(of),
+            against=id_keys.place_of(of),
             text=text,
             other=texts.get(of),
         )
@@ -194,7 +192,7 @@ class Review:
 def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
     number = wanted.number
     near, refused = (
-        Sampler(on.target, on.clean_all, ListFilter(what)).draw(wanted.seed, number, number)
+        Sampler(on.target, ListFilter(what)).draw(wanted.seed, number, number)
         for what in (What.NEAR, What.REFUSED)
     )
     return review_sample(near, refused, number)
@@ -245,7 +243,7 @@ def label_lines(
         texts = {key: text.replace(BREAK, between) for key, text in _texts(on, part).items()}
         for row in part:
             document = row.document
-            place = bson_edit.place_of(document.pair.of)
+            place = id_keys.place_of(document.pair.of)
             yield {
                 "n": next(numbers),
                 "label": LETTER_OF[row.label],
@@ -263,13 +261,13 @@ def label_lines(
 
 
 def _id_as_json(key: bytes) -> Any:
-    return id_as_json(shown_value(bson_edit.storable(bson_edit.own_key(key))))
+    return id_as_json(shown_value(id_keys.storable(id_keys.own_key(key))))
 
 
 def _texts(on: Opened, rows: Sequence[LabelRow]) -> dict[bytes, str]:
     keys = [*dict.fromkeys(key for row in rows for key in row.document.keys)]
-    own = [key for key in keys if not bson_edit.place_of(key)]
-    found = Source(on.target.source, on.target.form.source, on.target.retry).texts(own)
+    own = [key for key in keys if not id_keys.place_of(key)]
+    found = on.target.origin.texts(own)
     return {**on.target.texts([key for key in keys if key not in found]), **found}
 
 
@@ -286,8 +284,8 @@ class _Line(BaseModel):
         name = self.name or default or ""
         if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
             raise ValueError(Message("name is {name!r}, expected who gave the label", name=name))
-        of, key = (bson_edit.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
-        of = bson_edit.renamed(of, self.against.encode()) if self.against else of
+        of, key = (id_keys.stored(parsed(json.dumps(each))) for each in (self.id_a, self.id_b))
+        of = raw_bson.renamed(of, self.against.encode()) if self.against else of
         when = self.when or datetime.now(UTC)
         return LabelRow(
             DecidedDocument(key, "", "", Pair(of, 0, None, ())),
@@ -344,7 +342,7 @@ def _object_of(line: str) -> dict[str, Any]:
 
 
 def _as_decided(target: TargetReader, rows: Sequence[LabelRow]) -> list[LabelRow]:
-    pairs, reader = [row.document for row in rows], PairReader(target, list)
+    pairs, reader = [row.document for row in rows], PairReader(target)
     dropped = reader.read(pairs, texts=False)
     kept = reader.read([replace(pair, decision=KEPT) for pair in pairs], texts=False)
 

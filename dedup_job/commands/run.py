@@ -123,7 +123,7 @@ def run_job(
 
 
 def _finish_undo(target: Target) -> None:
-    from dedup_job.mongo.maintenance.rollback import finish_undo  # here: few runs need it
+    from dedup_job.mongo.rollback import finish_undo  # here: few runs need it
 
     finish_undo(target)
 
@@ -168,7 +168,7 @@ def _job(
 
         own = settings.source
         wanted = own.on_change, own.on_delete, settings.abort_if.leaving
-        refresher = Refresher(writer, source, *wanted, cleaner.clean_all, alike, watch.progress)
+        refresher = Refresher(writer, source, *wanted, alike, watch.progress)
     limits = settings.abort_if
     index, recorded = KeptIndex(settings.index), settings.recorded()
     threads = settings.run.threads or preparing_threads(host for host, _ in client.nodes)

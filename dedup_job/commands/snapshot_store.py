@@ -13,8 +13,8 @@ from platformdirs import user_state_path
 
 from dedup_job.index import IndexSettings, KeptIndex, Promised
 from dedup_job.messages import Message, said_by
-from dedup_job.mongo.state import stamp as stamps
-from dedup_job.mongo.state.pieces import pieces_of_runs
+from dedup_job.mongo import checks
+from dedup_job.mongo.commits import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader, Version
 from dedup_job.native import snapshot
 from dedup_job.native.snapshot import NoSnapshotError, SnapshotError
@@ -203,7 +203,7 @@ class SnapshotStore:
         return self._folder / f"{version.id}{f'.{number}' if number else ''}.index"
 
     def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
-        if not all(stamps.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
+        if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
             raise SnapshotError(Message("it was made with other settings"))
 
     def _read_what_came_since(self, kept: KeptIndex, last: Mapping[str, Any]) -> None:

@@ -9,7 +9,7 @@ from dedup_job.commands.opened import connected
 from dedup_job.commands.snapshots import index_files
 from dedup_job.errors import StateMismatch
 from dedup_job.mongo.connection import Namespace, retry_policy
-from dedup_job.mongo.maintenance.target_status import Lease, lease_of, read_status, state_of
+from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.status import TargetStatus
 from dedup_job.settings import Settings

@@ -10,10 +10,10 @@ from typing import Any
 from dedup_job.commands.opened import opened
 from dedup_job.documents import Reason
 from dedup_job.messages import Message
-from dedup_job.mongo.maintenance.records import PairReader
-from dedup_job.mongo.maintenance.run_counts import held_counts
-from dedup_job.mongo.maintenance.sampling import Sampler
-from dedup_job.mongo.state.fields import is_by_hand, with_checkpoint
+from dedup_job.mongo.audit import held_counts
+from dedup_job.mongo.records import PairReader
+from dedup_job.mongo.sampling import Sampler
+from dedup_job.mongo.state import is_by_hand, with_checkpoint
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.list_filter import ListFilter, What
 from dedup_job.runs.progress import QUIET, Progress
@@ -42,10 +42,10 @@ def survey_target(
     with opened(settings, target, progress) as on:
 
         def sampler(what: What, **more: Any) -> Sampler:
-            return Sampler(on.target, on.clean_all, ListFilter(what), **more)
+            return Sampler(on.target, ListFilter(what), **more)
 
         progress.stage(Message("counting"))
-        rows, state = on.target.checked_runs(), on.target.state.read() or {}
+        rows, state = on.target.run_rows(), on.target.state.read() or {}
         own = [row for row in rows if not is_by_hand(row)]
         lines = [with_checkpoint(Run.from_row(row), state) for row in own]
         live = [line for line in lines if line.status != Status.UNDONE]
@@ -53,7 +53,7 @@ def survey_target(
         progress.stage(Message("drawing samples"))
         near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
         refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
-        found = PairReader(on.target, on.clean_all).read([*near.pairs, *refused.pairs])
+        found = PairReader(on.target).read([*near.pairs, *refused.pairs])
         others = sampler(What.EXACT).sample(OTHERS, _SEED)
         for reason, what in _NO_TEXT.items():
             others += sampler(what, reason=reason).first(OTHERS)

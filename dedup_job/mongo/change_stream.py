@@ -6,29 +6,61 @@ so a document is among the changes of one run or was there when the other one re
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from itertools import islice
 from typing import Any, NamedTuple
 
 from bson import Timestamp
-from pymongo.change_stream import ChangeStream
 from pymongo.collection import Collection
 from pymongo.errors import OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.connection import operation_time
-from dedup_job.mongo.errors import UNAUTHORIZED
-from dedup_job.mongo.reading import RawDocuments
-from dedup_job.mongo.retry import RetryPolicy, is_transient
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.commits import insert
+from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.errors import UNAUTHORIZED, RetryPolicy, is_transient
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import RawDocuments, in_commands, in_turn, look_up
+from dedup_job.native.bytes_column import strings_of
 from dedup_job.text_fields import TextFields
 
+log = logging.getLogger("dedup")
 Token = Mapping[str, Any]
+MOST = 2_000_000
+"""Ids that are held at most; where there are more, all ids are compared."""
+_NO_STREAMS = 40324  # a server of another make
+_HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
+_TRIES = 20
+PIECE = 50_000  # events read between two looks at the time that an attempt takes
+_BATCH = 10_000
+_AWAIT_MILLISECONDS = 50
+_GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # what arrives within them is read together; at most
+_STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
+_VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
+_BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
+_PIPELINE: Sequence[Mapping[str, Any]] = (
+    {
+        "$project": {
+            "operationType": 1,
+            "documentKey._id": 1,
+            "fields": {
+                "$concatArrays": [
+                    {"$ifNull": [{"$map": _BY_FIELD}, []]},
+                    {"$ifNull": ["$updateDescription.removedFields", []]},
+                    {"$ifNull": ["$updateDescription.truncatedArrays.field", []]},
+                ]
+            },
+        }
+    },
+)
+MOST_ROWS = 1_000_000
+"""Rows at most; what is more is only counted."""
+_ROWS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,35 +90,6 @@ class Bookmark:
         return None
 
 
-MOST = 2_000_000
-"""Ids that are held at most; where there are more, all ids are compared."""
-_NO_STREAMS = 40324  # a server of another make
-_HISTORY_LOST = (286, 280)  # the oplog does not go back to the token
-_TRIES = 20
-PIECE = 50_000  # events read between two looks at the time that an attempt takes
-_BATCH = 10_000
-_AWAIT_MILLISECONDS = 50
-_GATHER_SECONDS, _WAIT_SECONDS = 0.2, 20.0  # what arrives within them is read together; at most
-_STRING, _BINARY, _OBJECT_ID, _INT32, _INT64 = 0x02, 0x05, 0x07, 0x10, 0x12
-_VALUE = len(b"\x07_id\0")  # where an id's value begins in its key
-_BY_FIELD = {"input": {"$objectToArray": "$updateDescription.updatedFields"}, "in": "$$this.k"}
-_PIPELINE: Sequence[Mapping[str, Any]] = (
-    {
-        "$project": {
-            "operationType": 1,
-            "documentKey._id": 1,
-            "fields": {
-                "$concatArrays": [
-                    {"$ifNull": [{"$map": _BY_FIELD}, []]},
-                    {"$ifNull": ["$updateDescription.removedFields", []]},
-                    {"$ifNull": ["$updateDescription.truncatedArrays.field", []]},
-                ]
-            },
-        }
-    },
-)
-
-
 class NotFollowed(Exception):
     """The changes cannot be read; why: "" where none can be expected."""
 
@@ -97,10 +100,7 @@ class NotFollowed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A moment: a collection's resume token, and the operation time from which reads see it.
-
-    uuid: of the collection.
-    """
+    """A moment of a collection: resume token, UUID, and the operation time that reads ask for."""
 
     token: Token
     uuid: bytes
@@ -117,10 +117,7 @@ class Event(NamedTuple):
 
 @dataclass(slots=True)
 class Changes:
-    """Keys of documents by what happened to them, each once; a set is in no order.
-
-    One that was inserted since may have been decided since, and then be out of date.
-    """
+    """Keys of documents by what happened to them, each once, in no order."""
 
     inserted: set[bytes] = field(default_factory=set)  # whether or not they were there before
     updated: set[bytes] = field(default_factory=set)  # any field
@@ -181,16 +178,19 @@ def position(collection: RawDocuments) -> Position:
 def changes(
     collection: RawDocuments, fields: TextFields, since: Token, until: Token, retry: RetryPolicy
 ) -> Changes:
-    """Return the changes after one token, up to another one at least.
+    """Return the changes after one token, up to another one at least; fields: of the text.
 
-    fields: of the text. Raises NotFollowed if the oplog no longer holds them, if the collection was
-    dropped or renamed, and if there are more than MOST keys.
+    Raises NotFollowed if the oplog or the collection is gone, and for more than MOST keys.
     """
     found, at = Changes(), since
     if since["_data"] > until["_data"]:
         raise NotFollowed("")
-    while at["_data"] < until["_data"]:  # tokens are ordered
-        piece, at = retry(partial(_piece, collection, fields, at, until))
+
+    def ends(_: Sequence[Event], at: Token) -> bool:
+        return bool(at["_data"] >= until["_data"])  # tokens are ordered
+
+    while not ends((), at):
+        piece, at = retry(partial(_piece, collection, fields, at, ends))
         for event in piece:
             found.enter(event)
         if len(found) > MOST:
@@ -203,24 +203,18 @@ def arrivals(
 ) -> tuple[list[Event], Token]:
     """Wait for events after a token, until `over` or for 20 seconds.
 
-    Returns the events of 0.2 seconds from the first one on, and the token up to which they are all.
-    Raises NotFollowed as `changes` does.
+    Return the events of 0.2 seconds from the first one on, and the token behind them. Raises as
+    `changes` does.
     """
-    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
-    found, end = list[Event](), time.monotonic() + _WAIT_SECONDS
-    options: dict[str, Any] = {
-        "batch_size": _BATCH,
-        "max_await_time_ms": int(_GATHER_SECONDS * 1000),
-    }
-    with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-        while time.monotonic() < end and len(found) < PIECE:
-            event = stream.try_next()
-            if event is not None:
-                end = end if found else time.monotonic() + _GATHER_SECONDS
-                found.append(_event(event, fields))
-            elif found or over():
-                break
-        return found, dict(stream.resume_token or since)
+    end = time.monotonic() + _WAIT_SECONDS
+
+    def ends(found: Sequence[Event], _: Token) -> bool:
+        nonlocal end
+        if found:
+            end = min(end, time.monotonic() + _GATHER_SECONDS)
+        return time.monotonic() >= end or (not found and over())
+
+    return _piece(collection, fields, since, ends, int(_GATHER_SECONDS * 1000))
 
 
 def in_parts(keys: set[bytes]) -> list[list[bytes]]:
@@ -232,10 +226,7 @@ def in_parts(keys: set[bytes]) -> list[list[bytes]]:
 
 
 def in_order(keys: set[bytes]) -> list[bytes]:
-    """Return keys in the order of their `_id`.
-
-    Raises NotFollowed for ids that only the server can put in order.
-    """
+    """Return keys in the order of their `_id`; NotFollowed if only the server knows that."""
     kinds = {key[0] for key in keys}
     if kinds <= {_OBJECT_ID}:
         return sorted(keys)
@@ -264,36 +255,32 @@ def _uuid_of(collection: RawDocuments) -> bytes:
 
 
 def _piece(
-    collection: RawDocuments, fields: TextFields, since: Token, until: Token
+    collection: RawDocuments,
+    fields: TextFields,
+    since: Token,
+    ends: Callable[[Sequence[Event], Token], bool],
+    await_milliseconds: int = _AWAIT_MILLISECONDS,
 ) -> tuple[list[Event], Token]:
     """Read some events; return them, and the token up to which they are all of them."""
-    found = list[Event]()
-    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=bson_edit.LENIENT)
-    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": _AWAIT_MILLISECONDS}
+    found, at = list[Event](), since
+    decoded: Collection[dict[str, Any]] = collection.with_options(codec_options=raw_bson.LENIENT)
+    options: dict[str, Any] = {"batch_size": _BATCH, "max_await_time_ms": await_milliseconds}
     with _translated(), decoded.watch([*_PIPELINE], resume_after=since, **options) as stream:
-        if (token := stream.resume_token) and token["_data"] >= until["_data"]:
-            return found, dict(token)  # the first answer says so, without waiting for more
-        for event in islice(_events(stream, until), PIECE):
-            found.append(_event(event, fields))
-        return found, dict(stream.resume_token or since)
-
-
-def _events(stream: ChangeStream[dict[str, Any]], until: Token) -> Iterator[dict[str, Any]]:
-    while stream.alive:
-        event = stream.try_next()
-        if event is not None:
-            yield event
-        token = stream.resume_token
-        if token is not None and token["_data"] >= until["_data"]:
-            return
-    raise NotFollowed(Message("its change stream ended"))
+        at = stream.resume_token or since  # the first answer may say all, without waiting
+        while len(found) < PIECE and not ends(found, at):
+            if not stream.alive:
+                raise NotFollowed(Message("its change stream ended"))
+            if (event := stream.try_next()) is not None:
+                found.append(_event(event, fields))
+            at = stream.resume_token or at
+    return found, dict(at)
 
 
 def _event(event: Mapping[str, Any], fields: TextFields) -> Event:
     kind = event["operationType"]
     if kind not in ("insert", "update", "replace", "delete"):
         raise NotFollowed(Message("the collection had a change of kind {kind!r}", kind=kind))
-    key = bson_edit.fields(event["documentKey"])
+    key = raw_bson.fields(event["documentKey"])
     touched = any(_touches(name, text) for name in event["fields"] for text in fields.dotted)
     return Event(kind, key, kind == "replace" or touched)
 
@@ -318,3 +305,66 @@ def _translated() -> Iterator[None]:
             raise NotFollowed(Message("the server's oplog does not go back that far")) from e
         said = Message("the server refuses its change stream (code {code})", code=e.code)
         raise NotFollowed(said) from e
+
+
+class ChangeStore:
+    """Writes what happened to documents in the source; one row for each."""
+
+    def __init__(self, collection: AnyCollection, retry: RetryPolicy) -> None:
+        self.collection = collection
+        self._retry = retry
+
+    def forget(self) -> None:
+        """Remove all rows."""
+        with self._told():
+            self._retry(lambda: self.collection.delete_many({}))
+
+    def enter(self, run: int, changed: Mapping[str, Set[bytes]]) -> bool:
+        """Replace the rows of keys, by what happened to them; return whether all had room."""
+        if not any(changed.values()):
+            return True
+        entered = 0
+        with self._told():
+            room = MOST_ROWS - self._retry(self.collection.estimated_document_count)
+            for what, keys in changed.items():
+                some = sorted(keys)[: max(room, 0)]
+                room -= len(some)
+                entered += len(some)
+                own = raw_bson.fields({"what": what, "run": run})
+                for part in in_turn(some, _ROWS):
+                    self._retry(partial(self._replace, part, own))
+        return entered == sum(map(len, changed.values()))
+
+    def all(self) -> set[bytes]:
+        """Return all keys."""
+        found: Sequence[RawDocument] = ()
+        with self._told():
+            found = look_up(self.collection, {}, {"_id": 1}, self._retry)
+        return {row.key for row in found}
+
+    def remove(self, keys: Sequence[bytes]) -> None:
+        """Remove rows of changes that were dealt with."""
+        with self._told():
+            for part in in_commands(keys):
+                only = id_keys.among(part)
+                self._retry(partial(self.collection.delete_many, only))
+
+    def _replace(self, keys: Sequence[bytes], fields: bytes) -> None:
+        self.collection.delete_many(id_keys.among(keys))
+        rows = strings_of([raw_bson.document(key, fields) for key in keys])
+        insert(self.collection, rows, None)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OperationFailure as e:
+            if e.code != UNAUTHORIZED:
+                raise
+            said = Message(
+                "the ids of documents that the source changed or deleted are not kept in {name}: "
+                "the user has no right to find, insert and remove there. They are counted all the "
+                "same.",
+                name=self.collection.full_name,
+            )
+            log.warning("%s", said)

@@ -1,22 +1,36 @@
-"""Checks of server and names before a run: refused before any work, in words."""
+"""Before a run: the collections of a server, and checks of server, names and settings, in words."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from bson.errors import BSONError
 from pymongo.errors import OperationFailure, PyMongoError
 
 from dedup_job.errors import DatabaseUnreachable, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import SUFFIXES, AnyCollection, Client, Namespace
 from dedup_job.mongo.errors import UNAUTHORIZED
+from dedup_job.text_fields import texts_in
 
 OF_THE_SERVER = ("admin", "config", "local")  # databases
 _EXPIRES = "expireAfterSeconds"
 _SOURCE = Message("source")
+CONTENT = "content "  # before the digest of a file, where a setting names one
+_ABSENT = Message("not set")
+_SECONDS = 5.0  # for counting collections; a server may hold ten thousand
+_SAMPLE = 100  # documents of a collection
+_SAMPLE_MILLISECONDS = 2000
+_SHOWN = 12  # collections with their fields
+_MOST = 0.5  # the share of documents above which a field comes before one that fewer have
+_RARE = 0.05  # the share of documents under which a field is not offered
 
 
 def check_takes_writes(hello: Mapping[str, Any]) -> None:
@@ -42,10 +56,7 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
 
 
 def check_source_collection(client: Client, source: Namespace, what: str = _SOURCE) -> None:
-    """Refuse a source that does not exist, or that cannot be read in `_id` order.
-
-    what: what it is called, where it is another collection.
-    """
+    """Refuse a source, called `what`, that does not exist or has no `_id` order."""
     listed = _collections(client, source.database)
     kind = listed.get(source.collection)
     if kind is None:
@@ -205,3 +216,173 @@ def nearest(name: str, names: Iterable[str]) -> str:
     """Return at most five names, the most similar ones first."""
     given = sorted(names)
     return ", ".join(difflib.get_close_matches(name, given, n=5, cutoff=0.4) or given[:5])
+
+
+def check_same_source(former: str, now: str, target: str) -> None:
+    """Refuse another source than the target was made from."""
+    if former != now:
+        raise StateMismatch(
+            Message(
+                "the target {target} was made from {former}, not from {now}: an _id that both "
+                "sources use would be taken for decided and its document be lost. Name another "
+                "--target for this source.",
+                target=target,
+                former=former,
+                now=now,
+            )
+        )
+
+
+def agree(former: Mapping[str, Any], now: Mapping[str, Any], *, as_made: bool) -> bool:
+    """Tell whether two stamps mean the same decisions; as_made: by any version of the rules."""
+    return {**former, "rules": now["rules"]} == now if as_made else former == now
+
+
+def difference(former: Mapping[str, Any], now: Mapping[str, Any], target: str) -> Message:
+    """Say which settings differ from those that the target was made with, and the way out."""
+    before, after = dict(_leaves(former)), dict(_leaves(now))
+    pairs = {
+        name: (before.get(name, _ABSENT), after.get(name, _ABSENT))
+        for name in sorted(before.keys() | after.keys())
+    }
+    differing = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+    if differing.keys() == {"rules"}:
+        return Message(
+            "the target {target} was made by version {then} of the rules for cleaning and judging, "
+            "this is version {now}, and a target cannot mix them. Name another --target, or run "
+            "the version of dedup that made it; `dedup inspect`, `check`, `restore` and `undo` "
+            "work on it as it is.",
+            target=target,
+            then=before["rules"],
+            now=after["rules"],
+        )
+    lines = [_line(name, *pair) for name, pair in differing.items()]
+    former = {name: then for name, (then, _) in differing.items() if name != "rules"}
+    written = [f"{n} = {json.dumps(then)}" for n, then in former.items() if _is_written(then)]
+    mixes = Message(
+        "the target {target} was made with other settings, and a target cannot mix settings:",
+        target=target,
+    )
+    choose = Message(
+        "Run with the former settings, or name another --target for the new ones. In a --config "
+        "file: {lines}",
+        lines=", ".join(written) or "-",
+    )
+    return joined([joined([mixes, *lines], "\n  "), choose], "\n")
+
+
+def _is_written(value: Any) -> bool:
+    is_value = isinstance(value, str | int | float | list) and value is not _ABSENT
+    return is_value and not str(value).startswith(CONTENT)
+
+
+def _line(name: str, then: Any, now: Any) -> Message:
+    if all(str(value).startswith(CONTENT) for value in (then, now)):
+        return Message("{name}: the file holds something else now than it did then", name=name)
+    then, now = (value if value is _ABSENT else repr(value) for value in (then, now))
+    return Message("{name} = {then} then, {now} now", name=name, then=then, now=now)
+
+
+def _leaves(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+class TextField(NamedTuple):
+    """A field that holds text; share: of documents, 0-1; characters: the mean of those texts."""
+
+    name: str
+    share: float
+    characters: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A collection that may be a source; fields: the likeliest one to be the text first."""
+
+    name: str
+    documents: int
+    fields: Sequence[TextField]
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """The largest collections; others: the number of smaller, empty and uncounted ones."""
+
+    largest: Sequence[Candidate]
+    others: int
+
+
+def look_around(client: Client, database: str | None) -> Overview:
+    """Return the largest collections with their fields, and the number of others.
+
+    database: the only one to look at. Targets are left out, and what the user may not read. At
+    most 5 seconds are spent on counting.
+    """
+    until = time.monotonic() + _SECONDS
+    names = [*_listed(client, database)]
+    counted = []
+    for name in names:
+        if time.monotonic() > until:
+            break
+        counted.append((_documents(client, name), name))
+    counted.sort(key=lambda one: (-one[0], str(one[1])))
+    found = [Candidate(str(n), count, _fields(client, n)) for count, n in counted[:_SHOWN] if count]
+    return Overview(found, len(names) - len(found))
+
+
+def _listed(client: Client, database: str | None) -> Iterator[Namespace]:
+    databases = [database] if database else []
+    if not database:
+        told = client.admin.command("listDatabases", nameOnly=True, authorizedDatabases=True)
+        databases = [one["name"] for one in told["databases"] if one["name"] not in OF_THE_SERVER]
+    for each in databases:
+        options: dict[str, Any] = {"authorizedCollections": True, "filter": {"type": "collection"}}
+        try:
+            names = {*client[each].list_collection_names(**options)}
+        except OperationFailure:  # no right to list them
+            continue
+        made = {
+            t for name in names if name.endswith(".state") if f"{(t := name[:-6])}.runs" in names
+        }
+        of_dedup = {target + suffix for target in made for suffix in ("", *SUFFIXES)}
+        for name in sorted(names - of_dedup):
+            if not name.startswith("system."):
+                yield Namespace(each, name)
+
+
+def _documents(client: Client, name: Namespace) -> int:
+    try:
+        return client[name.database][name.collection].estimated_document_count()
+    except OperationFailure:  # no right to read it
+        return 0
+
+
+def _fields(client: Client, name: Namespace) -> Sequence[TextField]:
+    try:
+        rows = client[name.database][name.collection].aggregate(
+            [{"$sample": {"size": _SAMPLE}}], maxTimeMS=_SAMPLE_MILLISECONDS
+        )
+        documents = [*rows]
+    except (OperationFailure, BSONError):  # no right, too slow, or what nobody can decode
+        return ()
+    lengths: dict[str, list[int]] = defaultdict(list)
+    for document in documents:
+        for path, text in texts_in(document):
+            if "," in path:  # a comma divides fields
+                continue
+            lengths[path].append(len(text) if _is_prose(text) else 0)
+    fields = [
+        TextField(path, len(found) / len(documents), sum(found) / len(found))
+        for path, found in lengths.items()
+        if any(found) and len(found) >= _RARE * len(documents)
+    ]
+    return sorted(fields, key=lambda one: (one.share < _MOST, -one.share * one.characters))
+
+
+def _is_prose(text: str) -> bool:
+    """Tell a text from a name, a URL or a hash: it has a space, or other letters than Latin."""
+    return " " in text or not text.isascii()

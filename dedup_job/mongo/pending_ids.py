@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from dedup_job.columns import Holding
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson.edit import comparable
 from dedup_job.mongo.change_stream import (
     Bookmark,
     Changes,
@@ -24,7 +23,6 @@ from dedup_job.mongo.change_stream import (
     NotFollowed,
     Position,
     ReadAfter,
-    Token,
     arrivals,
     changes,
     in_order,
@@ -32,9 +30,13 @@ from dedup_job.mongo.change_stream import (
     position,
 )
 from dedup_job.mongo.connection import AnyCollection, operation_time
+from dedup_job.mongo.database_settings import SourceSettings, moving_operator, parse_query
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import comparable
 from dedup_job.mongo.reading import (
     ID_PAGE,
     RawDocuments,
+    estimated,
     fetch,
     held,
     held_by_name,
@@ -43,8 +45,6 @@ from dedup_job.mongo.reading import (
     pages,
     some,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.source_settings import SourceSettings, moving_operator, parse_query
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.text_fields import TextFields
 
@@ -86,20 +86,16 @@ class PendingIds:
         self._came: list[bytes] | None = None  # since then, in order, once it was looked for
         self._looked = False
         self.units: Sequence[Unit] = ()  # to be decided again before what is new
-        self._read: Token = {}  # up to which all changes were read
         self._arrived: list[list[bytes]] | None = None  # ids of what came, in order
 
     def mark(self, since: Bookmark | None) -> None:
-        """Remember the present moment, before anything is read.
-
-        since: from where the changes are read, instead of comparing the ids of all documents.
-        """
+        """Remember the present moment before anything is read; since: where changes begin."""
         try:
             now = self._retry(lambda: position(self.collection))
         except NotFollowed as e:
             self._why_not = e.why
             return
-        self._now, self._read = now, now.token
+        self._now = now
         self.read_after(now.time)
         if self._moving:
             self._why_not = Message(
@@ -126,24 +122,22 @@ class PendingIds:
         )
 
     def begin_anew(self) -> None:
-        """Count anew what is known and changed: another run begins with what arrives."""
-        self.known = self._count_decided()
+        """Reset the counts of known and changed documents, for a run of arrivals."""
+        self.known = estimated(self.decided, self._retry)
         self.changed = dict.fromkeys(("changed", "deleted"), frozenset())
         self._arrived, self.tells = [], True
 
     def wait(self, over: Callable[[], bool]) -> bool:
-        """Wait until something came that is to be decided or recorded.
+        """Wait until something came that is to be decided or recorded; False if it is over before.
 
-        All that was read before is decided by then; `pending` gives what came. Returns False where
-        it is over before: nothing came up to the bookmark then. Raises UsageError where the changes
-        can be followed no longer.
+        `pending` yields what came. Raises UsageError if the changes can be followed no longer.
         """
         while not over():
             if self._now is None:
                 raise self._not_followed()
             try:
-                read = partial(arrivals, self.collection, self._fields, self._read, over)
-                events, self._read = self._retry(read)
+                read = partial(arrivals, self.collection, self._fields, self._now.token, over)
+                events, token = self._retry(read)
             except NotFollowed as e:
                 self._since = self._now = self._arrived = self._came = None
                 self.tells, self._counted, self._why_not = False, True, e.why
@@ -152,7 +146,7 @@ class PendingIds:
             time = self._retry(lambda: operation_time(self.collection.database.client))
             assert time is not None  # of a replica set
             self.read_after(time)
-            self._now = replace(self._now, token=self._read, time=time)
+            self._now = replace(self._now, token=token, time=time)
             if events and self._enter(events):
                 return True
         return False
@@ -190,17 +184,14 @@ class PendingIds:
         return Bookmark(self._now.token, self._now.uuid, self._settings.query, followed)
 
     def happened(self, since: Bookmark) -> Changes:
-        """Return what happened since a bookmark, up to the moment that was remembered.
-
-        Raises NotFollowed where nobody can say, and where all is to be read as a proof.
-        """
+        """Return the changes from a bookmark to the marked moment; NotFollowed to read all."""
         if self._now is None or since.uuid != self._now.uuid:
             raise NotFollowed(self._why_not or Message("it is another collection now"))
         self._since = since
         if self._compares:
             raise NotFollowed(Message("everything is read again, as a proof"))
         try:
-            return self._changes(since.token, self._now.token)
+            return self._changes(since, self._now)
         except NotFollowed:
             self._since = None
             raise
@@ -210,10 +201,7 @@ class PendingIds:
         return self._since is None or self._since.followed + 1 >= self._settings.full_scan_every
 
     def trust(self, index: Callable[[], Holding | None]) -> None:
-        """Let the target's ids be looked up elsewhere, but for a proof; it may come late.
-
-        index: makes what tells which ids the target holds; None where it would take too much.
-        """
+        """Look the target's ids up in an index, but for a proof; it may come late, or be None."""
         self._index = index
 
     def look(self) -> None:
@@ -222,17 +210,11 @@ class PendingIds:
             self._came, self._looked = self._followed(), True
 
     def decide_again(self, units: Sequence[Unit], changed: Mapping[str, Set[bytes]]) -> None:
-        """Give some documents again that were decided; `look` was called.
-
-        changed: what stays out of date.
-        """
+        """Yield decided documents before undecided ones; changed: what stays out of date."""
         self.units, self.changed, self.tells = units, changed, True
 
     def pending(self) -> Iterator[tuple[list[bytes], Mapping[str, Any]]]:
-        """Yield the ids of undecided documents, in order.
-
-        With each part what its documents have to match when they are read.
-        """
+        """Yield the ids of undecided documents, in order, and the query that they must match."""
         if self._arrived is not None:
             yield from ((part, self.query) for part in self._arrived)
             return
@@ -293,14 +275,14 @@ class PendingIds:
         if self._since is None or self._now is None:
             return None
         try:
-            found = self._changes(self._since.token, self._now.token)
+            found = self._changes(self._since, self._now)
             more = found.updated if self.query else set[bytes]()
             came = in_order(once(found.inserted | more))
         except NotFollowed as e:
             self._since, self._why_not = None, e.why
             return None
         if not self._compares:
-            self.known = self._count_decided()
+            self.known = estimated(self.decided, self._retry)
         self._record(found)
         self.tells = True
         return came
@@ -312,11 +294,8 @@ class PendingIds:
             what: keys & there | self._known_of([*(keys - there)]) for what, keys in ended.items()
         }
 
-    def _count_decided(self) -> int:
-        return sum(self._retry(c.estimated_document_count) for c in self.decided)
-
-    def _changes(self, since: Token, until: Token) -> Changes:
-        return changes(self.collection, self._fields, since, until, self._retry)
+    def _changes(self, since: Bookmark, until: Position) -> Changes:
+        return changes(self.collection, self._fields, since.token, until.token, self._retry)
 
     def _new_of(self, keys: Sequence[bytes]) -> Iterator[list[bytes]]:
         for part in in_turn(keys, ID_PAGE.documents):
@@ -332,8 +311,5 @@ class PendingIds:
 
 
 def once(keys: set[bytes]) -> set[bytes]:
-    """Return ids without those that are a number of another type than one of the others.
-
-    The server takes them for the same, and gives its document for either.
-    """
+    """Return ids, each in one of the types of numbers that the server takes for the same."""
     return {*{comparable(key): key for key in keys}.values()}

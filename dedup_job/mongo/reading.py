@@ -20,33 +20,28 @@ from pymongo.read_concern import ReadConcern
 
 from dedup_job import _core
 from dedup_job.documents import LONGEST_ID
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import DOCUMENT, RAW, RawDocument, RawPage, as_asked, document
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import as_asked
+from dedup_job.mongo.raw_bson import RAW, RawDocument, RawPage
 from dedup_job.native.bytes_column import (
     BytesColumn,
     are_equal,
-    bytes_of,
     digests_of,
-    joined,
-    repeated,
     strings_of,
 )
-from dedup_job.native.code_points import TextColumn, concatenated, decoded
+from dedup_job.native.code_points import TextColumn, concatenated, decoded, pack
 from dedup_job.native.parts import breaks
-from dedup_job.text_fields import TextFields
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
-_COLUMNS = 6
 T = TypeVar("T")
 Bytes = NDArray[np.uint8]
 RawDocuments = Collection[RawBSONDocument]
 _BY_ID = {"_id": 1}
 _STRING, _STRING_AT = 0x02, len(b"\x02_id\0") + 4  # where its characters begin, behind their length
-COMMAND_BYTES = 8 * 1024 * 1024
-"""Bytes of ids in one command, half of what it may take."""
-_LARGEST = bson_edit.fields({"_id": MaxKey()})
+COMMAND_BYTES = 8 * 1024 * 1024  # of ids in one command, half of what it may take
+_LARGEST = raw_bson.fields({"_id": MaxKey()})
 Terms = Mapping[str, Mapping[str, Any]]  # of a `find` command
 
 
@@ -59,32 +54,7 @@ def find_fields(array: Bytes, path: Sequence[str]) -> NDArray[np.int64]:
     or has something else there, or a field of the name `dedup`, and -1 where there is nothing or
     null. ValueError where it is no such array. src/bson/scan.hpp says which documents are plain.
     """
-    return _core.find_fields(array, [*path]).reshape(-1, _COLUMNS)
-
-
-def find_texts(
-    documents: BytesColumn, paths: Sequence[Sequence[str]]
-) -> tuple[TextColumn, NDArray[np.int64], NDArray[np.bool_]]:
-    """Return what n documents hold in k fields: n texts with breaks between the parts.
-
-    With them int64 (n, k), where each value begins in its document, 0 where there is none; and
-    which documents are plain, and hold a text in a field, and nothing else in any, bool (n,): what
-    is said of others means nothing.
-    """
-    n, head = len(documents.lengths), bytes([DOCUMENT, 0])
-    array = bytes_of(document(joined([repeated(head, n), documents]).data.tobytes()))
-    plain, some = np.ones(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
-    places, parts = list[NDArray[np.int64]](), list[TextColumn]()
-    for path in paths:
-        starts, _, _, _, texts, ends = find_fields(array, path).T
-        there = ends > 0
-        first, last = np.where(there, texts + 4, starts), np.where(there, ends - 1, starts)
-        column, valid = decoded(BytesColumn(array, first, last - first))
-        places.append(np.where(there, texts - starts, 0))
-        parts += [breaks(there & some), column]
-        plain &= valid & (ends != 0)
-        some |= there
-    return concatenated(*parts), np.stack(places, axis=1), plain & some
+    return _core.find_fields(array, [*path]).reshape(-1, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,29 +82,32 @@ def pages(
     query: Mapping[str, Any] | None = None,
     projection: Mapping[str, Any] | None = None,
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
+    between: tuple[bytes, bytes] | None = None,
 ) -> Iterator[RawPage]:
     """Yield all documents in `_id` order, page by page, each page by a query of its own.
 
     `_id > last` stays within one BSON type and would end at the first change of type; a lower
     bound on the index itself (`min`, inclusive) does not. No cursor is held over the work on a
     page. A page that fails is read again from the last `_id`; only the server ends the reading.
-    path: of the text that the rows shall hold.
+    paths: of the texts of the rows; between: ids, from the first up to, and without, the second.
     """
     what: Terms = {"filter": query or {}, "projection": projection or {}}
     terms = {**what, "sort": _BY_ID, "hint": _BY_ID}
-    last: bytes | None = None
-    ended = False
-    while not ended and last != _LARGEST:  # `min` does not take the largest
-        low: Terms = {} if last is None else {"min": {"_id": bson_edit.id_value(last)}}
-        page, ended = _page(collection, {**terms, **low}, size, last, retry, path)
-        if ended and low:  # `min` leaves the largest out
+    begin, last, ended = None, None, False
+    if between is not None:
+        begin, ended = between[0], between[0] == between[1]  # the server refuses an empty range
+        terms["max"] = {"_id": id_keys.id_value(between[1])}
+    while not ended and begin != _LARGEST:  # `min` does not take the largest
+        low: Terms = {} if begin is None else {"min": {"_id": id_keys.id_value(begin)}}
+        page, ended = _page(collection, {**terms, **low}, size, last, retry, paths)
+        if ended and low and between is None:  # `min` leaves the largest out
             only = {**what, "filter": {"$and": [query or {}, {"_id": MaxKey()}]}}
-            more, _ = _page(collection, only, size, None, retry, path)
+            more, _ = _page(collection, only, size, None, retry, paths)
             page = RawPage.of([*page, *more]) if more else page
         if page:
             yield page
-            last = page[-1].key
+            begin = last = page[-1].key
 
 
 def fetch(
@@ -142,7 +115,7 @@ def fetch(
     keys: Sequence[bytes],
     size: PageSize,
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
     query: Mapping[str, Any] | None = None,
 ) -> Iterator[RawPage]:
     """Yield the documents of these ids, given in `_id` order, page by page; the vanished not.
@@ -151,9 +124,8 @@ def fetch(
     """
     for left in in_commands(keys):
         while left:
-            among = bson_edit.among(left)
-            terms: Terms = {"filter": {"$and": [query, among]} if query else among, "sort": _BY_ID}
-            page, _ = _page(collection, terms, size, None, retry, path)
+            terms: Terms = {"filter": _both(query, id_keys.among(left)), "sort": _BY_ID}
+            page, _ = _page(collection, terms, size, None, retry, paths)
             if not page:
                 break
             yield page
@@ -161,9 +133,20 @@ def fetch(
             left = left[left.index(last) + 1 :]
 
 
+def _both(query: Mapping[str, Any] | None, among: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {"$and": [query, among]} if query else among
+
+
 def are_empty(collections: Iterable[AnyCollection | RawDocuments]) -> bool:
     """Tell whether collections hold no documents."""
     return all(next(c.find({}, {"_id": 1}).limit(1), None) is None for c in collections)
+
+
+def estimated(
+    collections: Iterable[AnyCollection | RawDocuments], retry: RetryPolicy = NO_RETRY
+) -> int:
+    """Return about how many documents collections hold together."""
+    return sum(retry(c.estimated_document_count) for c in collections)
 
 
 def look_up(
@@ -173,7 +156,7 @@ def look_up(
     retry: RetryPolicy = NO_RETRY,
     **terms: Any,
 ) -> list[RawDocument]:
-    """Return what a query finds; terms: `sort`, `limit` and the like, as of `find`."""
+    """Return the documents that match a query; terms: `sort`, `limit` and others of `find`."""
 
     def read() -> list[RawDocument]:
         found = majority(collection).find(query, projection, **terms)
@@ -217,11 +200,15 @@ def some(
     keys: Sequence[bytes],
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
+    query: Mapping[str, Any] | None = None,
 ) -> list[RawDocument]:
-    """Return the documents of these ids, in any order, by the keys as given; the vanished not."""
+    """Return the documents of these ids, in any order, by the keys as given; the vanished not.
+
+    query: what else they have to match.
+    """
     found: list[RawDocument] = []
     for part in in_commands(keys):
-        page, rows = some_in_columns(collection, strings_of(part), projection, retry)
+        page, rows = some_in_columns(collection, strings_of(part), projection, retry, (), query)
         known = ((one, row) for one, row in zip(page, rows.tolist(), strict=True) if row >= 0)
         found += (one._replace(key=part[row]) for one, row in known)
     return found
@@ -232,19 +219,21 @@ def some_in_columns(
     keys: BytesColumn,
     projection: Mapping[str, Any],
     retry: RetryPolicy = NO_RETRY,
-    path: Sequence[str] = (),
+    paths: Sequence[Sequence[str]] = (),
+    query: Mapping[str, Any] | None = None,
 ) -> tuple[RawPage, NDArray[np.int64]]:
     """Return the documents of n ids, in any order, and the row of each among the ids.
 
     The ids together fit into a command.
     """
-    terms: Terms = {"filter": bson_edit.among(keys), "projection": projection}
+    among = id_keys.among(keys)
+    terms: Terms = {"filter": _both(query, among), "projection": projection}
 
     def read() -> RawPage:
         reply, is_open = _ask(collection, terms, len(keys.lengths))
         if is_open:  # there are more than a reply has room for
             return RawPage.of([_raw(one) for one in _cursor(collection, terms)])
-        return raw_page(reply, path)
+        return raw_page(reply, paths)
 
     page = retry(read)
     return page, rows_of(keys, page.keys)
@@ -273,7 +262,7 @@ def _page(
     size: PageSize,
     last: bytes | None,
     retry: RetryPolicy,
-    path: Sequence[str],
+    paths: Sequence[Sequence[str]],
 ) -> tuple[RawPage, bool]:
     """Read one page, without the document `last`; tell whether there is no more.
 
@@ -282,11 +271,11 @@ def _page(
     """
     limit = size.documents + 1
     reply, is_open = retry(lambda: _ask(collection, terms, limit))
-    rows = raw_page(reply, path)
+    rows = raw_page(reply, paths)
     page, is_full = _cut(rows, size, last)
     if is_full or (len(rows) < limit and not is_open):
         return page, not is_full
-    if len(page) and bson_edit.is_writable(page[-1].key):
+    if len(page) and id_keys.is_writable(page[-1].key):
         return page, False
 
     def read() -> tuple[list[RawDocument], bool]:
@@ -298,7 +287,7 @@ def _page(
                 found.append(row)
                 room -= len(row.raw)
                 is_full = room <= 0 or len(found) >= size.documents
-                if is_full and bson_edit.is_writable(row.key):
+                if is_full and id_keys.is_writable(row.key):
                     return found, True
         return found, False
 
@@ -315,12 +304,12 @@ def _ask(collection: RawDocuments, terms: Terms, limit: int) -> tuple[Bytes, boo
         codec_options=collection.codec_options,
     )
     reply = bytes(found.raw)
-    number = int.from_bytes(bson_edit.value(reply, b"cursor", b"id"), "little", signed=True)
+    number = int.from_bytes(raw_bson.value(reply, b"cursor", b"id"), "little", signed=True)
     if number:
         with suppress(PyMongoError):  # the server closes it before long in any case
             database.command("killCursors", collection.name, cursors=[Int64(number)])
     documents = np.frombuffer(reply, dtype=np.uint8)
-    return documents[bson_edit.place(reply, b"cursor", b"firstBatch")], number != 0
+    return documents[raw_bson.place(reply, b"cursor", b"firstBatch")], number != 0
 
 
 def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
@@ -333,57 +322,56 @@ def _cursor(collection: RawDocuments, terms: Terms) -> Cursor[RawBSONDocument]:
 
 def _raw(found: RawBSONDocument) -> RawDocument:
     raw = bytes(found.raw)
-    return RawDocument(bson_edit.id_element(raw), raw)
+    return RawDocument(id_keys.id_element(raw), raw)
 
 
-def raw_page(array: Bytes, path: Sequence[str]) -> RawPage:
-    """Return the documents of a BSON array.
-
-    What is plain is what `bson.decode` would take, and its fields are found as that would.
-    """
-    found = find_fields(array, path)
-    for row in np.flatnonzero(found[:, KEY_END] == 0).tolist():
-        start, end = found[row, [START, END]].tolist()
-        key = bson_edit.id_place(array[start:end].tobytes())
-        found[row, [KEY, KEY_END]] = start + key.start, start + key.end
-    starts, ends, keys, key_ends, texts, text_ends = found.T
-    read = text_ends > 0
-    # around the text stand its length and a zero
-    first, last = np.where(read, texts + 4, starts), np.where(read, text_ends - 1, starts)
-    return RawPage(
-        BytesColumn(array, starts, ends - starts),
-        BytesColumn(array, keys, key_ends - keys),
-        BytesColumn(array, first, last - first),
-        np.where(read, texts - starts, 0),
-    )
+def raw_page(array: Bytes, paths: Sequence[Sequence[str]] = ()) -> RawPage:
+    """Return the documents of a BSON array; plain is what `bson.decode` would take."""
+    fields = [find_fields(array, path) for path in paths or [()]]
+    starts, ends, keys, key_ends, _, _ = fields[0].T
+    for row in np.flatnonzero(key_ends == 0).tolist():
+        key = id_keys.id_place(array[starts[row] : ends[row]].tobytes())
+        keys[row], key_ends[row] = starts[row] + key.start, starts[row] + key.end
+    texts, text_at = list[BytesColumn](), np.zeros((len(starts), len(paths)), dtype=np.int64)
+    for number, found in enumerate(fields[: len(paths)]):
+        begin, end = found[:, TEXT], found[:, TEXT_END]
+        there = end > 0
+        # around the text stand its length and a zero
+        first, last = np.where(there, begin + 4, starts), np.where(there, end - 1, starts)
+        texts.append(BytesColumn(array, first, last - first))
+        text_at[:, number] = np.where(there, begin - starts, end)
+    raw, own = BytesColumn(array, starts, ends - starts), BytesColumn(array, keys, key_ends - keys)
+    return RawPage(raw, own, texts, text_at)
 
 
-def found_texts(
-    page: RawPage, fields: TextFields
-) -> tuple[TextColumn, NDArray[np.int64] | None, NDArray[np.bool_]]:
+def found_texts(page: RawPage) -> tuple[TextColumn, NDArray[np.bool_]]:
     """Return the texts of n documents, with breaks between their parts.
 
-    The places of several fields, see `find_texts`; and which documents are plain and have all
-    texts, bool (n,): what is said of others means nothing.
+    With them which documents are plain and have a text, and nothing else in any field, bool (n,):
+    the texts of others mean nothing.
     """
-    if fields.several:
-        return find_texts(page.raw, fields.paths)
-    texts, valid = decoded(page.texts)
-    return texts, None, (page.text_at > 0) & valid
+    plain, some = np.ones(len(page), dtype=np.bool_), np.zeros(len(page), dtype=np.bool_)
+    parts = list[TextColumn]()
+    for strings, at in zip(page.texts, page.text_at.T, strict=True):
+        column, valid = decoded(strings)
+        parts += [breaks((at > 0) & some), column] if parts else [column]
+        plain &= valid & (at != 0)
+        some |= at > 0
+    texts = parts[0] if len(parts) == 1 else concatenated(*(parts or [pack([""] * len(page))]))
+    return texts, plain & some
 
 
 def _cut(page: RawPage, size: PageSize, last: bytes | None) -> tuple[RawPage, bool]:
     """Take one page, without the document `last`; tell whether it is full.
 
-    A page does not end at an id that cannot be sent back to the server unchanged: the next page
-    would begin at another place.
+    A page does not end at an id that the server would not get back unchanged.
     """
     if len(page) and page.keys.at(0) == last:
         page = page[1:]
     sizes = np.cumsum(page.raw.lengths)
     end = min(int(np.searchsorted(sizes, size.bytes)) + 1, size.documents)
     while end <= len(page):
-        if bson_edit.is_writable(page.keys.at(end - 1)):
+        if id_keys.is_writable(page.keys.at(end - 1)):
             return page[:end], True
         end += 1
     return page, False
@@ -404,8 +392,10 @@ def held(
         low = next((i for i in range(n) if _is_bound(keys.at(i))), n)
         high = next((i for i in range(n, low, -1) if _is_bound(keys.at(i - 1))), low)
     if low < high:
-        for there in _between(collection, keys.at(low), keys.at(high - 1), retry):
-            rows = rows_of(keys, there)
+        high -= 1  # no part of the range
+        between = keys.at(low), keys.at(high)
+        for page in pages(collection, ID_PAGE, None, _BY_ID, retry, between=between):
+            rows = rows_of(keys, page.keys)
             found[rows[rows >= 0]] = True
     if len(beyond := np.r_[:low, high:n]):
         found[beyond] = held_by_name(collection, keys.take(beyond), retry)
@@ -430,22 +420,4 @@ def _are_in_order_of_bytes(keys: BytesColumn) -> bool:
 
 def _is_bound(key: bytes) -> bool:
     """Tell whether an id may stand beside another one in a command, and comes back unchanged."""
-    return len(key) <= LONGEST_ID and bson_edit.is_writable(key)
-
-
-def _between(
-    collection: RawDocuments, first: bytes, last: bytes, retry: RetryPolicy
-) -> Iterator[BytesColumn]:
-    high = bson_edit.id_value(last)
-    terms = {"filter": {}, "projection": _BY_ID, "max": {"_id": high}, "hint": _BY_ID}
-    begin, seen = first, None  # the next page begins there, and passes over what was seen
-
-    ended = first == last  # min = max is refused as an empty range
-    while not ended:
-        low = {"_id": bson_edit.id_value(begin)}
-        page, ended = _page(collection, {**terms, "min": low}, ID_PAGE, seen, retry, ())
-        if page:
-            yield page.keys
-            begin = seen = page[-1].key
-    if named := some(collection, [last], _BY_ID, retry):
-        yield strings_of([row.key for row in named])
+    return len(key) <= LONGEST_ID and id_keys.is_writable(key)

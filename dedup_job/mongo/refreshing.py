@@ -18,17 +18,24 @@ from bson import Int64
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import as_asked, comparable
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import dropped_digest
-from dedup_job.mongo.bson.rows import groups_in, run_of
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.change_stream import in_parts
+from dedup_job.mongo.commits import fits_in_piece
+from dedup_job.mongo.database_settings import OnChange, OnDelete
+from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.ledger_rows import dropped_digest
 from dedup_job.mongo.pending_ids import Unit, once
-from dedup_job.mongo.reading import ID_PAGE, in_commands, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    estimated,
+    in_turn,
+    look_up,
+    majority,
+    pages,
+    some,
+)
+from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import OnChange, OnDelete
-from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.mongo.target import Target
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import Checkpoint
@@ -40,7 +47,6 @@ _MOST = 100_000  # documents of a unit: more take too long for a transaction
 _SAMPLE, _PIVOTS = 1000, 20  # changed texts that are compared, and with how many of them
 _ROW = {"run": 1, "digest": 1, "reason": 1, "group": 1}
 
-CleanAll = Callable[[Sequence[str]], list[str]]
 Row = Mapping[str, Any]
 AreAlike = Callable[[Sequence[str], Sequence[str]], list[bool]]
 """Tells of each text whether it still asks what a former one did."""
@@ -71,11 +77,7 @@ class Plan:
 
 
 class _Copy(NamedTuple):
-    """A row of the ledger beside the source.
-
-    is_there: the source holds it; is_ours: the query of the run is right for it; is_same: the
-    source has the text that was dropped.
-    """
+    """A row of the ledger beside the source; is_ours: the query of its run is this one's."""
 
     key: bytes
     is_there: bool
@@ -85,17 +87,13 @@ class _Copy(NamedTuple):
 
 @dataclass(slots=True)
 class Refresher:
-    """Plans what the settings say; `clean_all` and `alike` are the run's.
-
-    most: share of the decided documents that may leave at once. The lease is held.
-    """
+    """Plans what the settings say; most: share of the decided documents that may leave at once."""
 
     target: Target
     source: Source
     on_change: OnChange
     on_delete: OnDelete
     most: float
-    clean_all: CleanAll
     alike: AreAlike
     progress: Progress
     _plan: Plan = field(default_factory=Plan)
@@ -103,10 +101,7 @@ class Refresher:
     _ours: Set[int] = frozenset()
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Return the keys of what leaves the target, by key as the target has it.
-
-        Nothing is written. StateMismatch where too much would leave.
-        """
+        """Return the keys of what leaves the target, by key as planned; StateMismatch for many."""
         target, source, self._plan = self.target, self.source, (plan := Plan())
         self.progress.stage(Message("looking for what the source changed or deleted"))
         unseen = (target.retry(target.state.read) or {}).get("unseen")
@@ -115,7 +110,7 @@ class Refresher:
         self._changes = source.changed if source.tells and not unseen else self._scanned()
         plan.asked = once(target.changes.all().union(*self._changes.values()))
         if query := target.form.source.query:
-            self._ours = {run["_id"] for run in target.checked_runs() if run["query"] == query}
+            self._ours = {run["_id"] for run in target.run_rows() if run["query"] == query}
         for keys in in_turn(plan.asked):
             self._look_at(keys, plan)
         self._make_units(plan)
@@ -127,14 +122,14 @@ class Refresher:
         return {key: plan.own_keys[key] for key in plan.heads}
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
-        """Let leave what nothing is decided for; return its keys. The run has begun."""
+        """Remove documents that nothing replaces; return their keys. The run has begun."""
         for part in in_turn(self._plan.alone):
             self.target.take_out(checkpoint.run, part)
-        self.target.guard.begin(checkpoint)
+        self.target.watch(checkpoint)
         return {*self._plan.alone}
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
-        """Return how many documents are dealt with, by what happened; left: keys of what left."""
+        """Return the number of removed documents by what happened; left: keys of all that left."""
         dealt = self._plan.asked & left
         gone = len(dealt & self._plan.gone)
         return {CHANGED: len(dealt) - gone, DELETED: gone}
@@ -172,7 +167,7 @@ class Refresher:
         leave = {key for key in leave if fits_in_piece(raws[key])}  # others stay as they are
         groups = groups_in([*raws], [*raws.values()])
         plan.heads |= {key: groups[key] for key in leave}
-        plan.own_keys |= {key: bson_edit.id_element(raws[key]) for key in leave}
+        plan.own_keys |= {key: id_keys.id_element(raws[key]) for key in leave}
         if self.on_change is OnChange.REFRESH:
             other = changed & rows.keys()
             plan.rows |= other
@@ -235,7 +230,7 @@ class Refresher:
                 texts = self._texts(now) if self.on_delete is OnDelete.PROMOTE else {}
                 mine = self._matching([*now])
                 for key, row in zip(keys, rows, strict=True):
-                    own = bson_edit.fields_of(row.raw)
+                    own = raw_bson.fields_of(row.raw)
                     plan.runs[key] = own["run"]
                     is_ours = key in mine if key in now else self._is_ours(key, plan)
                     is_same = key in texts and _is_same(own, texts[key])
@@ -244,7 +239,7 @@ class Refresher:
 
     def _check_share(self, plan: Plan) -> None:
         """Raise StateMismatch where too much would leave, as of a source that was emptied."""
-        decided = sum(self.target.retry(c.estimated_document_count) for c in self.target.decided)
+        decided = estimated(self.target.decided, self.target.retry)
         heads = sum(unit.former[0] in plan.gone for unit in plan.units)  # a copy succeeds these
         more = sum(len(unit.former) - len(unit.keys) for unit in plan.units)
         deleted, texts = len(plan.alone) + more - heads, [*filter(None, plan.texts.values())]
@@ -283,28 +278,22 @@ class Refresher:
 
     def _rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
         found = some(majority(self.target.ledger), keys, _ROW, self.target.retry)
-        return {row.key: bson_edit.fields_of(row.raw) for row in found}
+        return {row.key: raw_bson.fields_of(row.raw) for row in found}
 
     def _texts(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
-        contents = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
-        cleaned = zip(contents, self.clean_all([*contents.values()]), strict=True)
-        return {key: text for key, text in cleaned if text}
+        return {key: text for key, text in self.target.cleaned(documents).items() if text}
 
     def _matching(self, keys: Sequence[bytes]) -> set[bytes]:
-        if not self.source.query:
+        if not (query := self.source.query):
             return {*keys}
-        found = set[bytes]()
-        for part in in_commands(keys):
-            only = {"$and": [self.source.query, bson_edit.among(part)]}
-            rows = look_up(self.target.source, only, {"_id": 1}, self.target.retry)
-            found.update(as_asked(part, [row.key for row in rows]).values())
-        return found
+        source = majority(self.target.source)
+        return {row.key for row in some(source, keys, {"_id": 1}, self.target.retry, query)}
 
     def _is_ours(self, key: bytes, plan: Plan) -> bool:
         return not self.source.query or plan.runs[key] in self._ours
 
     def _scanned(self) -> dict[str, set[bytes]]:
-        """Return what is out of date where no change stream tells, by reading all there is."""
+        """Return the keys of outdated documents, by reading all, without a change stream."""
         target, source = self.target, self.source
         changed, deleted = set[bytes](), set[bytes]()
         for page in pages(source.collection, ID_PAGE, source.query, retry=target.retry):

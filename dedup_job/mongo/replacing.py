@@ -7,7 +7,7 @@ run. Whatever the server, the successor is there first, or takes the place in on
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,25 +18,23 @@ from pymongo.client_session import ClientSession
 
 from dedup_job.columns import Decisions, Documents
 from dedup_job.documents import Document
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, comparable
-from dedup_job.mongo.bson.rows import run_of
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.commits import Piece, RunPieces, in_parts, insert_once
 from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.id_keys import comparable
+from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_commands, look_up, majority, some
-from dedup_job.mongo.source import Source
-from dedup_job.mongo.state.commits import insert_once
-from dedup_job.mongo.state.pieces import Piece, RunPieces, in_parts
+from dedup_job.mongo.rows import run_of
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import pack
 
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """Documents and rows that leave in one commit of a run.
+    """Documents and rows that leave in one commit of a run; piece: the number of the first.
 
-    An undo needs those of earlier runs. Those that the run itself kept are in pieces as well while
-    a server without transactions writes, which may be cut off. piece: the number of the first.
+    An undo needs those of earlier runs; those of the run itself only a server without transactions,
+    while it writes.
     """
 
     target: TargetReader
@@ -79,8 +77,7 @@ def _exchange(
 ) -> None:
     """Write raw documents once, in place of former ones, given by key.
 
-    Without a transaction, which nobody sees half done, one that is there is replaced, and what has
-    another place now leaves last.
+    Without a transaction one that is there is replaced, and what has another place now leaves last.
     """
     gone = [(collection, former) for collection, _, former in parts]
     if session is not None:
@@ -89,7 +86,7 @@ def _exchange(
         target.state.check()
         if former and session is None:
             there = {comparable(key): key for key in former}
-            new = {comparable(bson_edit.id_element(raw)): raw for raw in rows.list()}
+            new = {comparable(id_keys.id_element(raw)): raw for raw in rows.list()}
             _replace(collection, [new[same] for same in new if same in there])
             rows = strings_of([raw for same, raw in new.items() if same not in there])
             gone[place] = collection, [key for same, key in there.items() if same not in new]
@@ -101,8 +98,8 @@ def _exchange(
 def _replace(collection: AnyCollection, raws: Sequence[bytes]) -> None:
     writes: list[ReplaceOne[Any]] = []
     for raw in raws:
-        same = bson_edit.equal_to(bson_edit.id_element(raw))
-        writes.append(ReplaceOne(same, RawBSONDocument(raw, bson_edit.RAW), upsert=True))
+        same = id_keys.equal_to(id_keys.id_element(raw))
+        writes.append(ReplaceOne(same, RawBSONDocument(raw, raw_bson.RAW), upsert=True))
     if writes:
         collection.bulk_write(writes, ordered=False)
 
@@ -115,16 +112,13 @@ def _delete(
     for collection, keys in gone:
         for part in in_commands(keys):
             target.state.check()
-            collection.delete_many(bson_edit.among(part), session=session)
+            collection.delete_many(id_keys.among(part), session=session)
 
 
 def leaving(
     target: TargetReader, run: int, former: Sequence[bytes], replaced: Documents
 ) -> Leaving:
-    """Return what leaves with a batch.
-
-    former: keys of what is decided again; replaced: kept documents that give way.
-    """
+    """Return the removals for documents decided again (`former`) and replaced ones."""
     if not (former or len(replaced)):
         return Leaving(target, run)
     kept, rows = (some(majority(one), former, {}, target.retry) for one in target.decided)
@@ -171,20 +165,15 @@ def ledger_rows(
 
 
 def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, set[int]]:
-    """Return what the ledger may store of some kept documents, and the rows of only copies.
-
-    That is the source's document where it still has the text that was decided, else the target's.
-    """
+    """Return kept documents for the ledger, of the source if unchanged, and rows of only copies."""
     kept = dict(zip(leaving.keys.list(), leaving.texts.texts(), strict=True))
-    source = Source(target.source, target.form.source, target.retry).documents([*kept])
-    contents = {key: d.content for key, d in source.items() if isinstance(d.content, str)}
-    cleaned = target.rows.cleaned(pack([*contents.values()])).texts()
-    now = dict(zip(contents, cleaned, strict=True))
+    source = target.origin.documents([*kept])
+    now = target.cleaned(source)
     documents = [
         Document(
-            bson_edit.id_value(key),
+            id_keys.id_value(key),
             key,
-            source[key].raw if now.get(key) == text else bson_edit.without(raw, b"dedup"),
+            source[key].raw if now.get(key) == text else raw_bson.without(raw, b"dedup"),
             text,
         )
         for (key, text), raw in zip(kept.items(), leaving.raw.list(), strict=True)
@@ -195,16 +184,13 @@ def _as_dropped(target: TargetReader, leaving: Documents) -> tuple[Documents, se
 def bring_back(
     target: TargetReader, run: int, piece: Piece, session: ClientSession | None = None
 ) -> tuple[int, int]:
-    """Let stand again what a run took out, in place of what it decided of the same documents.
+    """Put back what a run took out, in place of what it decided of the same documents.
 
-    Done already, it does no harm outside of a transaction. Returns how many documents leave for
-    that, and how many rows of the ledger.
+    Repeatable outside of a transaction. Return how many documents and rows leave for that.
     """
-    by_run: Mapping[str, Any] = {"dedup.run": run} if target.rows.has_runs else {}
-    back = (target.documents, by_run, piece.kept), (target.ledger, {"run": run}, piece.rows)
     parts = list[tuple[AnyCollection, BytesColumn, list[bytes]]]()
-    for collection, mine, rows in back:
-        own = {"$and": [bson_edit.among(piece.keys), mine]}
+    for (collection, mine), rows in zip(target.of_run(run), piece[:2], strict=True):
+        own = {"$and": [id_keys.among(piece.keys), mine]}
         there = [row.key for row in look_up(collection, own, {"_id": 1}, target.retry)]
         parts.append((collection, strings_of([row.raw for row in rows]), there))
     _exchange(target, parts, session)

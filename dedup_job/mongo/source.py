@@ -27,25 +27,33 @@ from dedup_job.documents import (
 )
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import RawDocument, RawPage, as_asked
-from dedup_job.mongo.bson.ranking import Rule
+from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.checks import nearest
 from dedup_job.mongo.connection import AnyCollection
-from dedup_job.mongo.errors import AUTHENTICATION_FAILED, UNAUTHORIZED
+from dedup_job.mongo.database_settings import SourceSettings, names_in
+from dedup_job.mongo.errors import (
+    AUTHENTICATION_FAILED,
+    NO_RETRY,
+    UNAUTHORIZED,
+    RetryPolicy,
+    is_transient,
+)
+from dedup_job.mongo.id_keys import as_asked
 from dedup_job.mongo.pending_ids import PendingIds, Unit
+from dedup_job.mongo.ranking import Rule
+from dedup_job.mongo.raw_bson import RawDocument, RawPage
 from dedup_job.mongo.reading import (
     PageSize,
     are_empty,
+    estimated,
     fetch,
     found_texts,
     in_turn,
+    packed,
     pages,
     some,
     some_in_columns,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy, is_transient
-from dedup_job.mongo.source_settings import SourceSettings, names_in
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.parts import BREAK
 from dedup_job.text_fields import text_fields
@@ -92,17 +100,16 @@ class Source(PendingIds):
             raise UsageError(said) from e
 
     def check_fields(self, rules: Sequence[Rule] = ()) -> None:
-        """Refuse each field that no document has, of the text and of `rules`; list those they have.
+        """Refuse fields of the text and of `rules` that no document has, or that hold no text.
 
-        And fields without a text in them, but something else. The first 1,000 documents are looked
-        at; for a field that none of them has the server looks for two seconds.
+        The first 1,000 documents are looked at; for an absent field the server looks for 2 seconds.
         """
         rule_of = {rule.path: rule for rule in rules if rule.path}
         seen, absent = list[Mapping[str, Any]](), [*map(tuple, self._fields.paths), *rule_of]
         texts = strange = 0
         for found in self.collection.find(self.query).sort("_id", 1).limit(_SAMPLE):
             with suppress(BSONError, ValueError, OverflowError):  # it will be quarantined
-                seen.append(bson_edit.decoded(bytes(found.raw)))
+                seen.append(raw_bson.decoded(bytes(found.raw)))
                 absent = [path for path in absent if not _leads(seen[-1], path)]
                 content = self._fields.content(seen[-1])
                 texts += isinstance(content, str)
@@ -115,7 +122,7 @@ class Source(PendingIds):
         )
         for path in absent if seen else ():
             other = self._first_with(path)
-            if other is not None and _leads(bson_edit.decoded(other), path):
+            if other is not None and _leads(raw_bson.decoded(other), path):
                 continue
             field, rule, hint = ".".join(path), rule_of.get(path), here
             if rule is not None:
@@ -158,7 +165,7 @@ class Source(PendingIds):
     @cached_property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
-        decided = sum(self._retry(c.estimated_document_count) for c in self.decided)
+        decided = estimated(self.decided, self._retry)
         if not decided or self.expected is None:
             return self.expected
         return None if self.query else max(self.expected - decided, 0)
@@ -170,10 +177,7 @@ class Source(PendingIds):
             return None
 
     def pages(self, limit: int | None = None) -> Iterator[Documents]:
-        """Yield pages of undecided documents in `_id` order, `limit` of them at most.
-
-        Before these come whole units that are decided again.
-        """
+        """Yield pages of undecided documents in `_id` order, at most `limit`, after whole units."""
         done = 0
         for again in self._again(limit):
             yield again
@@ -188,22 +192,18 @@ class Source(PendingIds):
 
     def _again(self, limit: int | None) -> Iterator[Documents]:
         room, units, self.units = _ENDLESS if limit is None else limit, self.units, ()
-        page, size, most = list[Unit](), 0, min(self._page.documents, _UNITS)
+        whole = list[Unit]()
         for unit in units:
-            count = len(unit.keys)
-            if count > room:
-                continue
-            if page and size + count > most:
-                yield from self._read_units(page)
-                page, size = [], 0
-            page.append(unit)
-            room, size = room - count, size + count
-        if page:
+            if len(unit.keys) <= room:
+                whole.append(unit)
+                room -= len(unit.keys)
+        most = min(self._page.documents, _UNITS)
+        for page in packed(whole, lambda unit: len(unit.keys), most, len(whole)):
             yield from self._read_units(page)
 
     def _read_units(self, units: Sequence[Unit]) -> Iterator[Documents]:
         keys = strings_of([key for unit in units for key in unit.keys])
-        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.one)
+        found, rows = some_in_columns(self.collection, keys, {}, self._retry, self._fields.paths)
         place = {row: at for at, row in enumerate(rows.tolist())}
         begin, chosen, former = 0, list[int](), list[bytes]()
         for unit in units:
@@ -223,7 +223,7 @@ class Source(PendingIds):
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the same in columns, by the rows of the keys, which fit into a command."""
         fields, projection = self._fields, dict.fromkeys(self._fields.dotted, 1)
-        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.one)
+        page, found = some_in_columns(self.collection, keys, projection, self._retry, fields.paths)
         documents = self.documents_of(page)
         rows = found[documents.rows]
         order = np.argsort(rows)
@@ -235,18 +235,18 @@ class Source(PendingIds):
         return {row.key: self.read(row) for row in rows}
 
     def in_parts(self, keys: Sequence[bytes]) -> Iterator[dict[bytes, Document]]:
-        """Yield some documents, given in `_id` order, in parts that memory has room for.
-
-        By key as given; those that are gone are left out.
-        """
-        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.one):
-            same = as_asked(keys, (row.key for row in page))
-            yield {same[r.key]: self.read(r._replace(key=same[r.key])) for r in page}
+        """Yield documents by key, given in `_id` order, in parts that memory has room for."""
+        for page in fetch(self.collection, keys, PageSize(), self._retry, self._fields.paths):
+            there = page.keys.list()
+            same = as_asked(keys, there)
+            named = [same[key] for key in there]
+            documents = self.documents_of(replace(page, keys=strings_of(named)))
+            yield dict(zip(named, documents, strict=True))
 
     def _undecided(self) -> Iterator[RawPage]:
         if self._retry(lambda: are_empty(self.decided)):
             yield from pages(
-                self.collection, self._page, self.query, retry=self._retry, path=self._fields.one
+                self.collection, self._page, self.query, retry=self._retry, paths=self._fields.paths
             )
             return
         for keys, query in self.pending():
@@ -259,15 +259,17 @@ class Source(PendingIds):
     def _fetched(self, keys: Sequence[bytes], query: Mapping[str, Any]) -> Iterator[RawPage]:
         for part in in_turn(keys, self._page.documents):
             yield from fetch(
-                self.collection, part, self._page, self._retry, self._fields.one, query
+                self.collection, part, self._page, self._retry, self._fields.paths, query
             )
 
     def documents_of(self, page: RawPage) -> Documents:
-        """Return what `read` makes of each row, in columns."""
-        texts, places, plain = found_texts(page, self._fields)
+        """Return the documents that `read` makes of the rows, in columns."""
+        texts, plain = found_texts(page)
         plain &= (page.keys.lengths <= LONGEST_ID) & (texts.lengths <= self._most)
         rows, several = np.arange(len(page)), self._fields.several
-        text_at = page.text_at if places is None else np.where(plain, places.max(axis=1), 0)
+        places = np.zeros((len(page), len(self._fields.paths)), dtype=np.int64)
+        places[:, : len(page.texts)] = np.maximum(page.text_at, 0)
+        text_at = np.where(plain, places.max(axis=1), 0)
         refusals: dict[int, Refusal] = {}
         if not plain.all():
             odd = {row: self.read(page[row]) for row in np.flatnonzero(~plain).tolist()}
@@ -275,11 +277,7 @@ class Source(PendingIds):
             others = {row: d.content for row, d in odd.items() if isinstance(d.content, str)}
             rows = np.setdiff1d(rows, [*refusals])
             several |= any(BREAK in text for text in others.values())
-            texts, text_at = (
-                texts.replaced([*others], [*others.values()]).take(rows),
-                text_at.copy(),
-            )
-            text_at[[*odd]] = [document.text_at for document in odd.values()]
+            texts = texts.replaced([*others], [*others.values()]).take(rows)
         return Documents(
             raw=page.raw,
             keys=page.keys,
@@ -289,29 +287,27 @@ class Source(PendingIds):
             texts=texts,
             cut=np.zeros(len(rows), dtype=np.int64),
             refusals=refusals,
-            id_of=bson_edit.id_value,
+            id_of=id_keys.id_value,
             marked=texts if several else None,
-            places=places,
+            places=places if self._fields.several else None,
         )
 
     def read(self, row: RawDocument) -> Document:
         """Return the document that a row holds, with its text or the reason why there is none."""
-        key, raw, text, text_at = row
-        id_ = bson_edit.id_value(key)
+        key, raw = row
+        id_ = id_keys.id_value(key)
         if len(key) > LONGEST_ID:
             detail = Message(
                 "its _id takes {bytes:,} bytes, limit {limit:,}", bytes=len(key), limit=LONGEST_ID
             )
             return Document(id_, key, raw, Quarantined(Reason.TOO_LARGE, detail))
-        if text is not None and len(text) <= self._most:
-            return Document(id_, key, raw, text, text_at)
         try:
-            decoded = bson_edit.decoded(raw)
+            decoded = raw_bson.decoded(raw)
         except (BSONError, ValueError, OverflowError) as e:
             reason = Quarantined(Reason.UNDECODABLE, str(e)[:500])
             return Document(id_, key, raw, reason)
         for path in self._fields.paths:
-            if bson_edit.repeats(raw, path):  # a server's projection takes another than we
+            if raw_bson.repeats(raw, path):  # a server's projection takes another than we
                 detail = Message("the field {field!r} is there twice", field=".".join(path))
                 return Document(id_, key, raw, Quarantined(Reason.UNDECODABLE, detail))
         content: str | Refusal = self._fields.content(decoded)

@@ -7,34 +7,37 @@ from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 import pymongo
-from pymongo.client_session import ClientSession
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
+from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import comparable
+from dedup_job.messages import Message, joined
+from dedup_job.mongo import id_keys
 from dedup_job.mongo.change_stream import Bookmark
-from dedup_job.mongo.collection_guard import CollectionGuard
+from dedup_job.mongo.commits import Commits, RunPieces, purge, undecided_again
 from dedup_job.mongo.connection import Client, Namespace
+from dedup_job.mongo.errors import NO_RETRY, UNAUTHORIZED, RetryPolicy
+from dedup_job.mongo.id_keys import comparable, shown
+from dedup_job.mongo.reading import estimated
 from dedup_job.mongo.replacing import bring_back, leaving, ledger_rows
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
-from dedup_job.mongo.state.commits import Commits
-from dedup_job.mongo.state.document import LAST_WORD_SECONDS, next_run
-from dedup_job.mongo.state.fields import is_by_hand
-from dedup_job.mongo.state.pieces import RunPieces, purge, undecided_again
+from dedup_job.mongo.state import LAST_WORD_SECONDS, is_by_hand, next_run
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
+_WAY_OUT = Message(
+    "All that was decided is written. What is missing is decided again by the same command, while "
+    "the source holds it; `dedup check` shows what is left."
+)
 _NAMESPACE_EXISTS = 48
 RUN_ROW_SECONDS = 5.0
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
@@ -52,18 +55,16 @@ class Target(TargetReader):
         recover: Callable[[Target], None],
         retry: RetryPolicy = NO_RETRY,
     ) -> None:
-        """Take where everything lies.
-
-        recover: finishes an undo that was cut off, for the next lease holder; retry: repeats what
-        the database does not answer.
-        """
+        """Take where everything lies; recover: finishes an undo that was cut off."""
         super().__init__(client, namespace, form, source, retry)
         self._recover = recover
         self.commits = Commits(client, self.state, retry)
         self._row_written = 0.0
         self._resumed = False
         self.ended: Set[int] = frozenset()  # runs that are not resumed: it is decided otherwise now
-        self.guard = CollectionGuard(self)
+        self._uuids: Mapping[str, bytes] = {}  # of the collections when the run began
+        self._begun = Counts()  # of the run, before its present part
+        self._rows_before = 0  # of the ledger, then
         self.undo_days: float | None = None  # after which a run cannot be undone
 
     @contextmanager
@@ -143,8 +144,15 @@ class Target(TargetReader):
     ) -> tuple[Checkpoint, list[Run]]:
         """Resume the unfinished run of this scope, or begin the next one; return all with it."""
         checkpoint = self.retry(lambda: self._begin(scope, record))
-        self.guard.begin(checkpoint)
+        self.watch(checkpoint)
         return checkpoint, self.run_lines()
+
+    def watch(self, checkpoint: Checkpoint) -> None:
+        """Record UUIDs and counts before the first batch of a run, or of its next part."""
+        self._uuids = {}
+        self._uuids = self.retry(self._look)
+        self._begun = checkpoint.counts
+        self._rows_before = self.retry(self.ledger.estimated_document_count)
 
     def _begin(self, scope: Scope, record: Callable[[Checkpoint], Run]) -> Checkpoint:
         state = self.state.read() or {}
@@ -166,72 +174,129 @@ class Target(TargetReader):
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Commit a batch: documents, ledger rows and checkpoint together, or none of them.
 
-        Repeated until its outcome is known. Raises LeaseLost if another run took over; then
-        nothing of the batch is written.
+        Raises LeaseLost, with nothing of the batch written, if another run took over.
         """
-        documents, checkpoint = batch.documents, report.checkpoint
-        run = checkpoint.run
+        documents, run = batch.documents, report.checkpoint.run
         kept = self.rows.encode(documents, decisions, run)
         ledger, replaced = ledger_rows(self, documents, decisions, run)
         out = leaving(self, run, documents.former, replaced)
-
-        def writes(session: ClientSession | None) -> None:
-            out.exchange(kept, ledger, session)
-
         # rows of huge ids stay after a kill: the next run would write the same row
         keys = documents.keys.take(documents.keys.lengths <= LONGEST_ID)
-        ids = [] if self.commits.whole else [*map(bson_edit.storable, keys.list())]
+        ids = [] if self.commits.whole else [*map(id_keys.storable, keys.list())]
         try:
-            self.commits.commit(
-                writes, {"checkpoint": checkpoint.as_dict()}, {"intent": ids, **out.intent}
-            )
+            values = {"checkpoint": report.checkpoint.as_dict()}
+            writes = partial(out.exchange, kept, ledger)
+            self.commits.commit(writes, values, {"intent": ids, **out.intent})
             if not self.commits.whole:
                 out.committed()
         except OperationFailure as e:
-            self.guard.explain(e)
+            self._explain(e)
             raise
-        self.guard.rows_left(sum(len(piece.rows) for piece in out.earlier))
+        self._rows_before -= sum(len(piece.rows) for piece in out.earlier)
         if time.monotonic() - self._row_written > RUN_ROW_SECONDS:
             self.retry(lambda: self.write_run_row(report))
 
     def take_out(self, run: int, keys: Sequence[bytes]) -> None:
-        """Let decided documents leave that the source deleted, and nothing depends on."""
+        """Remove decided documents that the source deleted, and nothing depends on."""
         out, nothing = leaving(self, run, keys, Documents.of(())), no_strings(0)
-
-        def writes(session: ClientSession | None) -> None:
-            out.exchange(nothing, nothing, session)
-
         if out.earlier:  # else an attempt that was cut off did it
+            writes = partial(out.exchange, nothing, nothing)
             self.commits.commit(writes, {}, {"intent": [], **out.intent})
 
     def problem(self, kept: KeptIndex, checkpoint: Checkpoint) -> str:
-        """Return a description of any difference from what the run wrote, or "" if there is none.
+        """Return a description of changes by others, by UUIDs and counts, "" for none."""
+        lines = [*self._exchanged(), *self._missing(kept), *self._missing_rows(checkpoint)]
+        return joined([*lines, _WAY_OUT], "\n") if lines else ""
 
-        kept: the documents that the target should hold. The batches are committed by then.
-        """
-        return self.guard.problem(kept, checkpoint)
+    def _explain(self, refused: OperationFailure) -> None:
+        """Raise StateMismatch if a write was refused because a collection was replaced."""
+        with suppress(PyMongoError):
+            if lines := [*self._exchanged()]:
+                raise StateMismatch(joined([*lines, _WAY_OUT], "\n")) from refused
+
+    def _look(self) -> dict[str, bytes]:
+        """Return the UUIDs of existing collections; an invisible one counts as unchanged."""
+        own, found = [self.documents, self.ledger, self.runs], dict[str, bytes]()
+        for one in (self.source, *own, self.state.collection, self.changes.collection):
+            wanted = {"name": one.name, "type": "collection"}
+            try:
+                for row in one.database.list_collections(filter=wanted):
+                    found[one.full_name] = bytes(row["info"]["uuid"])
+            except OperationFailure as e:
+                if e.code != UNAUTHORIZED:
+                    raise
+                found |= {n: uuid for n, uuid in self._uuids.items() if n == one.full_name}
+        return found
+
+    def _exchanged(self) -> Iterator[str]:
+        now = self.retry(self._look)
+        for name, uuid in self._uuids.items():
+            if name not in now:
+                yield Message("{name} was dropped or renamed while the run was at work.", name=name)
+            elif now[name] != uuid:
+                yield Message(
+                    "{name} was replaced by another collection while the run was at work.",
+                    name=name,
+                )
+
+    def _missing(self, kept: KeptIndex) -> Iterator[str]:
+        if self.count(kept.live) == kept.live:
+            return
+        compared = Comparison(kept)
+        for page in self.kept():
+            compared.add(page)
+        gone, others = compared.surplus(), compared.missing
+        if gone.count:
+            yield Message(
+                "{number:,} documents that were kept are missing from {name}: _id {ids}. Something "
+                "removed them while the run was at work.",
+                number=gone.count,
+                name=self.name,
+                ids=_named(gone),
+            )
+        if others.count:
+            yield Message(
+                "{number:,} documents of {name} were kept by no run: _id {ids}. Something else "
+                "wrote them while the run was at work.",
+                number=others.count,
+                name=self.name,
+                ids=_named(others),
+            )
+
+    def _missing_rows(self, checkpoint: Checkpoint) -> Iterator[str]:
+        rows = checkpoint.counts.scanned - checkpoint.counts.kept
+        there = self.retry(self.ledger.estimated_document_count)
+        if there == self._rows_before + rows - (self._begun.scanned - self._begun.kept):
+            return
+        only = {"run": checkpoint.run}  # no index leads there, so it is asked only now
+        there = self.retry(lambda: self.ledger.count_documents(only))
+        if there != rows:
+            yield Message(
+                "{name} holds {there:,} of the {rows:,} rows that run {run} wrote. Something "
+                "removed or added some.",
+                name=self.ledger.full_name,
+                there=there,
+                rows=rows,
+                run=checkpoint.run,
+            )
 
     def bookmark(self) -> Bookmark | None:
-        """Return from where the source's changes are to be read; None to compare all ids.
+        """Return from where the source's changes are read; None to compare all ids.
 
-        None as well where documents or rows of the ledger are not as many as runs wrote: what
-        somebody removed is decided again.
+        None as well if target or ledger lack what runs left there: that is decided again.
         """
         state = self.retry(self.state.read) or {}
         last = state.get("checkpoint")
         found = Bookmark.from_dict(state.get("bookmark"))
         if found is None or not last:
             return None
-        rows = [row for row in self.checked_runs(after=found.run) if not is_by_hand(row)]
+        rows = [row for row in self.run_rows(after=found.run) if not is_by_hand(row)]
         since = {row["_id"]: row["counts"]["scanned"] for row in rows}
         if last["run"] > found.run:  # written with each batch, the row is not
             since[last["run"]] = last["counts"]["scanned"]
         decided = found.decided + sum(since.values())
         decided -= undecided_again(self.runs, [*since], self.retry)
-        return found if self._count_decided() == decided else None
-
-    def _count_decided(self) -> int:
-        return sum(self.retry(c.estimated_document_count) for c in (self.documents, self.ledger))
+        return found if estimated(self.decided, self.retry) == decided else None
 
     def finish(
         self,
@@ -252,7 +317,7 @@ class Target(TargetReader):
         values: dict[str, Any] = {"checkpoint": report.checkpoint.as_dict()}
         at = self.commits.generation
         if bookmark is not None:
-            decided = self._count_decided()
+            decided = estimated(self.decided, self.retry)
             # where nothing was decided before, nothing could change
             before = self._resumed or decided > report.counts.scanned
             if (unseen and before) or not fits:
@@ -265,19 +330,12 @@ class Target(TargetReader):
             self.retry(lambda: purge(self.runs, report.checkpoint.run, days))
 
     def abort(self, report: Run) -> None:
-        """Record that the run broke off, as far as lease and database let us.
-
-        The checkpoint stays: whether the last commit took effect is not known here.
-        """
+        """Record that the run broke off, if possible; the checkpoint stays as it is."""
         with suppress(PyMongoError, LeaseLost), pymongo.timeout(LAST_WORD_SECONDS):
             self.write_run_row(report)
 
     def _undo_intent(self, state: Mapping[str, Any]) -> None:
-        """Take back the batch that a killed run began to write on a standalone server.
-
-        Only what this run wrote and the source still holds is taken back; it will be decided again,
-        as before.
-        """
+        """Take back what a killed run half wrote on a standalone server, if the source holds it."""
         intent = state.get("intent")
         if intent is None:
             return
@@ -287,11 +345,10 @@ class Target(TargetReader):
             for piece in pieces.read(first):
                 bring_back(self, run, piece)
                 back |= {*map(comparable, piece.keys)}
-        ids = [key for value in intent if comparable(key := bson_edit.stored(value)) not in back]
+        ids = [key for value in intent if comparable(key := id_keys.stored(value)) not in back]
         there = self.held_by(self.source, ids)
-        by_run: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
-        for collection, own in ((self.documents, by_run), (self.ledger, {"run": run})):
-            collection.delete_many({"$and": [bson_edit.among([*there]), own]})
+        for collection, own in self.of_run(run):
+            collection.delete_many({"$and": [id_keys.among([*there]), own]})
         if first is not None:
             pieces.remove(None, first)
         self.state.update({"intent": None, "intent_piece": None})
@@ -313,9 +370,12 @@ class Target(TargetReader):
     def _close_run_row(self, checkpoint: Checkpoint) -> None:
         own, status, counts = self._own_row(checkpoint.run), Status.ABANDONED, checkpoint.counts
         if checkpoint.finished:
-            own["status"] = str(
-                Status.RUNNING
-            )  # one that ended with its checkpoint says so already
+            own["status"] = str(Status.RUNNING)  # one that ended says so already
             status = Status.DONE
         values = {"status": str(status), "counts": counts.as_dict(), "rates": counts.rates()}
         self.runs.update_one(own, {"$set": {**values, "token": self.state.token}})
+
+
+def _named(those: Difference) -> str:
+    more = ", …" if those.count > len(those.keys) else ""
+    return ", ".join(map(shown, those.keys)) + more

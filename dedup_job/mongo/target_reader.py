@@ -19,14 +19,16 @@ from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.messages import Message
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.edit import LENIENT, RawDocument
-from dedup_job.mongo.bson.extended_json import shown
-from dedup_job.mongo.bson.ledger_rows import LedgerRows, dropped_digest
-from dedup_job.mongo.bson.ranking import Ranking
-from dedup_job.mongo.bson.rows import KeptRows, groups_in
-from dedup_job.mongo.changes import ChangeStore
+from dedup_job.mongo import checks, id_keys, raw_bson
+from dedup_job.mongo.change_stream import ChangeStore
+from dedup_job.mongo.commits import fits_in_piece
 from dedup_job.mongo.connection import CHANGED, AnyCollection, Client, Namespace
+from dedup_job.mongo.database_settings import SourceSettings
+from dedup_job.mongo.errors import NO_RETRY, RetryPolicy
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.ledger_rows import LedgerRows, dropped_digest
+from dedup_job.mongo.ranking import Ranking
+from dedup_job.mongo.raw_bson import LENIENT, RawDocument
 from dedup_job.mongo.reading import (
     COMMAND_BYTES,
     PageSize,
@@ -39,15 +41,10 @@ from dedup_job.mongo.reading import (
     some,
     some_in_columns,
 )
-from dedup_job.mongo.retry import NO_RETRY, RetryPolicy
+from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.source_settings import SourceSettings
-from dedup_job.mongo.state import stamp as stamps
-from dedup_job.mongo.state.document import State
-from dedup_job.mongo.state.fields import PIECE, check_run, is_by_hand
-from dedup_job.mongo.state.pieces import fits_in_piece
+from dedup_job.mongo.state import PIECE, State, is_by_hand
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
 from dedup_job.runs.run import Run
 
@@ -69,8 +66,8 @@ class Version:
 class TargetForm:
     """How source, target and ledger are read and written, and the settings that decide.
 
-    as_made: nothing will be decided, so any version of the rules may have made the target;
-    ranking: by which the better copy stays, None where the first one does.
+    as_made: nothing is decided, so any version of the rules will do; ranking: None if the first
+    copy stays.
     """
 
     source: SourceSettings
@@ -109,6 +106,7 @@ class TargetReader:
         self.state = State(part(".state"))
         self.changes = ChangeStore(part(CHANGED), retry)
         self.source: AnyCollection = client[source.database][source.collection]
+        self.origin = Source(self.source, form.source, retry)
         self.form = form
         self.rows = form.kept
         self.stamp = dict(form.stamp)
@@ -124,8 +122,13 @@ class TargetReader:
         """Collections that hold the decided ids."""
         return [self.documents, self.ledger]
 
+    def of_run(self, run: int) -> list[tuple[AnyCollection, Mapping[str, Any]]]:
+        """Return target and ledger, each with the filter of what a run wrote there."""
+        kept: Mapping[str, Any] = {"dedup.run": run} if self.rows.has_runs else {}
+        return [(self.documents, kept), (self.ledger, {"run": run})]
+
     def version(self) -> Version | None:
-        """Return which target this is and how often it changed; None before its first run."""
+        """Return the id of the target and its number of changes; None before its first run."""
         state = self.retry(self.state.read)
         if state is None:
             return None
@@ -133,7 +136,7 @@ class TargetReader:
         return Version(own, state["generation"])
 
     def held_by(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
-        """Return those of some ids, in any order, that a collection holds now."""
+        """Return the ids, of some in any order, that a collection holds now."""
         return {row.key for row in some(majority(collection), keys, {"_id": 1}, self.retry)}
 
     def held_in_order(self, collection: AnyCollection, keys: Sequence[bytes]) -> set[bytes]:
@@ -142,40 +145,27 @@ class TargetReader:
         return {key for key, is_there in zip(keys, there.tolist(), strict=True) if is_there}
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
-        """Return the row of the last run, or of the last of some; None if there is none.
+        """Return the row of the last run, or of the last of some; None if there is none."""
+        return self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
 
-        Raises StateMismatch for a row that lacks fields.
-        """
-        row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
-        if row is not None:
-            check_run(row, self.runs.full_name)
-        return row
-
-    def checked_runs(self, after: int = 0) -> list[Mapping[str, Any]]:
-        """Return the rows of the runs after a number, without the long fields, in order.
-
-        Raises StateMismatch for a row that lacks fields.
-        """
+    def run_rows(self, after: int = 0) -> list[dict[str, Any]]:
+        """Return the rows of the runs after a number, without the long fields, in order."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
-        rows = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
-        return [check_run(row, self.runs.full_name) for row in rows]
+        return self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
 
     def run_lines(self) -> list[Run]:
         """Return all runs, in order."""
-        return [Run.from_row(row) for row in self.checked_runs() if not is_by_hand(row)]
+        return [Run.from_row(row) for row in self.run_rows() if not is_by_hand(row)]
 
     def usual_without_text(self) -> float:
         """Return the share of documents without a text in the runs so far, 0 before the first."""
-        counts = [row["counts"] for row in self.checked_runs()]
+        counts = [row["counts"] for row in self.run_rows()]
         scanned = sum(each["scanned"] for each in counts)
         return sum(each["skipped"] for each in counts) / scanned if scanned else 0.0
 
     def check(self) -> Mapping[str, Any] | None:
-        """Return the state, None before the first run.
-
-        Raises StateMismatch where the target does not belong to this source and settings.
-        """
+        """Return the state, None before a first run; StateMismatch for other source or settings."""
         state = self.state.read()
         if state is None:
             try:
@@ -186,10 +176,10 @@ class TargetReader:
                     raise
             else:
                 return None
-        stamps.check_same_source(state["source"], self.source.full_name, self.name)
-        agree = stamps.agree(state["settings"], self.stamp, as_made=self.form.as_made)
+        checks.check_same_source(state["source"], self.source.full_name, self.name)
+        agree = checks.agree(state["settings"], self.stamp, as_made=self.form.as_made)
         if not agree and not are_empty(self.decided):
-            raise StateMismatch(stamps.difference(state["settings"], self.stamp, self.name))
+            raise StateMismatch(checks.difference(state["settings"], self.stamp, self.name))
         return state
 
     def count(self, expected: int) -> int:
@@ -201,9 +191,9 @@ class TargetReader:
         return self.retry(lambda: documents.count_documents({}, hint="_id_"))
 
     def kept(self, after: int | None = None) -> Iterator[KeptPage]:
-        """Yield what is kept in `_id` order; StateMismatch names foreign documents.
+        """Yield the kept documents in `_id` order; StateMismatch names foreign ones.
 
-        after: only what runs with a higher number kept, where documents name their run.
+        after: only documents of runs with a higher number.
         """
         strange: list[bytes] = []
         count = 0
@@ -239,21 +229,18 @@ class TargetReader:
         return self.texts_of(strings_of(keys)).by_key(keys)
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
-        """Return the same in columns, by the rows of the keys.
-
-        A key may name another collection: then the text is that of the document there, cleaned.
-        """
+        """Return the same in columns, by the rows of the keys, which may name other collections."""
         if keys.lengths.sum() > COMMAND_BYTES and (count := len(keys.lengths) // 2):
             one, other = (
                 self.texts_of(keys.take(half)) for half in (slice(count), slice(count, None))
             )
             return one.joined(other._replace(numbers=other.numbers + count))
-        if not (own := bson_edit.are_own(keys)).all():
+        if not (own := id_keys.are_own(keys)).all():
             return self._texts_in_all(keys, own)
         fields, documents = self.rows.texts, majority(self.documents)
         projection = dict.fromkeys(fields.dotted, 1)
-        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.one)
-        texts, _, plain = found_texts(page, fields)
+        page, rows = some_in_columns(documents, keys, projection, self.retry, fields.paths)
+        texts, plain = found_texts(page)
         odd = np.flatnonzero(~plain).tolist()
         others = {row: self.rows.stored(page[row])[0] for row in odd}
         stored = {row: text for row, text in others.items() if text is not None}
@@ -265,16 +252,18 @@ class TargetReader:
         parts = fields.several or any(BREAK in text for text in others.values() if text)
         return NumberedTexts(rows[chosen], self.rows.compared(texts.take(chosen), parts=parts))
 
-    def copies(self, keys: Sequence[bytes]) -> Documents:
-        """Return kept documents as they are stored, with their cleaned texts, in this order.
+    def cleaned(self, documents: Mapping[bytes, Document]) -> dict[bytes, str]:
+        """Return the cleaned texts of those documents that have one, by key."""
+        texts = {key: d.content for key, d in documents.items() if isinstance(d.content, str)}
+        return dict(zip(texts, self.rows.clean_all([*texts.values()]), strict=True))
 
-        Those that are gone, or have no text any more, are left out.
-        """
+    def copies(self, keys: Sequence[bytes]) -> Documents:
+        """Return kept documents as stored, in this order, with cleaned texts; absent ones not."""
         found = {row.key: row for row in some(majority(self.documents), keys, {}, self.retry)}
         there = [found[key] for key in keys if key in found]
         texts = [self.rows.read(row)[0] for row in there]
         given = [
-            Document(bson_edit.id_value(row.key), row.key, row.raw, text)
+            Document(id_keys.id_value(row.key), row.key, row.raw, text)
             for row, text in zip(there, texts, strict=True)
             if text is not None
         ]
@@ -286,15 +275,14 @@ class TargetReader:
         return groups_in([row.key for row in rows], [row.raw for row in rows])
 
     def ranks_of(self, keys: BytesColumn) -> list[bytes]:
-        """Return the ranks of kept documents: empty ones of those that are gone.
+        """Return the ranks of kept documents, empty for those that are gone.
 
-        What is too large for a piece of `T.runs` is the best copy, so that it stays; so is what
-        lies in another collection.
+        What is too large for a piece of `T.runs`, or lies in another collection, is the best copy.
         """
         asked, ranking = keys.list(), self.form.ranking
         if ranking is None:
             return [b""] * len(asked)
-        own = bson_edit.are_own(keys)
+        own = id_keys.are_own(keys)
         copies = self.copies(keys.take(own).list())
         ranks = dict(zip(copies.keys.list(), ranking.ranks(copies), strict=True))
         for key, raw in zip(copies.keys.list(), copies.raw.list(), strict=True):
@@ -304,10 +292,7 @@ class TargetReader:
         return [ranks.get(key, rank) for key, rank in zip(asked, missing, strict=True)]
 
     def near_of(self, groups: Mapping[int, list[bytes]], most: int) -> dict[int, list[str]]:
-        """Return texts of near duplicates by group; `most`, keys: as in Copies.
-
-        None that the source deleted, or changed since its row was written.
-        """
+        """Return texts of near duplicates by group, as the source has them; see Copies."""
         group_of = {key: group for group, keys in groups.items() for key in keys[: most + 1]}
         digests, fields = dict[bytes, int](), {"group": 1, "digest": 1}
 
@@ -319,12 +304,10 @@ class TargetReader:
             return [row for one in numbers for row in rows([one])] if cut else found
 
         for row in rows([*groups]):
-            said = bson_edit.fields_of(row.raw)
+            said = raw_bson.fields_of(row.raw)
             group_of[row.key], digests[row.key] = said["group"], said["digest"]
-        found = Source(self.source, self.form.source, self.retry).texts([*group_of])
-        cleaned = self.rows.cleaned(pack([*found.values()])).texts()
         texts: dict[int, list[str]] = {group: [] for group in groups}
-        for key, text in zip(found, cleaned, strict=True):
+        for key, text in self.cleaned(self.origin.documents([*group_of])).items():
             if digests.get(key) in (None, dropped_digest(text)):
                 texts[group_of[key]].append(text)
         return texts
@@ -336,7 +319,7 @@ class TargetReader:
         elsewhere: dict[str, dict[int, bytes]] = {}
         for row in np.flatnonzero(~own).tolist():
             key = keys.at(row)
-            elsewhere.setdefault(bson_edit.place_of(key), {})[row] = bson_edit.own_key(key)
+            elsewhere.setdefault(id_keys.place_of(key), {})[row] = id_keys.own_key(key)
         for place, named in elsewhere.items():
             with suppress(UsageError):  # a name that somebody forged
                 one = self.other(place).texts_of(strings_of([*named.values()]))

@@ -48,7 +48,7 @@ def has_password(text: str) -> bool:
 
 
 def redacted(uri: str) -> str:
-    """Return what of a connection string may be shown: of a malformed one not even the host."""
+    """Return a connection string without secrets; of a malformed one not even the host."""
     parts = _PARTS.fullmatch(uri)
     if parts is None:
         scheme = _SCHEME.match(uri)

@@ -33,7 +33,7 @@ from dedup_job.decision import GreedyDeduplicator, greedy
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, in_order, prefetch
 from dedup_job.job.preparing import Preparation
-from dedup_job.mongo.bson import edit
+from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import BytesColumn, bytes_of
@@ -52,7 +52,7 @@ def replies_of(corpus: SyntheticCorpus, documents: int) -> list[NDArray[np.uint8
     for first in range(0, documents, PAGE):
         made = corpus.documents(first, min(PAGE, documents - first))
         fields = (b"\x03%d\0" % i + bson.encode(one) for i, one in enumerate(made))
-        replies.append(bytes_of(edit.document(*fields)))
+        replies.append(bytes_of(raw_bson.document(*fields)))
     return replies
 
 
@@ -75,8 +75,8 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
     counts = Counts()
 
     def pages() -> Iterator[Documents]:
-        path = settings.source.field.split(".")
-        return (source.documents_of(raw_page(reply, path)) for reply in replies)
+        paths = [settings.source.field.split(".")]
+        return (source.documents_of(raw_page(reply, paths)) for reply in replies)
 
     def write(decided: tuple[Batch, Decisions]) -> None:
         for rows in (form.kept, form.ledger):

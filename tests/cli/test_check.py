@@ -13,7 +13,7 @@ from pymongo.database import Database
 
 from dedup_job.commands.check import check_target
 from dedup_job.errors import LeaseHeld
-from dedup_job.mongo.maintenance import audit
+from dedup_job.mongo import audit
 from dedup_job.mongo.reading import PageSize
 from dedup_job.runs.check import Check
 from dedup_job.runs.counts import Counts

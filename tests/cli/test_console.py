@@ -12,8 +12,8 @@ from bson import Binary, Decimal128, Int64, ObjectId
 from pymongo.database import Database
 from rich.cells import cell_len
 
-from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.bson.extended_json import shown
+from dedup_job.mongo import raw_bson as raw
+from dedup_job.mongo.id_keys import shown
 from tests.running import dedup, invoke, refusal, run_here, uri_of
 from tests.test_printing import HOSTILE, commands
 

@@ -9,7 +9,7 @@ import pytest
 from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch
-from dedup_job.mongo.maintenance import target_status
+from dedup_job.mongo import target_status
 from tests.proving import names, refused
 from tests.running import (
     Forked,

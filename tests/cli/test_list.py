@@ -10,7 +10,7 @@ import pytest
 from bson import Int64, ObjectId
 from pymongo.database import Database
 
-from dedup_job.mongo.maintenance import sampling
+from dedup_job.mongo import sampling
 from dedup_job.mongo.reading import PageSize
 from tests.proving import command
 from tests.running import run_here

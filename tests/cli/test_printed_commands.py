@@ -18,12 +18,12 @@ from pymongo.database import Database
 
 import dedup_job
 from dedup_job.cli import app
-from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.bson.extended_json import readings, unmistakable
+from dedup_job.mongo import id_keys
+from dedup_job.mongo.id_keys import readings, unmistakable
 from dedup_job.pages.render import report_page
 from dedup_job.printing import command_line
 from dedup_job.runs.check import Check, Finding
-from tests.mongo.bson.test_extended_json import IDS, key_of, same
+from tests.mongo.test_id_keys import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
 
 Db = Database[dict[str, Any]]
@@ -143,11 +143,11 @@ def test_an_id_in_a_command_is_read_back_as_the_same_of_the_same_type(
         found = parsed(command_line(*words))
         assert found["target"] == name
         (written,) = [*found[argument]] if argument == "items" else [found[argument]]
-        (read,) = map(raw.stored, readings(written))
+        (read,) = map(id_keys.stored, readings(written))
         assert read[0] == key[0]
-        assert same(raw.id_value(read), raw.id_value(key))
+        assert same(id_keys.id_value(read), id_keys.id_value(key))
 
 
 def test_a_huge_id_is_written_whole() -> None:
     key = key_of("题" * 5000)
-    assert raw.stored(next(readings(unmistakable(key)))) == key
+    assert id_keys.stored(next(readings(unmistakable(key)))) == key

@@ -11,7 +11,7 @@ from bson import json_util
 from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.mongo.maintenance import ledger_removals
+from dedup_job.mongo import ledger_removals
 from dedup_job.runs.check import Check
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, good, refused, run_again
@@ -222,7 +222,7 @@ def test_a_document_of_16_mib_is_dropped_and_restored_without_the_source(
 @pytest.fixture
 def many(any_database: Db, monkeypatch: pytest.MonkeyPatch) -> Db:
     """Return a database with 40 exact duplicates, of which a piece has room for 10."""
-    monkeypatch.setattr(ledger_removals, "MOST_ROWS", 10)
+    monkeypatch.setattr(ledger_removals, "PIECE_ROWS", 10)
     documents = [{"_id": i, "text": f"{TEXT}{i % 20}"} for i in range(60)]
     any_database.source.insert_many(documents)
     run_here(any_database)

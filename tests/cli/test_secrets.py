@@ -16,7 +16,7 @@ import pytest
 from pymongo import MongoClient
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.embedded import embedded_server
+from dedup_job.mongo.connection import embedded_server
 from dedup_job.mongo.uri import redacted
 from tests.running import dedup, environment_for, invoke, refusal
 

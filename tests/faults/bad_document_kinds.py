@@ -24,7 +24,7 @@ from bson import (
 from bson.codec_options import DatetimeConversion
 from bson.raw_bson import RawBSONDocument
 
-from dedup_job.mongo.bson.edit import document, fields
+from dedup_job.mongo.raw_bson import document, fields
 
 MAX_CHARS = 20_000  # source.max_chars of these runs: longer texts can be planted by the hundred
 FULL = 16 * 1024 * 1024

@@ -13,9 +13,9 @@ from enum import StrEnum
 from pymongo.client_session import ClientSession
 
 from dedup_job.mongo import replacing
+from dedup_job.mongo.commits import Commits
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state.commits import Commits
-from dedup_job.mongo.state.document import State
+from dedup_job.mongo.state import State
 from dedup_job.native import snapshot
 
 

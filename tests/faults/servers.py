@@ -12,7 +12,7 @@ from pathlib import Path
 from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
-from dedup_job.mongo.embedded import find_mongod
+from dedup_job.mongo.connection import find_mongod
 from tests.faults.fail_points import TEST_COMMANDS
 
 _NAME = "faults"

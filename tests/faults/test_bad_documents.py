@@ -7,7 +7,8 @@ import pytest
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.bson import edit as raw
+from dedup_job.mongo import id_keys
+from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.reading import majority
 from tests.faults.bad_document_kinds import (
     KEPT,
@@ -35,7 +36,7 @@ def rows_of(database, name, projection=None):
     found = {}
     for document in majority(database[name]).find({}, projection):
         one = bytes(document.raw)
-        found[raw.id_element(one)] = bson.decode(one, raw.LENIENT)
+        found[id_keys.id_element(one)] = bson.decode(one, raw.LENIENT)
     return found
 
 
@@ -77,7 +78,7 @@ def assert_each_became_what_it_should(database, bad):
     ledger = rows_of(database, "source_target.ledger")
     wrong = Counter[str]()
     for document, kind, text in bad:
-        key = raw.id_element(document)
+        key = id_keys.id_element(document)
         if key in kept:
             is_right = kind.becomes == KEPT and kept[key]["text"] == text
             became = f"kept: {kept[key]['text'][:20]}"

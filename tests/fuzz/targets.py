@@ -24,8 +24,8 @@ from tests.cleaning.test_properties import MARKS
 from tests.judgment import forms
 from tests.judgment.test_form import PIECES as FORM_PIECES
 from tests.judgment.test_form import QUESTIONS
-from tests.mongo.bson.test_edit import DEPRECATED
-from tests.mongo.bson.test_scan import WHOLE, array_of, said_of, slow_row, source_of
+from tests.mongo.test_raw_bson import DEPRECATED
+from tests.mongo.test_scan import WHOLE, array_of, said_of, slow_row, source_of, told
 from tests.reference.recipe import PLAIN, naive_fingerprint
 from tests.reference.sketch import naive_bins, naive_bits, naive_keys, naive_sentence_key
 from tests.strings import NASTY, generated
@@ -57,9 +57,11 @@ def check_documents(batch):
     framed = [struct.pack("<i", len(one)) + one[4:-1] + b"\0" for one in batch if len(one) > 5]
     slow = {one: row for one in framed if (row := slow_row(one))}
     for path in ("text", "a.b", "a.text.b"):
-        source, rows = source_of(path), raw_page(array_of(*slow), path.split("."))
-        for row, other in zip(rows, slow.values(), strict=True):
-            assert (row.raw, said_of(source, row)) == (other.raw, said_of(source, other))
+        source, rows = source_of(path), raw_page(array_of(*slow), [path.split(".")])
+        for number, other in enumerate(slow.values()):
+            row = rows[number : number + 1]
+            read = partial(lambda source, row: source.documents_of(row)[0], source, row)
+            assert told(read) == said_of(source, other)
 
 
 def check_utf8(batch):

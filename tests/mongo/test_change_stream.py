@@ -9,10 +9,10 @@ import pytest
 from bson import Binary, ObjectId, encode
 from pymongo import MongoClient
 
-from dedup_job.mongo.bson.edit import id_element
 from dedup_job.mongo.change_stream import NotFollowed, in_order
-from dedup_job.mongo.embedded import embedded_server
-from dedup_job.mongo.source_settings import moving_operator
+from dedup_job.mongo.connection import embedded_server
+from dedup_job.mongo.database_settings import moving_operator
+from dedup_job.mongo.id_keys import id_element
 from tests.proving import command, stored
 from tests.running import assert_each_source_id_is_in_one_place, drop_target, outcome, run_here
 
@@ -156,7 +156,7 @@ def test_the_ids_of_changed_and_deleted_documents_are_kept_the_last_change_of_ea
 
 
 def test_no_more_ids_are_kept_than_the_most(followed, monkeypatch):
-    monkeypatch.setattr("dedup_job.mongo.changes.MOST", 5)
+    monkeypatch.setattr("dedup_job.mongo.change_stream.MOST_ROWS", 5)
     for number in range(1000, 1010):
         followed.source.update_one({"_id": number}, {"$set": {"text": "又改了一次"}})
     report = run_here(followed)

@@ -10,8 +10,9 @@ from bson import Binary, DatetimeMS, Int64, MaxKey, MinKey
 from bson.raw_bson import RawBSONDocument
 
 from dedup_job.errors import UsageError
-from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.bson.edit import RAW
+from dedup_job.mongo import id_keys
+from dedup_job.mongo import raw_bson as raw
+from dedup_job.mongo.raw_bson import RAW
 from dedup_job.mongo.reading import majority
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Scope
@@ -57,7 +58,7 @@ def plant(database, keys, start=0):
 
 def keys_of(database, name):
     found = majority(database[name]).find({}, {"_id": 1})
-    return [raw.id_element(bytes(document.raw)) for document in found]
+    return [id_keys.id_element(bytes(document.raw)) for document in found]
 
 
 def assert_each_is_in_one_place(database):
@@ -82,7 +83,7 @@ def test_a_half_written_batch_of_odd_ids_is_undone(standalone_database):
     plant(database, keys)
     run_here(database)
     state = database["target.state"]
-    intent = {"intent": [raw.storable(key) for key in keys]}
+    intent = {"intent": [id_keys.storable(key) for key in keys]}
     before = Checkpoint(1, Scope(), datetime.now(UTC), Counts()).as_dict()
     state.update_one({}, {"$set": {"checkpoint": before, **intent}})
     assert run_here(database).checkpoint.counts.scanned == len(keys)

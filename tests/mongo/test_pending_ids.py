@@ -5,9 +5,9 @@ from functools import partial
 import pytest
 
 from dedup_job.mongo import pending_ids as module
+from dedup_job.mongo.database_settings import SourceSettings
 from dedup_job.mongo.pending_ids import PendingIds
 from dedup_job.mongo.reading import PageSize
-from dedup_job.mongo.source_settings import SourceSettings
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.columns import Documents
 from dedup_job.documents import Document
-from dedup_job.mongo.bson.ranking import By, Ranking, Rule, parsed
+from dedup_job.mongo.ranking import By, Ranking, Rule, parsed
 
 DATES = st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1))
 VALUES = st.one_of(

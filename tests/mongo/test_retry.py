@@ -21,9 +21,9 @@ from pymongo.errors import (
 
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DatabaseUnreachable, UsageError
-from dedup_job.mongo.bson import edit as raw
-from dedup_job.mongo.retry import RetryPolicy, is_transient
-from dedup_job.mongo.state import commits
+from dedup_job.mongo import commits
+from dedup_job.mongo import raw_bson as raw
+from dedup_job.mongo.errors import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
 from tests.faults.fail_points import failing
 from tests.running import (
@@ -52,7 +52,7 @@ def corpus(any_database):
 @pytest.fixture(autouse=True)
 def _short_pauses(monkeypatch):
     """Try again soon: a test has many failures in a row."""
-    monkeypatch.setattr("dedup_job.mongo.retry.MAX_PAUSE", 0.1)
+    monkeypatch.setattr("dedup_job.mongo.errors.MAX_PAUSE", 0.1)
     # the driver asks a server that it lost again after half a second, or a whole one
     monkeypatch.setattr("pymongo.common.MIN_HEARTBEAT_INTERVAL", 0.02)
     monkeypatch.setattr("dedup_job.mongo.connection.HEARTBEAT_MILLISECONDS", 50)

@@ -12,11 +12,11 @@ from dedup_job.documents import Channel
 from dedup_job.errors import StateMismatch
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher
 from dedup_job.job.pipeline import RunProgress
-from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.ledger_rows import LedgerRows, Storing
-from dedup_job.mongo.bson.rows import Form, KeptRows
+from dedup_job.mongo import raw_bson
 from dedup_job.mongo.connection import Namespace
-from dedup_job.mongo.source_settings import SourceSettings
+from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
+from dedup_job.mongo.ledger_rows import LedgerRows
+from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from tests.deciding import BY_SIMILARITY, PLAIN
 from tests.running import outcome, run_here
@@ -29,7 +29,7 @@ LONG = (
 
 
 def key_of(id_):
-    return bson_edit.fields({"_id": id_})
+    return raw_bson.fields({"_id": id_})
 
 
 def reader(database, rows):

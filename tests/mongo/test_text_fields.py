@@ -13,7 +13,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.commands.opened import form_of
 from dedup_job.demo import make_corpus
 from dedup_job.errors import ConfigurationError, UsageError
-from dedup_job.mongo.bson.edit import RawDocument, id_element
+from dedup_job.mongo.id_keys import id_element
+from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.runs.check import Check
 from dedup_job.settings import load
 from tests.proving import command, good

@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from dedup_job.demo import make_corpus
-from dedup_job.mongo.bson.extended_json import unmistakable
+from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import command_line
 from tests.review.conftest import served
 from tests.running import invoke, run_here, uri_of

@@ -1,0 +1,305 @@
+"""A target checked from the data alone: source, target, ledger and runs against each other.
+
+Ids are compared page by page as the server orders them, so memory stays flat whatever their types.
+Nothing is written and no lease is taken.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from dedup_job.errors import LeaseHeld, StateMismatch
+from dedup_job.messages import Message, joined, said_by
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.audit_rows import Audited, check_documents, check_rows
+from dedup_job.mongo.commits import RunPieces, pieces_of_runs
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.id_keys import place_of, shown
+from dedup_job.mongo.ledger_removals import former_rows
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import ID_PAGE, PageSize, estimated, fetch, majority, pages
+from dedup_job.mongo.rows import groups_in, run_of
+from dedup_job.mongo.state import BY_HAND, holder
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.runs.check import Check
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Status
+
+ROWS = PageSize(documents=5000)
+_ID = {"_id": 1}
+_NAMED = {"_id": 1, "of": 1, "against": 1, "group": 1}
+KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind
+_KINDS = (KEPT, "exact", "near", "skipped", "quarantined")
+_UNDONE = str(Status.UNDONE)
+ByRun = Counter[tuple[Any, str]]
+"""How many there are of each run and kind."""
+
+
+@dataclass
+class Checker:
+    """Walks source, target and ledger once each, and again only where they do not add up."""
+
+    on: Audited
+    target: Target
+    progress: Progress
+    _done: int = field(init=False, default=0)
+    _half: frozenset[bytes] = field(init=False, default=frozenset())
+
+    def check(self, sample: int | None) -> int:
+        """Check the target; `sample` documents and rows at random, None for all of them.
+
+        What a killed process left half done is compared by its ids only. Return the generation of
+        the target. Raises LeaseHeld while a run writes, which would look like a fault.
+        """
+        target = self.target
+        state = target.retry(target.state.read) or {}
+        self._check_alone(state["token"])
+        is_whole = not self._find_half_done(state)
+        self.progress.total(
+            estimated([target.source, *target.decided], target.retry), Message("checking")
+        )
+        self._compare_ids(is_whole=is_whole)
+        if is_whole:
+            self._find_originals()
+            self.progress.stage(Message("comparing the counts"))
+            self._compare_counts(state)
+            self.progress.stage(Message("comparing rows"))
+            for page in self._drawn(target.documents, sample):
+                check_documents(self.on, page)
+            for page in self._drawn(target.ledger, sample):
+                check_rows(self.on, page)
+        self._check_alone(state["token"])
+        return int(state["generation"])
+
+    def _find_half_done(self, state: Mapping[str, Any]) -> list[bytes | str]:
+        half = {*map(id_keys.stored, state.get("intent") or ())}
+        if (first := state.get("intent_piece")) is not None:
+            pieces = RunPieces(self.target.runs, state["checkpoint"]["run"], self.target.retry)
+            half |= {key for piece in pieces.read(first) for key in piece.keys}
+        self._half = frozenset(half)
+        found: list[bytes | str] = [*half]
+        if (undoing := state.get("undo")) is not None:
+            found.insert(0, Message("run {run}, being undone", run=undoing))
+        self.on.tally.add(Check.HALF, len(found), found)
+        return found
+
+    def _check_alone(self, token: int) -> None:
+        state = self.target.state
+        lease = self.target.retry(state.at_work)
+        if lease or (self.target.retry(state.read) or {}).get("token") != token:
+            raise LeaseHeld(
+                Message(
+                    "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
+                    "of it. Check again when it is done.",
+                    target=self.target.name,
+                    who=str(holder(lease)) if lease else Message("another process"),
+                )
+            )
+
+    def _pages(
+        self,
+        collection: AnyCollection,
+        size: PageSize,
+        projection: Mapping[str, int],
+        query: Mapping[str, Any] | None = None,
+    ) -> Iterator[Sequence[RawDocument]]:
+        for page in pages(majority(collection), size, query, projection, self.target.retry):
+            yield [row for row in page if row.key not in self._half] if self._half else page
+            self._done += len(page)
+            self.progress.advance(self._done)
+
+    def _compare_ids(self, *, is_whole: bool) -> None:
+        target, tally, found = self.target, self.on.tally, [0, 0]
+        for page in self._pages(target.source, ID_PAGE, _ID):
+            keys = [row.key for row in page]
+            in_target, in_ledger = (target.held_in_order(c, keys) for c in target.decided)
+            decided, twice = in_target | in_ledger, in_target & in_ledger
+            found = [found[0] + len(in_target), found[1] + len(in_ledger)]
+            tally.add(Check.UNDECIDED, len(keys), [k for k in keys if k not in decided])
+            tally.add(Check.TWICE, len(decided), [k for k in keys if k in twice and is_whole])
+        for collection, known in zip(target.decided, found, strict=True):
+            counted = target.retry(partial(majority(collection).count_documents, {}, hint="_id_"))
+            tally.add(Check.GONE, counted)
+            if counted != known or self._half:
+                self._find_gone(collection, is_whole=is_whole)
+
+    def _find_gone(self, collection: AnyCollection, *, is_whole: bool) -> None:
+        target = self.target
+        name = collection.full_name
+        self.progress.stage(Message("looking for what only {name} holds", name=name))
+        for page in pages(majority(collection), ID_PAGE, None, _ID, target.retry):
+            keys = [row.key for row in page if row.key not in self._half]
+            there = target.held_in_order(target.source, keys)
+            alone = [key for key in keys if key not in there]
+            self.on.tally.add(Check.GONE, 0, alone)
+            if collection is target.documents and is_whole:
+                twice = target.held_in_order(target.ledger, alone)
+                self.on.tally.add(Check.TWICE, len(alone), [*twice])
+
+    def _find_originals(self) -> None:
+        target, groups = self.target, set[int]()
+        named, documents = {"dedup.group": {"$ne": None}}, majority(target.documents)
+        for heads in pages(documents, ROWS, named, {"dedup.group": 1}, target.retry):
+            for key, group in groups_in([r.key for r in heads], [r.raw for r in heads]).items():
+                self.on.tally.add(Check.CONTRADICTS, 0, [key] if group in groups else [])
+                groups.add(group)
+        for page in self._pages(target.ledger, ROWS, _NAMED, {"decision": "duplicate"}):
+            of = [(row, key) for row in page if (key := id_keys.named_key(row.raw))]
+            keys = {key for _, key in of if not place_of(key)}
+            there = target.held_by(target.documents, [*keys])
+            left = [(row, key) for row, key in of if key in keys - there]
+            gone = [one for one in left if raw_bson.field(one[0].raw, "group") not in groups]
+            # what the source no longer holds could not be decided anew, nor taken back
+            own = target.held_by(target.source, [row.key for row, _ in gone])
+            lost = [_of(shown(row.key), shown(key)) for row, key in gone if row.key in own]
+            self.on.tally.add(Check.ORIGINAL, len(of), lost)
+            if others := {key for _, key in of} - keys:
+                lost_there = others - target.texts([*others]).keys()
+                named_so = [
+                    _of(shown(row.key), _of(shown(key), place_of(key)))
+                    for row, key in of
+                    if key in lost_there
+                ]
+                self.on.tally.add(Check.ELSEWHERE, len(others), named_so)
+
+    def _compare_counts(self, state: Mapping[str, Any]) -> None:
+        lines = list[str]()
+        try:
+            lines += count_differences(self.target, self.target.run_rows(), state)
+            self.target.check_runs(state)
+        except StateMismatch as e:
+            lines.append(said_by(e))
+        except (KeyError, TypeError, ValueError, AttributeError) as e:
+            why = f"{type(e).__name__}: {e}"
+            lines.append(Message("a row of a run, or the state, cannot be read: {why}", why=why))
+        self.on.tally.add(
+            Check.RECORDS, estimated([self.target.runs], self.target.retry) + 1, lines
+        )
+
+    def _drawn(
+        self, collection: AnyCollection, sample: int | None
+    ) -> Iterator[Sequence[RawDocument]]:
+        if sample is None:
+            yield from self._pages(collection, ROWS, {})
+        elif sample:
+            steps = [{"$sample": {"size": sample}}, {"$project": _ID}, {"$sort": _ID}]
+            read = majority(collection).aggregate
+            ids = self.target.retry(lambda: list(read(steps, allowDiskUse=True)))
+            keys = dict.fromkeys(id_keys.id_element(bytes(one.raw)) for one in ids)
+            yield from fetch(majority(collection), [*keys], ROWS, self.target.retry)
+
+
+def _of(one: str, other: str) -> Message:
+    return Message("{one} of {other}", one=one, other=other)
+
+
+def count_differences(
+    target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
+) -> Iterator[Message]:
+    """Yield a line for each run that counts other documents and rows than there are."""
+    said, there = _recorded(target, rows, state), _counted(target)
+    for run in [row["_id"] for row in rows if row["status"] == _UNDONE]:
+        there[run, LEFT] = sum(there.pop((run, kind), 0) for kind in _KINDS)
+    if not target.rows.has_runs:  # then the documents of all runs are one number
+        said[None, KEPT] = sum(said.pop(one) for one in [*said] if one[1] == KEPT)
+    unlike = [one for one in said.keys() | there.keys() if said[one] != there[one]]
+    for run in sorted({run for run, _ in unlike}, key=str):
+        each = [
+            Message(
+                "{said:,} {label} by its counts, {there:,} there",
+                said=said[run, kind],
+                label=Message(kind),
+                there=there[run, kind],
+            )
+            for kind in sorted(kind for own, kind in unlike if own == run)
+        ]
+        line = Message("run {run}: {each}", run=run, each=joined(each, "; "))
+        yield line if run else Message("without a run: {each}", each=joined(each, "; "))
+    checkpoint = state["checkpoint"] or {"run": 0}
+    for row in rows:
+        is_last = row["_id"] == checkpoint["run"] and row["status"] == str(Status.DONE)
+        if is_last and row["counts"] != checkpoint["counts"]:
+            yield Message("run {run}: its row and the state count otherwise", run=row["_id"])
+
+
+def _recorded(
+    target: TargetReader, rows: Sequence[Mapping[str, Any]], state: Mapping[str, Any]
+) -> ByRun:
+    said, undone = ByRun(), {row["_id"] for row in rows if row["status"] == _UNDONE}
+    checkpoint = state["checkpoint"] or {"run": 0}
+
+    def leave(run: Any, kind: str) -> None:
+        said[run, LEFT if run in undone else kind] -= 1
+
+    for row in rows:
+        number = row["_id"]
+        if number in undone:
+            said[number, LEFT] += row.get("left", 0)
+            continue
+        counts = Counts.from_dict((checkpoint if checkpoint["run"] == number else row)["counts"])
+        for kind in _KINDS:
+            said[number, kind] += getattr(counts, kind)
+        for taken_out in former_rows(target, row) if row["status"] in BY_HAND else ():
+            for one in taken_out:
+                leave(run_of(one.raw, is_kept=False), _kind_of(one))
+    for number, taken in pieces_of_runs(target.runs, target.retry):
+        for one in taken.kept:
+            # a better copy counts as the duplicate that it would have been, and is kept
+            run = run_of(one.raw, is_kept=True) if target.rows.has_runs else None
+            if taken.again or run != number:
+                leave(run, KEPT)
+                said[number, KEPT] += not taken.again
+        for one in taken.rows:
+            leave(run_of(one.raw, is_kept=False), _kind_of(one))
+    return said
+
+
+def _kind_of(row: RawDocument) -> str:
+    decision = raw_bson.field(row.raw, "decision")
+    return str(raw_bson.field(row.raw, "reason") if decision == "duplicate" else decision)
+
+
+def _counted(target: TargetReader) -> ByRun:
+    kept: Any = {"run": "$dedup.run"} if target.rows.has_runs else {"run": None}
+    by = {"run": "$run", "decision": "$decision", "reason": "$reason"}
+    there = ByRun()
+    for one, n in _grouped(target, target.documents, kept):
+        there[_plain(one.get("run")), KEPT] += n
+    for one, n in _grouped(target, target.ledger, by):
+        kind = one.get("reason") if one.get("decision") == "duplicate" else one.get("decision")
+        there[_plain(one.get("run")), str(kind)] += n
+    return there
+
+
+def held_counts(target: TargetReader) -> Counts:
+    """Return the counts of target and ledger, by the server; an unknown decision is quarantined."""
+    gave_way = {"$gt": ["$kept_by", None]}
+    by = {"d": "$decision", "r": "$reason", "a": "$against", "k": gave_way}
+    kept = majority(target.documents)
+    counts = Counts(kept=target.retry(kept.estimated_document_count))
+    for of, n in _grouped(target, target.ledger, by):
+        reason, place = str(of.get("r")), of.get("a")
+        name = reason if of.get("d") == "duplicate" else str(of.get("d"))
+        more = {name if name in _KINDS[1:] else "quarantined": n, "replaced": n * of["k"]}
+        reasons = {} if of.get("d") == "duplicate" else {reason: n}
+        counts += Counts(**more, reasons=reasons, against={str(place): n} if place else {})
+    return counts
+
+
+def _grouped(
+    target: TargetReader, collection: AnyCollection, by: Mapping[str, Any]
+) -> Iterator[tuple[Any, int]]:
+    steps = [{"$group": {"_id": by, "n": {"$sum": 1}}}]
+    read = majority(collection).aggregate
+    for one in target.retry(lambda: list(read(steps, allowDiskUse=True))):
+        yield one["_id"], int(one["n"])
+
+
+def _plain(run: Any) -> Any:
+    return run if run is None or isinstance(run, int | str) else str(run)

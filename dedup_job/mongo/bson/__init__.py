@@ -1,1 +1,0 @@
-"""Documents as bytes: fields found and replaced, rows made, ids compared and shown."""

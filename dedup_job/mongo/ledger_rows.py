@@ -1,0 +1,197 @@
+"""What the ledger holds of each document that is not kept, as raw BSON; and how it is read back."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Set
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import xxhash
+from bson import Binary
+from numpy.typing import NDArray
+
+from dedup_job.columns import CHANNELS, EXACT, NEAR, REASONS, Decisions, Documents
+from dedup_job.documents import Difference, Document, Pair, Quarantined, Reason, names_of
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.database_settings import Storing
+from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, ids_of, number, signed
+from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
+
+DOCUMENT = "document"  # of a row: what is stored of the document
+_TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
+_DECISIONS = [
+    raw_bson.fields({"decision": name}) for name in ("duplicate", "skipped", "quarantined")
+]
+_DECISION_OF = np.array(  # by outcome
+    [0]
+    + [
+        0 if reason in (Reason.EXACT, Reason.NEAR) else 2 if reason in _TO_LOOK_AT else 1
+        for reason in REASONS
+    ]
+)
+_DISTANCES = [raw_bson.fields({"distance": bits}) for bits in range(65)]
+_NO_ORIGINAL = raw_bson.fields({"of": None})
+_NO_SIMILARITY = raw_bson.fields({"similarity": None})
+_NOT_COMPARED = raw_bson.fields({"distance": None, "similarity": None})
+_SIMILARITY = b"\x01similarity\0"
+_PROBABILITY = b"\x01probability\0"
+_DIGEST = b"\x12digest\0"
+_PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
+_SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
+_NOTHING: Mapping[int, str] = MappingProxyType({})
+_NOT_STORED = raw_bson.fields({DOCUMENT: None})
+
+
+class LedgerRows:
+    """Writes the rows of the ledger."""
+
+    def __init__(self, storing: Storing) -> None:
+        self.stores = storing is Storing.WHOLE
+
+    def encode(
+        self,
+        documents: Documents,
+        decisions: Decisions,
+        run: int,
+        kept_by: Mapping[int, str] = _NOTHING,
+        alone: Set[int] = frozenset(),
+    ) -> BytesColumn:
+        """Return the ledger's rows of those documents that are not kept, in order.
+
+        By row: kept_by, the rule by which the other copy is better; alone, only copies, stored
+        whole.
+        """
+        rows = np.flatnonzero(~decisions.kept)
+        own = [documents.keys.take(rows), *_found(decisions, rows)]
+        own += [*_circumstances(decisions, rows, run), *_digests(documents, decisions, rows)]
+        own += [*_groups(decisions, rows)]
+        if kept_by:
+            by = {row: raw_bson.fields({"kept_by": rule}) for row, rule in kept_by.items()}
+            places = {int(np.searchsorted(rows, row)): field for row, field in by.items()}
+            own.append(raw_bson.some(places, len(rows)))
+        if not (self.stores or alone):
+            return raw_bson.documents(*own)
+        sizes = np.sum([part.lengths for part in own], axis=0) + _SPARE
+        left = (MAX_DOCUMENT_BYTES - sizes).tolist()
+        held = np.flatnonzero([self.stores or row in alone for row in rows.tolist()])
+        stored = [_stored(documents[int(rows[at])], left[at]) for at in held]
+        return raw_bson.documents(*own, strings_of(stored).spread(held, len(rows)))
+
+
+def _stored(document: Document, room: int) -> bytes:
+    plain = document.text_at > 0  # else it may be too deep, or not well-formed
+    if len(document.raw) <= room and (plain or raw_bson.is_nestable(document.raw)):
+        return b"\x03" + DOCUMENT.encode() + b"\0" + document.raw
+    field = raw_bson.fields({DOCUMENT: Binary(zlib.compress(document.raw), _PACKED)})
+    return field if len(field) <= room else _NOT_STORED
+
+
+def stored_in(row: bytes) -> bytes | None:
+    """Return the document that a ledger row holds, raw BSON; None if it holds none."""
+    element = raw_bson.find(row, DOCUMENT.encode())
+    if element is None:
+        return None
+    value = row[element.value : element.end]
+    if element.kind == raw_bson.DOCUMENT:
+        return value
+    is_packed = element.kind == raw_bson.BINARY and value[4] == _PACKED
+    return zlib.decompress(value[5:]) if is_packed else None
+
+
+def pair_in(raw: bytes, row: Mapping[str, Any]) -> Pair:
+    """Return the pair that a row of a duplicate names; row: its values."""
+    distance, differences = row.get("distance"), row.get("differences")
+    found_by, richer = (
+        (*map(str, names),) if isinstance(names := row.get(field), list) else ()
+        for field in ("found_by", "richer")
+    )
+    return Pair(
+        id_keys.named_key(raw),
+        distance if isinstance(distance, int) else 0,
+        number(row.get("similarity")),
+        found_by,
+        differences=tuple(
+            Difference(*(str(one.get(name, "")) for name in ("class", "in", "of", "text")))
+            for one in (differences if isinstance(differences, list) else ())
+            if isinstance(one, dict)
+        ),
+        richer=richer,
+        left_out=number(row.get("left_out")) or 0,
+        probability=number(row.get("probability")),
+    )
+
+
+def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    n, outcomes = len(rows), decisions["outcome"][rows]
+    same = (outcomes == EXACT) | (outcomes == NEAR)
+    similarities, likely = decisions["similarity"][rows], decisions["probability"][rows]
+    judged = same & ~np.isnan(likely)
+    unknown, measured = same & np.isnan(similarities), same & ~np.isnan(similarities)
+    return [
+        raw_bson.one_of(_DECISIONS, _DECISION_OF[outcomes]),
+        *raw_bson.originals(decisions, rows),
+        repeated(_NO_ORIGINAL, n).where(~same),
+        raw_bson.one_of(_DISTANCES, decisions["distance"][rows]).where(same),
+        repeated(_SIMILARITY, n).where(measured),
+        elements_of(similarities).where(measured),
+        repeated(_NO_SIMILARITY, n).where(unknown),
+        repeated(_PROBABILITY, n).where(judged),
+        elements_of(likely).where(judged),
+        repeated(_NOT_COMPARED, n).where(~same),
+    ]
+
+
+def _circumstances(decisions: Decisions, rows: NDArray[np.int64], run: int) -> list[BytesColumn]:
+    kinds, codes = np.unique(
+        np.stack([decisions["outcome"][rows], decisions["channels"][rows]]),
+        axis=1,
+        return_inverse=True,
+    )
+    shared = []
+    for outcome, channels in kinds.T.tolist():
+        names = [*names_of(channels, CHANNELS)] if outcome in (EXACT, NEAR) else None
+        reason = str(REASONS[outcome - 1])
+        shared.append(raw_bson.fields({"found_by": names, "reason": reason, "run": run}))
+    named = [*decisions.differences, *decisions.missing, *decisions.refusals]
+    told = np.flatnonzero(decisions["richer"] | decisions["left_out"])
+    special = rows[np.isin(rows, [*named, *told.tolist()])]
+    more = {int(np.searchsorted(rows, row)): _more(decisions, row) for row in special.tolist()}
+    return [raw_bson.one_of(shared, codes.reshape(-1)), raw_bson.some(more, len(rows))]
+
+
+def _more(decisions: Decisions, row: int) -> bytes:
+    values: dict[str, Any] = {}
+    if differences := decisions.differences.get(row):
+        values["differences"] = [one.as_row() for one in differences]
+    if richer := int(decisions["richer"][row]):
+        values["richer"] = [*names_of(richer, decisions.names.richer)]
+    if left_out := int(decisions["left_out"][row]):
+        values["left_out"] = left_out / 100
+    if missing := decisions.missing.get(row):
+        values["void"] = ids_of(missing)
+    refusal = decisions.refusals.get(row)
+    if isinstance(refusal, Quarantined) or (refusal and refusal.detail):
+        values["detail"] = refusal.detail
+    return raw_bson.fields(values) if values else b""
+
+
+def _digests(
+    documents: Documents, decisions: Decisions, rows: NDArray[np.int64]
+) -> list[BytesColumn]:
+    same = np.flatnonzero(np.isin(decisions["outcome"][rows], (EXACT, NEAR)))
+    texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
+    parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
+    return [part.spread(same, len(rows)) for part in parts]
+
+
+def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    same = np.isin(decisions["outcome"][rows], (EXACT, NEAR)) & (decisions["group"][rows] != 0)
+    groups = elements_of(decisions["group"][rows]).where(same)
+    return [repeated(b"\x12group\0", len(rows)).where(same), groups]
+
+
+def dropped_digest(text: str) -> int:
+    """Return the digest of a dropped text, by which a check knows whether it changed since."""
+    return signed(xxhash.xxh3_64_intdigest(text.encode()))

@@ -1,1 +1,0 @@
-"""What looks after a target: audit, undo, restore, the lease broken by hand, lists."""

@@ -1,0 +1,362 @@
+"""Read and change raw BSON documents without touching the fields that are not ours.
+
+Decoding a document and encoding it again is not the identity: repeated keys, deprecated types
+and the order within a DBRef change. So the text is exchanged in the bytes themselves, and every
+other field reaches the target as it lay in the source. See bsonspec.org, version 1.1.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
+
+import bson
+import numpy as np
+from bson.codec_options import CodecOptions, DatetimeConversion
+from bson.errors import BSONError
+from bson.raw_bson import RawBSONDocument
+from numpy.typing import NDArray
+
+from dedup_job.columns import Decisions
+from dedup_job.native.bytes_column import BytesColumn, elements_of, joined, repeated, strings_of
+from dedup_job.text_fields import OWN_ID
+
+_FIXED = {
+    0x01: 8,  # double
+    0x06: 0,  # undefined
+    0x07: 12,  # ObjectId
+    0x08: 1,  # bool
+    0x09: 8,  # date
+    0x0A: 0,  # null
+    0x10: 4,  # int32
+    0x11: 8,  # timestamp
+    0x12: 8,  # int64
+    0x13: 16,  # decimal128
+    0x7F: 0,  # max key
+    0xFF: 0,  # min key
+}
+_COUNTED = {  # types that begin with an int32 length: what else counts beside that length
+    0x02: 4,  # string
+    0x03: 0,  # document
+    0x04: 0,  # array
+    0x05: 5,  # binary: length and subtype
+    0x0C: 16,  # DBPointer: string and ObjectId
+    0x0D: 4,  # code
+    0x0E: 4,  # symbol
+    0x0F: 0,  # code with scope
+}
+STRING, DOCUMENT, ARRAY, BINARY = 0x02, 0x03, 0x04, 0x05
+_WITH_TEXTS = (STRING, DOCUMENT, ARRAY)
+_PARTS = (STRING, 0x01, 0x10, 0x12)  # texts and numbers, see text_fields
+_REGEX = 0x0B
+_DEEPEST = 64  # levels of a document that may be nested in another; servers take 100 in all
+_ANY_DATE = DatetimeConversion.DATETIME_AUTO  # also one that Python has no value for
+_STRICT: CodecOptions[dict[str, Any]] = CodecOptions(datetime_conversion=_ANY_DATE)
+LENIENT: CodecOptions[dict[str, Any]] = CodecOptions(  # of what others wrote nothing may fail
+    unicode_decode_error_handler="replace", datetime_conversion=_ANY_DATE
+)
+RAW: CodecOptions[RawBSONDocument] = CodecOptions(  # the same of fields that are asked for
+    document_class=RawBSONDocument,
+    unicode_decode_error_handler="replace",
+    datetime_conversion=_ANY_DATE,
+)
+
+
+_INT32 = struct.Struct("<i")
+_KIND, _VALUE = 1, len(b"?_id\0")  # where in a key its kind ends, and its value begins
+_FRAME = 5  # bytes of a document beside its fields
+_STRING = b"\x02"
+
+
+class RawDocument(NamedTuple):
+    """A raw document and its `_id` field."""
+
+    key: bytes
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RawPage(Sequence[RawDocument]):
+    """n raw documents in columns; as a sequence, each as a value.
+
+    raw, keys: n byte strings, the documents and their `_id` fields; texts: of each of k fields n
+    byte strings in what should be UTF-8; text_at: int64 (n, k), where in the document the value of
+    each begins, -1 if there is none, 0 if the decoder has to find it.
+    """
+
+    raw: BytesColumn
+    keys: BytesColumn
+    texts: Sequence[BytesColumn]
+    text_at: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, rows: Sequence[RawDocument]) -> RawPage:
+        """Return documents in columns, without texts."""
+        raw, keys = strings_of([row.raw for row in rows]), strings_of([row.key for row in rows])
+        return cls(raw, keys, (), np.zeros((len(rows), 0), dtype=np.int64))
+
+    def __len__(self) -> int:
+        return len(self.text_at)
+
+    def __iter__(self) -> Iterator[RawDocument]:
+        """Yield each document; all are taken out in one go."""
+        return map(RawDocument, self.keys.list(), self.raw.list())
+
+    @overload
+    def __getitem__(self, row: int) -> RawDocument: ...
+    @overload
+    def __getitem__(self, row: slice) -> RawPage: ...
+    def __getitem__(self, row: int | slice) -> RawDocument | RawPage:
+        """Return one document as a value, or some in columns."""
+        if isinstance(row, slice):
+            return self.take(row)
+        row = range(len(self))[row]
+        return RawDocument(self.keys.at(row), self.raw.at(row))
+
+    def take(self, rows: slice | NDArray[np.int64]) -> RawPage:
+        """Return some documents, in this order."""
+        texts = [each.take(rows) for each in self.texts]
+        return RawPage(self.raw.take(rows), self.keys.take(rows), texts, self.text_at[rows])
+
+
+class Element(NamedTuple):
+    """One field of a raw document: raw[start:end] is all of it, raw[value:end] its value."""
+
+    name: bytes
+    kind: int
+    start: int
+    value: int
+    end: int
+
+
+def elements(raw: bytes, start: int = 0, end: int | None = None) -> Iterator[Element]:
+    """Yield the fields of a document, raw[start:end]; ValueError for what BSON does not have."""
+    start, stop = start + 4, (len(raw) if end is None else end) - 1
+    while start < stop:
+        kind = raw[start]
+        value = raw.index(0, start + 1) + 1
+        if kind in _FIXED:
+            after = value + _FIXED[kind]
+        elif kind in _COUNTED:
+            length = int(_INT32.unpack_from(raw, value)[0])
+            if length < 0:
+                raise ValueError(f"a BSON field of length {length}")
+            after = value + length + _COUNTED[kind]
+        elif kind == _REGEX:
+            after = raw.index(0, raw.index(0, value) + 1) + 1
+        else:
+            raise ValueError(f"unknown BSON type 0x{kind:02x}")
+        yield Element(raw[start + 1 : value - 1], kind, start, value, after)
+        start = after
+
+
+def find(raw: bytes, name: bytes, start: int = 0, end: int | None = None) -> Element | None:
+    """Return the top-level field of this name; of repeated ones the last, as decoders do."""
+    found = [element for element in elements(raw, start, end) if element.name == name]
+    return found[-1] if found else None
+
+
+def repeats(raw: bytes, path: Sequence[str]) -> bool:
+    """Tell whether a field of this path stands there twice, so that readers take either."""
+    names = [name.encode() for name in path]
+    if all(raw.count(name + b"\0") < 2 for name in names):
+        return False  # far cheaper than walking, and nearly always so
+    for name in names:
+        found = [element for element in elements(raw) if element.name == name]
+        if len(found) != 1:
+            return len(found) > 1
+        if found[0].kind != DOCUMENT:
+            return False
+        raw = raw[found[0].value : found[0].end]
+    return False
+
+
+def is_nestable(raw: bytes, depth: int = _DEEPEST) -> bool:
+    """Tell whether a server takes the document as a value of another one.
+
+    It must be well-formed, its names UTF-8 that do not begin with $, and not too deep.
+    """
+    try:
+        for element in elements(raw):
+            if element.name.startswith(b"$"):
+                return False
+            element.name.decode()
+            if element.kind in (DOCUMENT, ARRAY):
+                inner = raw[element.value : element.end]
+                if not depth or not is_nestable(inner, depth - 1):
+                    return False
+            elif element.kind == STRING:
+                raw[element.value + 4 : element.end].decode()
+    except (ValueError, IndexError, struct.error):
+        return False
+    return True
+
+
+def place(raw: bytes, *path: bytes) -> slice:
+    """Return where the value lies that a path leads to; KeyError where it leads nowhere."""
+    start, end = 0, len(raw)
+    for name in path:
+        element = find(raw, name, start, end)
+        if element is None:
+            raise KeyError(name)
+        start, end = element.value, element.end
+    return slice(start, end)
+
+
+def value(raw: bytes, *path: bytes) -> bytes:
+    """Return the bytes of the value that a path leads to; KeyError where it leads nowhere."""
+    return raw[place(raw, *path)]
+
+
+def decoded(raw: bytes) -> dict[str, Any]:
+    """Return the values of a raw document; BSONError, ValueError where it is not well-formed."""
+    return bson.decode(raw, codec_options=_STRICT)
+
+
+def fields_of(raw: bytes) -> RawBSONDocument:
+    """Return the fields of a raw document by name, whatever the values of others."""
+    return RawBSONDocument(raw, RAW)
+
+
+def field(raw: bytes, name: str) -> Any:
+    """Return the value of one top-level field, whatever the others are; None if there is none."""
+    with suppress(BSONError):  # faster, and nearly always so
+        return fields_of(raw).get(name)
+    found = find(raw, name.encode())
+    return None if found is None else fields_of(document(raw[found.start : found.end]))[name]
+
+
+def renamed(element: bytes, name: bytes) -> bytes:
+    """Return a raw field under another name."""
+    return element[:1] + name + element[element.index(0, 1) :]
+
+
+def document(*fields: bytes) -> bytes:
+    """Return the document made of these raw fields."""
+    return b"".join((_INT32.pack(sum(map(len, fields)) + 5), *fields, b"\0"))
+
+
+def fields(values: dict[str, Any]) -> bytes:
+    """Return values as raw fields, to be joined by `document`."""
+    return bson.encode(values)[4:-1]
+
+
+def _string(text: str) -> bytes:
+    value = text.encode()
+    return b"%b%b\0" % (_INT32.pack(len(value) + 1), value)
+
+
+def replace_texts(raw: bytes, path: Sequence[str], texts: Iterator[str]) -> bytes:
+    """Return the document with the string at `path` replaced, all other bytes unchanged.
+
+    Of an array or an object, each part of the text is, see `text_fields`. KeyError where the path
+    leads to none of these.
+    """
+    element = find(raw, path[0].encode())
+    if element is None or element.kind not in ((DOCUMENT,) if path[1:] else _WITH_TEXTS):
+        raise KeyError(path[0])
+    if path[1:]:
+        inner = replace_texts(raw[element.value : element.end], path[1:], texts)
+        field = raw[element.start : element.value] + inner
+    else:
+        field = _with_texts(raw, element, texts)
+    return document(raw[4 : element.start], field, raw[element.end : -1])
+
+
+def _with_texts(raw: bytes, element: Element, texts: Iterator[str]) -> bytes:
+    value = raw[element.value : element.end]
+    if element.kind in _WITH_TEXTS[1:]:
+        parts = [*elements(value)]
+        # of repeated names a decoder takes the last value, at the place of the first
+        read = parts if element.kind == ARRAY else {part.name: part for part in parts}.values()
+        own = element.kind == DOCUMENT and OWN_ID.encode()
+        new = {e.start: _with_texts(value, e, texts) for e in read if e.name != own}
+        value = document(*(new.get(e.start, value[e.start : e.end]) for e in parts))
+    elif element.kind in _PARTS:
+        text = next(texts)
+        value = _string(text) if element.kind == STRING else value
+    return raw[element.start : element.value] + value
+
+
+def without(raw: bytes, *names: bytes) -> bytes:
+    """Return the document without the top-level fields of these names."""
+    if all(name + b"\0" not in raw for name in names):
+        return raw  # far cheaper than walking, and nearly always so
+    return document(*(raw[e.start : e.end] for e in elements(raw) if e.name not in names))
+
+
+def documents(*parts: BytesColumn) -> BytesColumn:
+    """Return n documents, each made of the raw fields of all parts with its number."""
+    sizes = np.sum([part.lengths for part in parts], axis=0) + _FRAME
+    return joined([_int32s(sizes), *parts, repeated(b"\0", len(sizes))])
+
+
+def document_fields(name: str, values: BytesColumn) -> list[BytesColumn]:
+    """Return n raw fields of this name that hold a document each, in parts."""
+    head = bytes([DOCUMENT]) + name.encode() + b"\0"
+    return [repeated(head, len(values.lengths)), values]
+
+
+def string_values(utf8: BytesColumn) -> list[BytesColumn]:
+    """Return the raw values of n strings, in parts."""
+    return [_int32s(utf8.lengths + 1), utf8, repeated(b"\0", len(utf8.lengths))]
+
+
+def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
+    """Return n raw string fields, in parts; a path of several names gives nested documents."""
+    head = _STRING + path[-1].encode() + b"\0"
+    parts = [repeated(head, len(utf8.lengths)), *string_values(utf8)]
+    for name in reversed(path[:-1]):
+        parts = document_fields(name, documents(*parts))
+    return parts
+
+
+def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    """Return the fields of some decisions that name the other documents, in parts.
+
+    `of`, and where such a document lies in another collection, `against`.
+    """
+    keys, places, codes = decisions.of.take(rows), decisions.names.places, decisions["place"][rows]
+    if not places:
+        return renamed_keys(keys, "of")
+    begins = np.array([_VALUE, *(len(name.encode()) + 2 for name in places[1:])])[codes]
+    named = [b"", *(fields({"against": name}) for name in places[1:])]
+    return [*renamed_keys(keys, "of", begins), one_of(named, codes)]
+
+
+def renamed_keys(
+    keys: BytesColumn, name: str, begins: NDArray[np.int64] | int = _VALUE
+) -> list[BytesColumn]:
+    """Return n `_id` fields under another name, in parts; nothing of an empty key.
+
+    begins: where in a key its value does.
+    """
+    there = keys.lengths > 0
+    kinds = keys.between(0, np.where(there, _KIND, 0))
+    names = repeated(name.encode() + b"\0", len(there)).where(there)
+    return [kinds, names, keys.between(np.where(there, begins, 0), keys.lengths)]
+
+
+def one_of(values: Sequence[bytes], codes: NDArray[Any]) -> BytesColumn:
+    """Return n strings, values[codes[i]] each."""
+    return strings_of(values).take(codes)
+
+
+def some(values: dict[int, bytes], count: int) -> BytesColumn:
+    """Return n strings given by number, the others empty."""
+    rows = np.array([*values], dtype=np.int64)
+    return strings_of([*values.values()]).spread(rows, count)
+
+
+def int32s_at(values: BytesColumn) -> NDArray[np.int64]:
+    """Return the number at the beginning of each of n strings, int64 (n,)."""
+    places = values.starts[:, np.newaxis] + np.arange(4)
+    numbers: NDArray[np.int64] = values.data[places].view("<i4")[:, 0].astype(np.int64)
+    return numbers
+
+
+def _int32s(numbers: NDArray[np.int64]) -> BytesColumn:
+    return elements_of(numbers.astype("<i4"))

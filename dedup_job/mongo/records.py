@@ -1,0 +1,327 @@
+"""What a target knows of an `_id` as a person writes it, and what people say of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+import bson
+from bson.raw_bson import RawBSONDocument
+from pymongo import ReplaceOne
+
+from dedup_job.documents import Document, Pair
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.connection import LABELS, AnyCollection
+from dedup_job.mongo.id_keys import comparable, readings, shown, unmistakable
+from dedup_job.mongo.ledger_rows import DOCUMENT, pair_in, stored_in
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    PageSize,
+    fetch,
+    in_commands,
+    in_turn,
+    look_up,
+    majority,
+    pages,
+    some,
+)
+from dedup_job.mongo.rows import mark_in, refused_in
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.runs.asked_pairs import Label
+from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
+
+_PAGE = PageSize()
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRecord:
+    """A document of the target: its text, None where that is gone."""
+
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A ledger row, a kept document and a source document; stored: as the ledger holds it."""
+
+    key: bytes
+    row: dict[str, Any] | None
+    kept: KeptRecord | None
+    source: Document | None
+    stored: Document | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Tell whether the source document is another than the one that was dropped."""
+        if self.stored is None or self.source is None:
+            return False
+        return self.source.raw != self.stored.raw
+
+    @property
+    def dropped(self) -> Document | None:
+        """The document as it was when it was dropped, if that is known, else as it is."""
+        if self.stored is None or (self.source is not None and not self.changed):
+            return self.source
+        return self.stored
+
+    @property
+    def decided(self) -> bool:
+        """Tell whether a run decided it."""
+        return self.row is not None or self.kept is not None
+
+
+class Records:
+    """Looks documents up in a target, its ledger and its source."""
+
+    def __init__(self, target: TargetReader) -> None:
+        self._target = target
+        self._source = target.origin
+
+    def find(self, written: str) -> list[Record]:
+        """Return the records of each reading of an `_id`, the decided ones first."""
+        found: dict[bytes, Record] = {}
+        for value in readings(written):
+            for collection in (self._target.ledger, self._target.documents, self._target.source):
+                if (key := _key(collection, value)) is None:
+                    continue
+                if (same := comparable(key)) not in found:
+                    found[same] = self.of(key)
+        return sorted(found.values(), key=lambda record: not record.decided)
+
+    def meant(self, names: Sequence[str], out: Container[bytes]) -> dict[str, bytes | None]:
+        """Return the key of the one dropped document that each name means, None if it is not one.
+
+        out: comparable keys; whatever means one is left out.
+        """
+        readable = {n: [*map(id_keys.stored, readings(n))] for n in names}
+        read = {n: {comparable(key): key for key in keys} for n, keys in readable.items()}
+        keys = [*{same: key for one in read.values() for same, key in one.items()}.values()]
+        target, found = self._target, dict[str, bytes | None]()
+        kept, rows = ({*map(comparable, target.held_by(c, keys))} for c in target.decided)
+        for name, one in read.items():
+            if any(same in out for same in one):
+                continue
+            decided = [same for same in one if same in rows or same in kept]
+            is_one = len(decided) == 1 and decided[0] in rows
+            found[name] = one[decided[0]] if is_one else None
+        return found
+
+    def dropped(self, keys: Sequence[bytes]) -> Iterator[list[tuple[RawDocument, Record]]]:
+        """Yield rows of the ledger and what is known of each, in parts that memory has room for."""
+        target = self._target
+        for part in in_commands(keys):
+            only, order = id_keys.among(part), [("_id", 1)]
+            found = look_up(target.ledger, only, {"_id": 1}, target.retry, sort=order)
+            ordered = [row.key for row in found]
+            for page in fetch(majority(target.ledger), ordered, _PAGE, target.retry):
+                rows = {row.key: row for row in page}
+                for documents in self._source.in_parts([*rows]):
+                    yield [self._with(rows.pop(key), d) for key, d in documents.items()]
+                if rows:
+                    yield [self._with(row, None) for row in rows.values()]
+
+    def _with(self, row: RawDocument, source: Document | None) -> tuple[RawDocument, Record]:
+        held = stored_document(row, self._source)
+        decoded = bson.decode(row.raw, raw_bson.LENIENT)
+        decoded.pop(DOCUMENT, None)  # it is read from the bytes above
+        return row, Record(row.key, decoded, None, source, *held)
+
+    def of(self, key: bytes) -> Record:
+        """Return the record of one `_id`."""
+        source = self._source.documents([key]).get(key)
+        record = Record(key, None, None, source)
+        for row in look_up(self._target.ledger, id_keys.among([key])):
+            record = self._with(row._replace(key=key), source)[1]
+        return replace(record, kept=self.kept(key))
+
+    def kept(self, key: bytes) -> KeptRecord | None:
+        """Return the document of the target, or of the collection that the key names, or None."""
+        target, text = self._target, self._target.texts([key]).get(key)
+        own = not id_keys.place_of(key) and target.held_by(target.documents, [key])
+        return None if text is None and not own else KeptRecord(text)
+
+
+def stored_document(row: RawDocument, source: Source) -> tuple[Document, ...]:
+    """Return the one document that a row of the ledger holds, or nothing."""
+    held = stored_in(row.raw)
+    return () if held is None else (source.read(RawDocument(row.key, held)),)
+
+
+def _key(collection: AnyCollection, value: Any) -> bytes | None:
+    only = id_keys.equal_to(id_keys.stored(value))
+    return next((found.key for found in look_up(collection, only, {"_id": 1})), None)
+
+
+def texts_of_dropped(target: TargetReader, keys: Sequence[bytes]) -> dict[bytes, str]:
+    """Return cleaned texts of dropped documents by key, from the source, else the ledger."""
+    found = target.origin.documents(keys)
+    gone = [key for key in keys if key not in found or not isinstance(found[key].content, str)]
+    for row in some(majority(target.ledger), gone, {}, target.retry):
+        for held in stored_document(row, target.origin):
+            found[row.key] = held
+    return target.cleaned(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PairReader:
+    """Reads what was decided of documents; name: how their ids are written."""
+
+    target: TargetReader
+    name: Callable[[bytes], str] = shown
+
+    def read(
+        self, drawn: Iterable[DecidedDocument], *, texts: bool = True
+    ) -> dict[bytes, DecidedDocument]:
+        """Return documents as they stand now, by `key`, without those that are gone."""
+        kept, dropped = dict[bytes, None](), dict[bytes, None]()
+        for one in drawn:
+            (kept if one.decision == KEPT else dropped)[one.key] = None
+        target, forms = self.target, self.target.rows
+        form = forms.projection if texts else forms.marks_only
+        rows = some(majority(target.ledger), [*dropped], {DOCUMENT: 0}, target.retry)
+        documents = some(majority(target.documents), [*kept], form, target.retry)
+        found = (*self.dropped(rows, texts=texts), *self.kept(documents, texts=texts))
+        return {one.key: one for one in found}
+
+    def dropped(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
+        """Return rows of the ledger."""
+        decoded = [bson.decode(row.raw, raw_bson.LENIENT) for row in rows]
+        of = [_original(row.raw, found) for row, found in zip(rows, decoded, strict=True)]
+        mine, others = dict[bytes, str](), dict[bytes, str]()
+        if texts:
+            keys = [row.key for row, key in zip(rows, of, strict=True) if key]
+            mine = texts_of_dropped(self.target, keys)
+            others = self._originals(of)
+        return [
+            self.named(
+                row.key,
+                str(found.get("decision")),
+                str(found.get("reason")),
+                pair_in(row.raw, found) if key else NO_PAIR,
+                run=_run(found),
+                text=mine.get(row.key),
+                other=others.get(key),
+                detail=str(found.get("detail") or ""),
+                kept_by=str(found.get("kept_by") or ""),
+            )
+            for row, found, key in zip(rows, decoded, of, strict=True)
+        ]
+
+    def kept(
+        self, rows: Sequence[RawDocument], *, texts: bool, refused: bool = True
+    ) -> list[DecidedDocument]:
+        """Return kept documents; refused: each with the one that it was nearly joined with."""
+        marks = [mark_in(row.raw) for row in rows]
+        pairs = [(refused_in(mark) if refused else None) or NO_PAIR for mark in marks]
+        others = self._originals([pair.of for pair in pairs]) if texts else {}
+        return [
+            self.named(
+                row.key,
+                KEPT,
+                pair.kind,
+                pair._replace(kind=""),
+                run=_run(mark),
+                text=self.target.rows.read(row)[0] if texts else None,
+                other=others.get(pair.of),
+            )
+            for row, mark, pair in zip(rows, marks, pairs, strict=True)
+        ]
+
+    def _originals(self, of: Sequence[bytes]) -> dict[bytes, str]:
+        named = [*dict.fromkeys(filter(None, of))]
+        found = self.target.texts(named)
+        gone = [key for key in named if key not in found and not id_keys.place_of(key)]
+        if self.target.form.ranking is None or not gone:
+            return found
+        return found | texts_of_dropped(self.target, gone)
+
+    def named(
+        self, key: bytes, decision: str, reason: str = "", pair: Pair = NO_PAIR, **facts: Any
+    ) -> DecidedDocument:
+        """Return a document with the forms in which a person reads its ids."""
+        of = self.name(pair.of) if pair.of else ""
+        named = DecidedDocument(key, decision, reason, pair, self.name(key), of, unmistakable(key))
+        return replace(named, against=id_keys.place_of(pair.of) if of else "", **facts)
+
+
+def _original(raw: bytes, row: Mapping[str, Any]) -> bytes:
+    return id_keys.named_key(raw) if row.get("decision") == "duplicate" else b""
+
+
+def _run(found: Mapping[str, Any]) -> int:
+    return run if isinstance(run := found.get("run"), int) else 0
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRow:
+    """What someone says of a pair, as dedup had decided it then. when: UTC."""
+
+    document: DecidedDocument
+    name: str
+    label: Label
+    when: datetime = NEVER
+
+
+class LabelStore:
+    """Reads and writes the labels of a target; one row for each pair and name."""
+
+    def __init__(self, target: TargetReader) -> None:
+        self._target = target
+        documents = target.documents
+        self._collection: AnyCollection = documents.database.get_collection(
+            f"{documents.name}{LABELS}", write_concern=documents.write_concern
+        )
+
+    @property
+    def full_name(self) -> str:
+        """The namespace."""
+        return self._collection.full_name
+
+    def rows(self, name: str | None = None) -> list[LabelRow]:
+        """Return all labels, or those of a name."""
+        query = {} if name is None else {"_id.name": name}
+        found = pages(majority(self._collection), ID_PAGE, query, retry=self._target.retry)
+        return [row for page in found for one in page for row in _read(one)]
+
+    def put(self, rows: Sequence[LabelRow]) -> None:
+        """Write labels; each takes the place of a former one of the same pair and name."""
+        for writes in in_turn(map(_replacing, rows)):
+            self._target.retry(partial(self._collection.bulk_write, writes))
+
+
+def _replacing(row: LabelRow) -> ReplaceOne[Any]:
+    place = id_keys.place_of(row.document.pair.of)
+    own = raw_bson.document(
+        raw_bson.renamed(row.document.pair.of, b"of"),
+        raw_bson.fields({"against": place}) if place else b"",
+        raw_bson.renamed(row.document.key, b"id"),
+        raw_bson.fields({"name": row.name}),
+    )
+    key = RawBSONDocument(own)
+    values = {
+        "_id": key,
+        "label": str(row.label),
+        "decision": row.document.decision,
+        "reason": row.document.reason,
+        "similarity": row.document.pair.similarity,
+        "when": row.when,
+    }
+    return ReplaceOne({"_id": key}, values, upsert=True)
+
+
+def _read(found: RawDocument) -> Iterator[LabelRow]:
+    """Yield the label of a row, nothing if somebody else wrote it."""
+    with suppress(KeyError, TypeError, ValueError, AttributeError):
+        values, own = bson.decode(found.raw, raw_bson.LENIENT), raw_bson.value(found.raw, b"_id")
+        pair = Pair(id_keys.named_key(own), 0, values["similarity"], ())
+        id_ = id_keys.named_key(own, b"id", b"")
+        document = DecidedDocument(id_, values["decision"], values["reason"], pair)
+        when = values["when"].replace(tzinfo=UTC)
+        yield LabelRow(document, values["_id"]["name"], Label(values["label"]), when)

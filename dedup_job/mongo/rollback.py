@@ -1,0 +1,350 @@
+"""A run is taken back; and what a person restored, too.
+
+The state names what is being undone before anything is deleted, so the next holder of the lease
+finishes it. A number is never used again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from pymongo.client_session import ClientSession
+from pymongo.errors import BulkWriteError
+
+from dedup_job.errors import UsageError
+from dedup_job.messages import Message, joined
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.commits import Piece, RunPieces, piece_id
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.errors import refused_writes
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.ledger_removals import (
+    former_rows,
+    only_copies,
+    put_back,
+    shorten,
+)
+from dedup_job.mongo.ledger_rows import DOCUMENT
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import (
+    ID_PAGE,
+    estimated,
+    in_commands,
+    in_turn,
+    look_up,
+    majority,
+    pages,
+    some,
+)
+from dedup_job.mongo.replacing import bring_back
+from dedup_job.mongo.rows import run_of
+from dedup_job.mongo.state import BY_HAND, next_run
+from dedup_job.mongo.target import Target
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.printing import command_line
+from dedup_job.runs.counts import Counts
+from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import Checkpoint, Status
+
+log = logging.getLogger("dedup")
+_Keys = Set[bytes]
+_UNDONE = str(Status.UNDONE)
+WRITE = 1000  # documents in a transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """What was or would be taken back.
+
+    back: documents of earlier runs that stand in the target again; left: documents that stay, since
+    the source no longer holds them; ledger: rows that left it, or, of what a person did, that stand
+    in it again. by_hand: `restored` or `requeued`, "" for a run.
+    """
+
+    target: str
+    run: int
+    kept: int = 0
+    ledger: int = 0
+    back: int = 0
+    left: int = 0
+    by_hand: str = ""
+
+
+def planned(target: TargetReader, run: int) -> Undone:
+    """Return the plan of an undo, by counts; UsageError if it would be refused."""
+    state = target.retry(target.state.read) or {}
+    begun = state.get("undo") == run
+    if not begun:
+        target.retry(lambda: _check_last(target, run))
+    row = target.retry(lambda: target.last_run({"_id": run})) or {}
+    checkpoint = state.get("checkpoint") or {}
+    status = str(row.get("status"))
+    if status in BY_HAND:
+        return Undone(target.name, run, 0, row["documents"], by_hand=status)
+    behind = checkpoint.get("run") == run  # of a run that was cut off its row is
+    found = (checkpoint if behind else row).get("counts")
+    counts = Counts.from_dict(found) if found else Counts()
+    rows, back, better = counts.scanned - counts.kept, 0, 0
+    for piece in RunPieces(target.runs, run, target.retry).read():
+        kept = [row for row in piece.kept if run_of(row.raw, is_kept=True) != run]
+        back += len(kept) + len(piece.rows)
+        better += 0 if piece.again else len(kept)
+    return Undone(target.name, run, counts.kept + better, rows, back)
+
+
+def undo(target: Target, run: int, progress: Progress) -> Undone:
+    """Take back the last run of a target; UsageError says which that is if it is another."""
+    progress.stage(Message("taking the lease"))
+    pending = (target.retry(target.state.read) or {}).get("undo")
+    with target.hold():  # which finishes an undo that was cut off
+        row = target.retry(lambda: target.last_run({"_id": run})) or {}
+        if pending == run and row.get("status") == _UNDONE:
+            return Undone(target.name, run, left=row.get("left", 0))
+        target.retry(lambda: _check_last(target, run))
+        state = target.retry(target.state.read) or {}
+        last_run = next_run(state) - 1
+        # what is taken back is decided again
+        begin = {"undo": run, "last_run": last_run, "bookmark": None}
+        target.retry(lambda: target.state.update(begin))
+        return _take_back(target, run, progress)
+
+
+def finish_undo(target: Target) -> None:
+    """Finish what another process began to undo and did not end; the lease is held."""
+    state = target.retry(target.state.read) or {}
+    if (run := state.get("undo")) is not None:
+        progress, half = target.retry.progress or QUIET, state.get("undo_from")
+        progress.stage(Message("finishing the undo of number {run}, which was cut off", run=run))
+        _take_back(target, run, progress, half)
+
+
+def _check_last(target: TargetReader, run: int) -> None:
+    last = target.last_run({"status": {"$ne": _UNDONE}})
+    if last is None:
+        name = target.name
+        raise UsageError(Message("no run of the target {name} is left to undo.", name=name))
+    if last["_id"] != run:
+        only = Message("only the last run can be undone, since later ones build on the earlier.")
+        raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
+    if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
+        purged = Message("what it took out was purged, as run.undo_days says")
+        raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
+    if last["status"] == str(Status.RESTORED):
+        _check_not_lost(target, last)
+    elif last["status"] not in BY_HAND and not target.rows.has_runs:
+        raise UsageError(
+            Message(
+                "the form `classic` does not say which run kept a document, so a run cannot be "
+                "undone. To start over, drop the target, its ledger, runs and state, all four."
+            )
+        )
+
+
+def _last(target: TargetReader, number: int, status: str) -> Message:
+    values = {"target": target.name, "number": number, "status": Message(status)}
+    values["undo"] = command_line("undo", number, "--target", target.name)
+    if status not in BY_HAND:
+        return Message("Of {target} the last run is {number}: `{undo}`.", **values)
+    return Message("Of {target} the last one ({status} by hand) is {number}: `{undo}`.", **values)
+
+
+def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
+    for rows in former_rows(target, entry):
+        for row in only_copies(target, rows):
+            raise UsageError(
+                Message(
+                    "the source no longer holds _id {id}: the target's copy is the only one, and "
+                    "taking it back would lose it. Put it into the source first.",
+                    id=shown(row.key),
+                )
+            )
+
+
+def _take_back(target: Target, run: int, progress: Progress, half: int | None = None) -> Undone:
+    """Take back what the state names; of what a person did only a piece that is half written."""
+    row = target.retry(lambda: target.last_run({"_id": run}))
+    if row is None:  # cut off before anything was written
+        no_entry: dict[str, Any] = {"undo": None, "undo_from": None, "last_run": run - 1}
+        target.retry(lambda: target.state.update(no_entry))
+        return Undone(target.name, run)
+    if row["status"] in BY_HAND:
+        return _put_rows_back(target, row, progress, half)
+    total = estimated(target.decided, target.retry)
+    progress.total(total, Message("undoing run {run}: reading", run=run))
+    pieces = RunPieces(target.runs, run, target.retry)
+    done, stay = Undone(target.name, run), _staying(target, run, pieces, set())
+    for piece in pieces.read():
+        try:
+            back, documents, rows = _bring_back(target, run, pieces, piece, stay)
+        except BulkWriteError as e:  # an index or a rule of the target that somebody made
+            if e.has_error_label("TransientTransactionError"):
+                raise
+            said = Message(
+                "{runs} holds under _id {id} what number {run} took out, and it cannot be brought "
+                "back: {why}. What is there now stays, and so does that row.",
+                runs=target.runs.full_name,
+                id=piece_id(run, piece.number),
+                run=run,
+                why=str(refused_writes(e)[0].get("errmsg", e)),
+            )
+            log.warning("%s", said)
+            stay = _staying(target, run, pieces, stay.union(piece.keys))
+            continue
+        done = replace(
+            done, back=done.back + back, kept=done.kept + documents, ledger=done.ledger + rows
+        )
+    (kept, ledger), left = _delete(target, run, progress, stay)
+    former = target.retry(lambda: _former(target, run))
+
+    def writes(session: ClientSession | None) -> None:
+        _mark(target, run, session, left=left)
+
+    target.commits.commit(writes, {"checkpoint": former, "undo": None}, {"undo": run})
+    return replace(done, kept=done.kept + kept, ledger=done.ledger + ledger, left=left)
+
+
+def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:
+    """Return the keys to leave as they are, the known ones included.
+
+    These are documents decided again that left the source; rows whose original does not come back;
+    and the originals of rows that stay.
+    """
+    stay, of = {*known}, dict[bytes, bytes]()
+    for piece in pieces.read():
+        of |= {row.key: original for row in piece.rows if (original := _original(row))}
+        if piece.again:
+            gone = {*piece.keys} - target.held_by(target.source, piece.keys)
+            there = target.held_by(target.documents, [*gone])
+            rows = some(majority(target.ledger), [*gone], {DOCUMENT: 1}, target.retry)
+            there |= {row.key for row in rows if raw_bson.field(row.raw, DOCUMENT) is not None}
+            stay |= there
+    while True:
+        alone = {key for key, own in of.items() if own in stay}
+        now = some(majority(target.ledger), [*stay | alone], {}, target.retry)
+        own = {_original(row) for row in now if run_of(row.raw, is_kept=False) == run} - {b""}
+        more = (alone | own - _of_another(target, run, own, *target.decided)) - stay
+        if not more:
+            return stay
+        stay |= more
+
+
+def _original(row: RawDocument) -> bytes:
+    if raw_bson.field(row.raw, "of") is None:
+        return b""
+    key = id_keys.named_key(row.raw)
+    return b"" if id_keys.place_of(key) else key
+
+
+def _bring_back(
+    target: Target, run: int, pieces: RunPieces, piece: Piece, stay: _Keys
+) -> tuple[int, int, int]:
+    """Put back what left in this run, but for what stays, which remains in its piece.
+
+    Return how many come back, and how many documents and rows of the run left for that.
+    """
+
+    def left(rows: Sequence[RawDocument], collection: AnyCollection) -> list[RawDocument]:
+        is_kept = collection is target.documents
+        own = [row for row in rows if run_of(row.raw, is_kept=is_kept) != run]
+        there = _of_another(target, run, {row.key for row in own}, collection)
+        return [row for row in own if row.key not in there | stay]  # else it was cut off behind
+
+    back = Piece(left(piece.kept, target.documents), left(piece.rows, target.ledger))
+    kept, rows = ([row for row in rows if row.key in stay] for rows in piece[:2])
+    deleted = 0, 0
+
+    def writes(session: ClientSession | None) -> None:
+        nonlocal deleted
+        deleted = bring_back(target, run, back, session)
+        pieces.write(piece.number, [Piece(kept, rows, again=True)], session)
+
+    target.commits.commit(writes, {"undo": run}, {"undo": run})
+    return len(back.keys), *deleted
+
+
+def _of_another(target: Target, run: int, keys: _Keys, *collections: AnyCollection) -> set[bytes]:
+    found = set[bytes]()
+    for collection in collections:
+        is_kept = collection is target.documents
+        rows = some(majority(collection), [*keys], {"dedup.run": 1, "run": 1}, target.retry)
+        found |= {row.key for row in rows if run_of(row.raw, is_kept=is_kept) != run}
+    return found
+
+
+def _delete(
+    target: Target, run: int, progress: Progress, stay: _Keys
+) -> tuple[tuple[int, ...], int]:
+    """Delete what a run wrote; return how many documents and rows, and how many of both are left.
+
+    What may be the only copy stays, as `stay` does. No index leads to the run: all pages are read.
+    """
+    numbers, left, done = list[int](), 0, 0
+    for collection, mine in target.of_run(run):
+        is_kept, deleted = collection is target.documents, 0
+        stored = {"run": run, DOCUMENT: {"$exists": True, "$ne": None}}
+        holds = is_kept or look_up(collection, stored, {"_id": 1}, target.retry, limit=1)
+        projection = {"_id": 1, "dedup.run": 1} if is_kept else {"_id": 1, "run": 1}
+        for page in pages(majority(collection), ID_PAGE, None, projection, target.retry):
+            own = [row.key for row in page if run_of(row.raw, is_kept=is_kept) == run]
+            for some_own in in_turn(own, WRITE):
+                there = (target.held_by(target.source, some_own) if holds else {*some_own}) - stay
+                keys = [key for key in some_own if key in there]
+                left += len(some_own) - len(keys)
+                for part in in_commands(keys):
+                    only = {"$and": [id_keys.among(part), mine]}
+                    writes = partial(_delete_many, collection, only)
+                    target.commits.commit(writes, {"undo": run}, {"undo": run})
+                    deleted += len(part)
+            done += len(page)
+            progress.advance(done)
+        numbers.append(deleted)
+    return (*numbers,), left
+
+
+def _delete_many(
+    collection: AnyCollection, only: Mapping[str, Any], session: ClientSession | None
+) -> None:
+    collection.delete_many(only, session=session)
+
+
+def _mark(target: Target, run: int, session: ClientSession | None, **more: int) -> None:
+    undone = {"status": _UNDONE, **more, "undone": datetime.now(UTC)}
+    target.runs.update_one({"_id": run}, {"$set": undone}, session=session)
+
+
+def _former(target: TargetReader, run: int) -> dict[str, Any] | None:
+    not_these = {"$nin": [_UNDONE, *BY_HAND]}
+    row = target.last_run({"_id": {"$lt": run}, "status": not_these})
+    if row is None:
+        return None
+    ended = {"run": row["_id"], "last_id": None, "finished": True}
+    return Checkpoint.from_dict({**row, **ended}).as_dict()
+
+
+def _put_rows_back(
+    target: Target, row: Mapping[str, Any], progress: Progress, half: int | None
+) -> Undone:
+    """Put the ledger's rows back, but for only copies; half: pieces before it stay restored."""
+    stay = list[RawDocument]()
+    done = Undone(target.name, row["_id"], by_hand=str(row["status"]))
+    doing = Message("undoing number {number}: putting rows back", number=done.run)
+    progress.total(row["documents"], doing)
+    for rows in former_rows(target, row, half):
+        gone, staying = put_back(target, done.run, rows)
+        back = done.ledger + len(rows) - len(staying)
+        done, stay = replace(done, kept=done.kept + gone, ledger=back), stay + staying
+        progress.advance(back)
+
+    def writes(session: ClientSession | None) -> None:
+        if not half and not stay:
+            _mark(target, done.run, session)
+        else:
+            shorten(target, row, half or 0, stay, session)
+
+    target.commits.commit(writes, {"undo": None, "undo_from": None}, {"undo": done.run})
+    return replace(done, left=len(stay))

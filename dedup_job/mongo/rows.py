@@ -1,0 +1,392 @@
+"""What the target holds of a kept document, as raw BSON; and how it is read back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+from bson.int64 import Int64
+from bson.raw_bson import RawBSONDocument
+from numpy.typing import NDArray
+
+from dedup_job.cleaning import Cleaner
+from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_groups
+from dedup_job.documents import Document, Pair
+from dedup_job.errors import UsageError
+from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack
+from dedup_job.messages import Message
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.database_settings import Form, StoredText
+from dedup_job.mongo.id_keys import shown
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.native.bytes_column import (
+    BytesColumn,
+    digests_of,
+    elements_of,
+    repeated,
+    strings_of,
+)
+from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted
+from dedup_job.text_fields import TextFields
+
+MAX_DOCUMENT_BYTES = 16 * 1024 * 1024
+_MAX_ID_BYTES = 1024  # bytes; a document that fits must still fit with what is added to it
+_MAX_CHARACTER_BYTES = 4
+_OWN_BYTES = 4096  # more than dedup adds to a document
+_KEPT = Decisions.all_kept(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.bool_))
+MARK = "dedup"  # the field that is added to a kept document
+_RENAME = 'updateMany({dedup: {$exists: true}}, {$rename: {dedup: "dedup_of_source"}})'
+_FIRST_OF_MARK = [(b"fingerprint", 0x12), (b"run", 0x10)]  # names and BSON types
+
+
+def signed(fingerprint: int) -> Int64:
+    """Return a 64-bit fingerprint as BSON holds it: there are no unsigned integers."""
+    return Int64(fingerprint - (1 << 64) if fingerprint >> 63 else fingerprint)
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What dedup added to a kept document: fingerprint (uint64), run (0 if unknown), all fields."""
+
+    fingerprint: int
+    run: int
+    own: Mapping[str, Any]
+
+
+class KeptRows:
+    """Writes kept documents in the form chosen, and reads them back."""
+
+    def __init__(
+        self,
+        form: Form,
+        field: str,
+        sketcher: Sketcher,
+        cleaner: Cleaner | None = None,
+        stored: StoredText = StoredText.ORIGINAL,
+    ) -> None:
+        """Take the form, the fields of the text as they are written, and which text is stored.
+
+        cleaner: that of the run, for texts that are stored as they were or have parts.
+        """
+        self._form = form
+        self._sketcher = sketcher
+        self._cleaner = cleaner or Cleaner()
+        self._original = stored is StoredText.ORIGINAL
+        self._source = TextFields.of(field)
+        self.texts = self._source if form is not Form.CLASSIC else TextFields.of("ques")
+        self.has_runs = form is not Form.CLASSIC  # which has no place for the run
+        mark = "dedup" if self.has_runs else "hash_value"
+        self.marks_only = {"_id": 1, mark: 1, **({} if self.has_runs else {"old_id": 1})}
+        self.projection = {**self.marks_only, **dict.fromkeys(self.texts.dotted, 1)}
+
+    def encode(self, documents: Documents, decisions: Decisions, run: int) -> BytesColumn:
+        """Return the kept documents as raw BSON, in order."""
+        rows = np.flatnonzero(decisions.kept)
+        own = self._own(documents.keys.take(rows), decisions, rows, run)
+        if self._form is Form.WHOLE:
+            return raw_bson.documents(*self._whole(documents, rows), *own)
+        keys, text = documents.keys.take(rows), self._text_fields(documents, rows)
+        return raw_bson.documents(keys, *text, *own)
+
+    def fits(self, documents: Documents) -> NDArray[np.bool_]:
+        """Tell which documents, with their cleaned texts, MongoDB can store, bool (n,)."""
+        # as if the old text stayed: nearly always fits
+        sizes = documents.raw.lengths + _OWN_BYTES
+        sizes[documents.rows] += _MAX_CHARACTER_BYTES * documents.texts.lengths
+        fit: NDArray[np.bool_] = sizes <= MAX_DOCUMENT_BYTES
+        for row in np.flatnonzero(~fit).tolist():
+            one = Documents.of([documents[row]])
+            fit[row] = self.encode(one, _KEPT, 2**31).lengths[0] <= MAX_DOCUMENT_BYTES
+        return fit
+
+    def _whole(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
+        raw, at, n = documents.raw.take(rows), documents.text_at[rows], len(rows)
+        same = (at > 0) & (documents.as_read[rows] | self._original)
+        # else the documents around it change their length, too
+        known = not self._source.several or documents.places is not None
+        other = (at > 0) & ~same & (known and all(len(path) == 1 for path in self.texts.paths))
+        changed = np.flatnonzero(other)
+        odd = np.flatnonzero(~(same | other)).tolist()
+        return [
+            raw.between(4, np.where(same, raw.lengths - 1, 4)),
+            *(part.spread(changed, n) for part in _replaced(documents, rows[changed])),
+            raw_bson.some({row: self._changed(documents, int(rows[row])) for row in odd}, n),
+        ]
+
+    def _changed(self, documents: Documents, row: int) -> bytes:
+        raw = without_mark(documents.raw.at(row))
+        if not self._original and not documents.as_read[row]:
+            texts = iter(self._stored_of(documents, row))
+            for path in self._source.paths:
+                with suppress(KeyError):  # one of several that is not there
+                    raw = raw_bson.replace_texts(raw, path, texts)
+        return raw[4:-1]
+
+    def _text_fields(self, documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
+        odd = (documents.text_at[rows] == 0) | self._source.several
+        own = {
+            place: self._alone(documents, row)
+            for place, row in zip(np.flatnonzero(odd).tolist(), rows[odd].tolist(), strict=True)
+            if self._has_parts(documents, row)
+        }
+        path, n = self.texts.paths[0], len(rows)
+        places = np.setdiff1d(np.arange(n), [*own])
+        plain = rows[places]
+        if self._original:
+            texts = pack([original_text(documents[row], self._source) for row in plain.tolist()])
+        else:
+            texts = _texts_of(documents, plain)
+        columns = raw_bson.string_fields(path, texts.utf8())
+        return [*(part.spread(places, n) for part in columns), raw_bson.some(own, n)]
+
+    def _alone(self, documents: Documents, row: int) -> bytes:
+        texts = iter(self._stored_of(documents, row))
+        found = raw_bson.decoded(documents.raw.at(row))
+        return raw_bson.fields(self._source.alone(found, texts, self.texts))
+
+    def _stored_of(self, documents: Documents, row: int) -> list[str]:
+        if documents.marked is not None and not self._original:
+            return documents.marked.text(int(np.searchsorted(documents.rows, row))).split(BREAK)
+        document = documents[row]
+        if self._original:
+            return original_text(document, self._source).split(BREAK)
+        if not self._has_parts(documents, row):
+            return [str(document.content)]
+        return [*map(self._cleaner.clean, original_text(document, self._source).split(BREAK))]
+
+    def _has_parts(self, documents: Documents, row: int) -> bool:
+        if documents.text_at[row] and not self._source.several:
+            return False
+        return self._source.have_parts(raw_bson.decoded(documents.raw.at(row)))
+
+    def _own(
+        self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
+    ) -> list[BytesColumn]:
+        n, prints = len(rows), elements_of(decisions["fingerprint"][rows])
+        if self._form is Form.CLASSIC:
+            return [
+                *raw_bson.renamed_keys(keys, "old_id"),
+                repeated(b"\x12hash_value\0", n),
+                prints,
+            ]
+        head, tail = b"\x12fingerprint\0", raw_bson.fields({"run": run})
+        return raw_bson.document_fields(
+            "dedup",
+            raw_bson.documents(
+                repeated(head, n),
+                prints,
+                repeated(tail, n),
+                *_refused(decisions, rows),
+                raw_bson.some(_void(decisions, rows), n),
+                *_groups(keys, decisions, rows),
+            ),
+        )
+
+    def marks(self, keys: BytesColumn, decisions: Decisions, run: int) -> list[bytes]:
+        """Return the fields that dedup adds to n kept documents, as documents of their own."""
+        rows = np.arange(len(decisions))
+        return raw_bson.documents(*self._own(keys, decisions, rows, run)).list()
+
+    def mark_of(self, raw: bytes) -> bytes:
+        """Return the same of a document that is stored."""
+        names = (MARK.encode(),) if self.has_runs else (b"old_id", b"hash_value")
+        own = (raw[e.start : e.end] for e in raw_bson.elements(raw) if e.name in names)
+        return raw_bson.document(*own)
+
+    def same_fields(self, stored: Sequence[bytes], documents: Sequence[Document]) -> list[bool]:
+        """Tell which stored documents have the source's fields, but for mark and `_id` type."""
+        n, own = len(documents), MARK.encode() if self.has_runs else b"hash_value"
+        kept = Decisions.all_kept(np.zeros(n, dtype=np.uint64), np.zeros(n, dtype=np.bool_))
+        # a field of that name may have come to the source since
+        plain = [d._replace(raw=raw_bson.without(d.raw, own)) for d in documents]
+        mine = self.encode(Documents.of(plain), kept, 0).list()
+        return [
+            raw_bson.without(one, own, b"_id", b"old_id")
+            == raw_bson.without(other, own, b"_id", b"old_id")
+            for one, other in zip(stored, mine, strict=True)
+        ]
+
+    def decode(self, rows: Sequence[RawDocument]) -> tuple[KeptPage, list[bytes]]:
+        """Read kept documents back; and the keys of those that this tool did not write."""
+        read = [(row.key, *self.stored(row)) for row in rows]
+        strange = [key for key, text, mark in read if text is None or mark is None]
+        known = [(key, text, mark) for key, text, mark in read if text is not None and mark]
+        keys, runs = [key for key, _, _ in known], [mark.run for _, _, mark in known]
+        groups = {row: mark.own.get("group") for row, (_, _, mark) in enumerate(known)}
+        values = [mark.fingerprint for _, _, mark in known]
+        packed = self.compared(pack([text for _, text, _ in known]))
+        fingerprints = Fingerprints.of(
+            values=np.array(values, dtype=np.uint64),
+            digests=digests_of(packed.utf8()),
+            short=np.array([*map(is_text_hash, values, packed.texts())], dtype=np.bool_),
+            sketches=self._sketcher.sketch(packed),
+        )
+        others = {row: group for row, group in groups.items() if _is_int(group)}
+        return KeptPage(keys, fingerprints, np.array(runs, dtype=np.int64), others), strange
+
+    def compared(self, stored: TextColumn, *, parts: bool = True) -> TextColumn:
+        """Return stored texts as they are compared; parts: whether some may have breaks."""
+        if self._original:
+            return self.cleaned(stored, parts=parts)
+        return as_lines(*parted(stored)) if parts and has_breaks(stored) else stored
+
+    def clean_all(self, texts: Sequence[str]) -> list[str]:
+        """Return the same of texts one by one."""
+        return self._cleaner.clean_all(texts)
+
+    def cleaned(self, texts: TextColumn, *, parts: bool = True) -> TextColumn:
+        """Return texts as a source has them as they are compared."""
+        if parts and has_breaks(texts):
+            return self._cleaner.parts_cleaned(texts).texts
+        return self._cleaner.cleaned(texts).texts
+
+    def read(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+        """Return a kept document's text and mark, None where dedup does not write such values."""
+        text, mark = self.stored(row)
+        return None if text is None else self.compared(pack([text])).text(0), mark
+
+    def stored(self, row: RawDocument) -> tuple[str | None, Mark | None]:
+        """Return the same with the text as it is stored, with breaks between its parts."""
+        found = raw_bson.decoded(row.raw)
+        text = self.texts.content(found)
+        return text if isinstance(text, str) else None, self._mark(found)
+
+    def _mark(self, found: dict[str, Any]) -> Mark | None:
+        if self.has_runs:
+            own = found.get("dedup")
+            own = own if isinstance(own, dict) else {}
+            value, run = own.get("fingerprint"), own.get("run")
+        else:
+            own = {name: found[name] for name in ("old_id", "hash_value") if name in found}
+            value, run = own.get("hash_value"), 0
+        return Mark(value % (1 << 64), run, own) if _is_int(value) and _is_int(run) else None
+
+
+def _texts_of(documents: Documents, rows: NDArray[np.int64]) -> TextColumn:
+    return documents.texts.take(np.searchsorted(documents.rows, rows))
+
+
+def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    keys, n = decisions.of.take(rows), len(rows)
+    there = np.flatnonzero((keys.lengths > 0) & (keys.lengths <= _MAX_ID_BYTES))
+    classes = [raw_bson.fields({"class": kind}) for kind in decisions.names.kinds]
+    own = rows[there]
+    likely = decisions["probability"][own]
+    judged = ~np.isnan(likely)
+    values = raw_bson.documents(
+        *raw_bson.originals(decisions, own),
+        repeated(b"\x01similarity\0", len(there)),
+        elements_of(decisions["similarity"][own]),
+        raw_bson.one_of(classes, decisions["apart"][own]),
+        repeated(b"\x01probability\0", len(there)).where(judged),
+        elements_of(likely).where(judged),
+    )
+    return [part.spread(there, n) for part in raw_bson.document_fields("refused", values)]
+
+
+def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    groups = decisions["group"][rows]
+    other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
+    return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
+
+
+def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
+    if not decisions.missing:
+        return {}
+    missing = enumerate(decisions.missing.get(row, ()) for row in rows.tolist())
+    return {place: raw_bson.fields({"void": ids_of(keys)}) for place, keys in missing if keys}
+
+
+def without_mark(raw: bytes) -> bytes:
+    """Return a document without the mark of a former target; UsageError if `dedup` is none."""
+    for one in raw_bson.elements(raw):
+        if one.name != MARK.encode():
+            continue
+        is_object = one.kind == raw_bson.DOCUMENT
+        parts = raw_bson.elements(raw, one.value, one.end) if is_object else ()
+        if [(part.name, part.kind) for part in parts][:2] != _FIRST_OF_MARK:
+            raise UsageError(
+                Message(
+                    "the document _id {id} of the source has a field `dedup`, the name of the "
+                    "field that is added to each kept document. Rename it in the source, for "
+                    "example by {command}. Nothing of this batch was written.",
+                    id=shown(id_keys.id_element(raw)),
+                    command=_RENAME,
+                )
+            )
+    return raw_bson.without(raw, MARK.encode())
+
+
+def mark_in(raw: bytes) -> Mapping[str, Any]:
+    """Return the fields that dedup added to a kept document, empty if there are none."""
+    mark = raw_bson.field(raw, MARK)
+    return mark if isinstance(mark, Mapping) else {}
+
+
+def refused_in(mark: Mapping[str, Any]) -> Pair | None:
+    """Return the pair that a kept document was not joined in, with `of` b"" if it names none."""
+    if not isinstance(found := mark.get("refused"), RawBSONDocument):
+        return None
+    of, kind = id_keys.named_key(bytes(found.raw)), str(found.get("class", ""))
+    likely = number(found.get("probability"))
+    return Pair(of, 0, number(found.get("similarity")), (), kind, probability=likely)
+
+
+def number(value: object) -> float | None:
+    """Return a number, None for anything else."""
+    return float(value) if isinstance(value, int | float) else None
+
+
+def run_of(raw: bytes, *, is_kept: bool) -> Any:
+    """Return by which run a document was kept, or a row of the ledger written."""
+    return mark_in(raw).get("run") if is_kept else raw_bson.field(raw, "run")
+
+
+def groups_in(keys: Sequence[bytes], raws: Sequence[bytes]) -> dict[bytes, int]:
+    """Return the groups of raw kept documents by key, which may be a number of another type."""
+    named = [mark_in(raw).get("group") for raw in raws]
+    own = own_groups(strings_of([id_keys.id_element(raw) for raw in raws])).tolist()
+    given = zip(keys, named, own, strict=True)
+    return {key: group if _is_int(group) else first for key, group, first in given}
+
+
+def _is_int(value: Any) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _replaced(documents: Documents, rows: NDArray[np.int64]) -> list[BytesColumn]:
+    raw, at = documents.raw.take(rows), documents.text_at[rows, np.newaxis]
+    texts, order = _texts_of(documents, rows), np.arange(len(rows))[:, np.newaxis]
+    if documents.places is not None and documents.marked is not None:
+        at = documents.places[rows]
+        texts, _ = parted(documents.marked.take(np.searchsorted(documents.rows, rows)))
+        numbers, order = np.cumsum(at > 0).reshape(at.shape) - 1, np.argsort(at, axis=1)
+        order, at = (np.take_along_axis(each, order, axis=1) for each in (numbers, at))
+    utf8, begin, fields = texts.utf8(), np.full(len(rows), 4), list[BytesColumn]()
+    for place, row in zip(at.T, order.T, strict=True):
+        there, place = place > 0, np.maximum(place, 4)  # those that are absent come first
+        value = (part.where(there) for part in raw_bson.string_values(utf8.take(row)))
+        fields += [raw.between(begin, place), *value]
+        end = place + 4 + raw_bson.int32s_at(raw.between(place, raw.lengths))
+        begin = np.where(there, end, begin)
+    return [*fields, raw.between(begin, raw.lengths - 1)]
+
+
+def original_text(document: Document, fields: TextFields) -> str:
+    """Return the text as its source has it, with breaks between parts; KeyError if none."""
+    raw, at = document.raw, document.text_at
+    if at and not fields.several:
+        value = raw[at : at + 4 + int.from_bytes(raw[at : at + 4], "little")]
+        return value[4:-1].decode()
+    text = fields.content(raw_bson.decoded(raw))
+    if not isinstance(text, str):
+        raise KeyError(", ".join(fields.dotted))
+    return text
+
+
+def ids_of(keys: Sequence[bytes]) -> list[Any]:
+    """Return the ids that keys stand for."""
+    return [id_keys.id_value(key) for key in keys]

@@ -1,0 +1,310 @@
+"""Documents of a target that a person wants to look at: all of them in pages, or a sample.
+
+The server chooses, orders and counts, so memory stays flat however many there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any, Final
+
+import bson
+from bson import Int64
+from bson.raw_bson import RawBSONDocument
+
+from dedup_job.documents import Pair
+from dedup_job.errors import UsageError
+from dedup_job.messages import Message
+from dedup_job.mongo import id_keys, raw_bson
+from dedup_job.mongo.connection import AnyCollection
+from dedup_job.mongo.id_keys import shown, unmistakable
+from dedup_job.mongo.ledger_rows import DOCUMENT
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages, some
+from dedup_job.mongo.records import PairReader
+from dedup_job.mongo.rows import number
+from dedup_job.mongo.target_reader import TargetReader
+from dedup_job.runs.decided import KEPT, DecidedDocument
+from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
+
+_CHANGED = (What.CHANGED, What.DELETED)
+_FIELDS: Mapping[str, Mapping[str, str]] = {  # of the rows of the ledger
+    What.DROPPED: {"decision": "duplicate"},
+    What.NEAR: {"reason": "near"},
+    What.EXACT: {"reason": "exact"},
+    What.SKIPPED: {"decision": "skipped"},
+    What.QUARANTINED: {"decision": "quarantined"},
+    What.GROUPS: {"decision": "duplicate"},
+    **{what: {"what": str(what)} for what in _CHANGED},
+}
+_PAGE, _WITH_TEXTS = PageSize(documents=2000), PageSize(documents=200)
+_LAST: Final = Int64(1 << 62)
+
+
+def naming(target: TargetReader) -> Callable[[bytes], str]:
+    """Return the function that writes ids: 17 may be a string, too, if any id is one."""
+    text = {"_id": {"$type": "string"}}
+    strings = any(look_up(c, text, {"_id": 1}, target.retry, limit=1) for c in target.decided)
+    return unmistakable if strings else shown
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """Reads what a filter lets through; of_key: key of `wanted.of`; reason: of ledger rows."""
+
+    target: TargetReader
+    wanted: ListFilter
+    of_key: bytes | None = None
+    reason: str | None = None
+    name: Callable[[bytes], str] = shown
+
+    def check(self) -> None:
+        """Refuse what the form of the target does not hold, with UsageError."""
+        needs_mark = self._of_target and (self.wanted.what == What.REFUSED or self.wanted.run)
+        if needs_mark and not self.target.rows.has_runs:
+            raise UsageError(
+                Message(
+                    "the form of {target} (output.document = classic) holds neither what was "
+                    "refused nor the run.",
+                    target=self.target.name,
+                )
+            )
+
+    def ids(self, limit: int | None) -> Iterator[list[str]]:
+        """Yield the ids of all that is wanted."""
+        if self.wanted.what == What.GROUPS:
+            yield from ([one.id for one in page] for page in self.pages(limit, texts=False))
+            return
+        for page in self._pages(_PAGE, {"_id": 1}, limit):
+            yield [self.name(row.key) for row in page]
+
+    def pages(self, limit: int | None, *, texts: bool) -> Iterator[list[DecidedDocument]]:
+        """Yield all that is wanted: in `_id` order, groups the largest first."""
+        size = _WITH_TEXTS if texts else _PAGE
+        if self.wanted.what == What.GROUPS:
+            for found in self._groups(size, limit):
+                own = self.target.texts([key for key, _ in found]) if texts else {}
+                yield [
+                    self._reader.named(key, KEPT, duplicates=n, text=own.get(key))
+                    for key, n in found
+                ]
+            return
+        for page in self._pages(size, self._projection(texts=texts), limit):
+            yield self._pairs(page, texts=texts)
+
+    def first(self, count: int, *, texts: bool = True) -> list[DecidedDocument]:
+        """Return the first of `pages`."""
+        return [one for page in self.pages(count, texts=texts) for one in page]
+
+    def count(self) -> int:
+        """Return the number of rows, documents or groups that are wanted."""
+        if self.wanted.what == What.GROUPS:
+            steps: list[Mapping[str, Any]] = [
+                {"$match": self._query()},
+                {"$group": self._group},
+                {"$count": "n"},
+            ]
+            return next((int(one["n"]) for one in self._aggregate(steps)), 0)
+        collection = majority(self._collection)
+        return self.target.retry(lambda: collection.count_documents(self._query()))
+
+    def sample(
+        self, count: int, seed: int | None = None, *, texts: bool = True
+    ) -> list[DecidedDocument]:
+        """Return some: by seed at random, else those first that were decided most narrowly.
+
+        Of duplicates those come first of which most was left out, then the least likely.
+        """
+        if self.wanted.what == What.GROUPS:
+            return self.first(count, texts=texts)
+        at = self._at_random(seed or 0)
+        order = self._narrowest if seed is None else {"at": 1}
+        steps: list[dict[str, Any]] = [
+            {"$match": self._query()},
+            *([] if seed is None else [{"$project": {"at": at}}]),
+            {"$sort": {**order, "_id": 1}},
+            {"$limit": count},
+            {"$project": {"_id": 1}},
+        ]
+        keys = [id_keys.id_element(bytes(one.raw)) for one in self._aggregate(steps)]
+        projection = self._projection(texts=texts)
+        rows = some(majority(self._collection), keys, projection, self.target.retry)
+        by_key = {row.key: row for row in rows}
+        return self._pairs([by_key[key] for key in keys if key in by_key], texts=texts)
+
+    def draw(self, seed: int, extreme: int, random: int) -> Drawn:
+        """Draw pairs without texts: `extreme` ones near the other decision, the others by seed."""
+        if self._of_target and not self.target.rows.has_runs:
+            return Drawn()
+        if self._of_target:
+            own, order = "dedup.refused.", -1
+            fields: dict[str, Any] = {"d": KEPT, "r": f"${own}class", "c": [f"${own}class"]}
+            counted: Any = {"$in": [f"${own}class", [*BY_THRESHOLD]]}
+        else:
+            own, order = "", 1
+            fields = {"d": "$decision", "r": "$reason", "c": "$differences.class"}
+            counted = True
+        likely, alike = f"${own}probability", f"${own}similarity"
+        measure = {"$cond": [counted, {"$ifNull": [likely, alike]}, None]}
+        other = {"of": f"${own}of", "a": f"${own}against"}
+        values = {**other, "s": alike, "p": likely, "k": self._at_random(seed)}
+        steps: list[dict[str, Any]] = [
+            {"$match": {"$and": [self._query(), {f"{own}of": {"$exists": True}}]}},
+            {"$project": {**fields, **values, "m": measure}},
+            {"$facet": _facets({"m": order, "k": 1, "_id": 1}, extreme, random)},
+        ]
+        (found,) = self._aggregate(steps)
+        bins = [0] * BINS
+        for row in found["bins"]:
+            bins[int(row["_id"])] += int(row["n"])
+        pairs = ([_pair(bytes(row.raw)) for row in found[name]] for name in _DRAWN)
+        return Drawn(bins, *pairs)
+
+    @property
+    def _of_target(self) -> bool:
+        return self.wanted.what in (What.KEPT, What.REFUSED)
+
+    @property
+    def _collection(self) -> AnyCollection:
+        if self.wanted.what in _CHANGED:
+            return self.target.changes.collection
+        return self.target.documents if self._of_target else self.target.ledger
+
+    @property
+    def _reader(self) -> PairReader:
+        return PairReader(self.target, self.name)
+
+    @property
+    def _narrowest(self) -> Mapping[str, int]:
+        if self.wanted.what == What.REFUSED:
+            return {"dedup.refused.probability": -1, "dedup.refused.similarity": -1}
+        narrow = self.wanted.what in (What.DROPPED, What.NEAR)
+        return {"left_out": -1, "probability": 1, "similarity": 1} if narrow else {}
+
+    def _at_random(self, seed: int) -> Mapping[str, Any]:
+        hashed = "$dedup.fingerprint" if self._of_target else "$digest"
+        by = Int64(Random(seed).getrandbits(40) | 1 << 40 | 1)
+        rest = {"$abs": {"$mod": [hashed, by]}}
+        return {"$cond": [{"$isNumber": hashed}, rest, _LAST]}
+
+    def _query(self) -> dict[str, Any]:
+        wanted, own = self.wanted, "dedup." if self._of_target else ""
+        query: dict[str, Any] = dict(_FIELDS.get(wanted.what, {}))
+        if wanted.what == What.REFUSED:
+            query["dedup.refused"] = {"$exists": True}
+        if self.reason is not None:
+            query["reason"] = self.reason
+        if wanted.run is not None:
+            query[f"{own}run"] = wanted.run
+        if wanted.kind is not None:
+            query["dedup.refused.class" if self._of_target else "differences.class"] = wanted.kind
+        if self.wanted.what == What.GROUPS or self.of_key is not None:
+            query[f"{'dedup.refused.' if self._of_target else ''}against"] = None
+        if self.of_key is not None:
+            name = b"dedup.refused.of" if self._of_target else b"of"
+            same = raw_bson.document(raw_bson.renamed(self.of_key, b"$eq"))
+            only: Any = RawBSONDocument(raw_bson.document(b"\x03" + name + b"\0" + same))
+            replaced = self.target.form.ranking is not None and not self._of_target
+            group = replaced and self.target.groups_of([self.of_key]).get(self.of_key)
+            if group:  # some were compared with a copy that gave way to this one
+                only = {"$or": [only, {"group": Int64(group)}]}
+            query = {"$and": [query, only]}
+        return query
+
+    def _projection(self, *, texts: bool) -> dict[str, int]:
+        if not self._of_target:
+            return dict.fromkeys((DOCUMENT, "void", "digest"), 0)
+        rows = self.target.rows
+        return rows.projection if texts else rows.marks_only
+
+    def _pages(
+        self, size: PageSize, projection: Mapping[str, int], limit: int | None
+    ) -> Iterator[Sequence[RawDocument]]:
+        collection, left = majority(self._collection), limit
+        if limit is not None:
+            size = replace(size, documents=min(size.documents, limit))
+        for page in pages(collection, size, self._query(), projection, self.target.retry):
+            yield page[:left]
+            left = None if left is None else left - len(page)
+            if left is not None and left <= 0:
+                return
+
+    def _groups(self, size: PageSize, limit: int | None) -> Iterator[list[tuple[bytes, int]]]:
+        replaced = self.target.form.ranking is not None
+        groups = {**self._group, **({"of": {"$addToSet": "$of"}} if replaced else {})}
+        steps: list[dict[str, Any]] = [
+            {"$match": self._query()},
+            {"$group": {**groups, "n": {"$sum": 1}}},
+            {"$sort": {"n": -1, "_id": 1}},
+            *([] if limit is None else [{"$limit": limit}]),
+        ]
+        found = majority(self.target.ledger).aggregate(
+            steps,
+            allowDiskUse=True,
+            batchSize=size.documents,  # else one of 16 MiB
+        )
+        for page in in_turn(found, size.documents):
+            own = (id_keys.id_element(bytes(one.raw)) for one in page)
+            keys = self._heads(page) if replaced else own
+            yield [(key, int(one["n"])) for key, one in zip(keys, page, strict=True)]
+
+    @property
+    def _group(self) -> Mapping[str, Any]:
+        replaced = self.target.form.ranking is not None
+        return {"_id": {"$ifNull": ["$group", "$of"]} if replaced else "$of"}
+
+    def _heads(self, page: Sequence[RawBSONDocument]) -> Iterator[bytes]:
+        of = [[raw_bson.fields({"_id": id_}) for id_ in one["of"]] for one in page]
+        there = self.target.held_by(self.target.documents, [key for keys in of for key in keys])
+        return (next((key for key in keys if key in there), keys[0]) for keys in of)
+
+    def _pairs(self, rows: Sequence[RawDocument], *, texts: bool) -> list[DecidedDocument]:
+        reader = self._reader
+        if self.wanted.what in _CHANGED:
+            found = ((row.key, bson.decode(row.raw, raw_bson.LENIENT)) for row in rows)
+            return [reader.named(key, self.wanted.what, run=of["run"]) for key, of in found]
+        if self._of_target:
+            return reader.kept(rows, texts=texts, refused=self.wanted.what == What.REFUSED)
+        return reader.dropped(rows, texts=texts)
+
+    def _aggregate(self, steps: Sequence[Mapping[str, Any]]) -> list[Any]:
+        collection = majority(self._collection)
+        return self.target.retry(lambda: list(collection.aggregate(list(steps), allowDiskUse=True)))
+
+
+_DRAWN = ("extreme", "random", "by_class")  # in the order of Drawn
+
+
+def _facets(order: Mapping[str, int], extreme: int, random: int) -> dict[str, Any]:
+    """Return the stage that draws from rows in one pass.
+
+    A row has the other document (of), its collection where that is another one (a), decision (d),
+    reason (r), similarity (s), probability (p), the one of them that a threshold decides by (m),
+    classes (c), and its place in a random order (k).
+    """
+    pair = {"of": 1, "a": 1, "d": 1, "r": 1, "s": 1, "p": 1}
+    place = {"$min": [{"$floor": {"$multiply": ["$m", BINS]}}, BINS - 1]}
+    decided = {"$match": {"m": {"$type": "number"}}}
+    return {
+        "bins": [decided, {"$group": {"_id": place, "n": {"$sum": 1}}}],
+        "extreme": [decided, {"$sort": order}, {"$limit": extreme}, {"$project": pair}],
+        "random": [{"$sort": {"k": 1, "_id": 1}}, {"$limit": random}, {"$project": pair}],
+        "by_class": [
+            {"$unwind": "$c"},
+            {"$group": {"_id": "$c", "first": {"$min": {"k": "$k", "row": "$$ROOT"}}}},
+            {"$sort": {"_id": 1}},
+            {"$replaceRoot": {"newRoot": "$first.row"}},
+            {"$project": pair},
+        ],
+    }
+
+
+def _pair(row: bytes) -> DecidedDocument:
+    values, of_key = bson.decode(row, raw_bson.LENIENT), id_keys.named_key(row, b"of", b"a")
+    pair = Pair(of_key, 0, number(values.get("s")), (), probability=number(values.get("p")))
+    return DecidedDocument(
+        id_keys.id_element(row), str(values.get("d")), str(values.get("r")), pair
+    )

@@ -1,0 +1,48 @@
+"""Raw documents by the thousand reach the server as they are, in commands that it takes."""
+
+import bson
+import pytest
+from bson.codec_options import CodecOptions
+from bson.raw_bson import RawBSONDocument
+from pymongo.errors import BulkWriteError
+
+from dedup_job.mongo import commits
+from dedup_job.mongo.commits import insert
+from dedup_job.native.bytes_column import strings_of
+
+RAW = CodecOptions(document_class=RawBSONDocument)
+
+
+def rows_of(count, size=10):
+    return strings_of([bson.encode({"_id": i, "text": "x" * size}) for i in range(count)])
+
+
+@pytest.mark.standalone
+@pytest.mark.parametrize(("count", "size"), [(1, 10), (3000, 10), (40, 1_000_000)])
+def test_all_are_inserted_byte_for_byte(any_database, count, size):
+    rows = rows_of(count, size)
+    insert(any_database.target, rows, None)
+    found = any_database.target.with_options(RAW).find().sort("_id", 1)
+    assert [bytes(row.raw) for row in found] == rows.list()
+
+
+def test_a_document_of_16_mib_goes_alone(any_database):
+    room = 16 * 1024 * 1024 - len(bson.encode({"_id": 1, "text": ""}))
+    rows = strings_of([bson.encode({"_id": i, "text": "x" * room}) for i in (1, 2)])
+    insert(any_database.target, rows, None)
+    assert any_database.target.count_documents({}) == 2
+
+
+def test_more_than_a_command_takes_goes_in_several(any_database, monkeypatch):
+    monkeypatch.setattr(commits, "MOST_ROWS", 7)
+    insert(any_database.target, rows_of(20), None)
+    assert any_database.target.count_documents({}) == 20
+
+
+def test_what_is_refused_is_named_by_its_row_and_the_others_are_inserted(any_database):
+    any_database.target.insert_many([{"_id": 7}, {"_id": 33}])
+    with pytest.raises(BulkWriteError) as refused:
+        insert(any_database.target, rows_of(40, 1_000_000), None)
+    errors = refused.value.details["writeErrors"]
+    assert [(error["index"], error["code"]) for error in errors] == [(7, 11000), (33, 11000)]
+    assert any_database.target.count_documents({}) == 40

@@ -1,0 +1,115 @@
+"""An undo that cannot bring everything back ends all the same, and names what is left."""
+
+from datetime import UTC, datetime
+
+import pytest
+from bson.json_util import dumps
+from bson.raw_bson import RawBSONDocument
+
+from dedup_job.mongo import raw_bson as raw
+from tests.cut_off import killed_at
+from tests.mongo.test_odd_documents import keys_of, odd_ids
+from tests.mongo.test_run import questions
+from tests.proving import command, good, refused
+from tests.running import outcome, run_here
+
+FIRST, OTHER, THIRD, *_ = (document["text"] for document in questions(5))
+REFRESH = {"source__on_change": "refresh"}
+GONE = {"no longer in the source"}
+
+
+def refreshed(database, **flags):
+    """Keep 1, with its copy 2; then 1 gets another text, and both are decided again."""
+    database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
+    run_here(database, **flags)
+    database.source.update_one({"_id": 1}, {"$set": {"text": OTHER}})
+    run_here(database, **REFRESH, **flags)
+
+
+@pytest.mark.standalone
+def test_copies_of_what_stays_after_an_undo_stay_as_well(any_database, tmp_path):
+    refreshed(any_database)
+    before = outcome(any_database)
+    any_database.source.delete_one({"_id": 1})
+    assert "2 documents" in command(any_database, "undo", "2", "--yes")
+    assert outcome(any_database) == before
+    assert good(any_database, tmp_path, "--all").keys() == GONE
+    assert run_here(any_database, **REFRESH).counts.scanned == 0
+
+
+@pytest.mark.standalone
+def test_what_stays_after_an_undo_keeps_its_original(any_database, tmp_path):
+    texts = {4: THIRD, 5: FIRST, 6: FIRST}
+    any_database.source.insert_many({"_id": id_, "text": text} for id_, text in texts.items())
+    run_here(any_database)
+    for id_, text in {4: FIRST, 5: OTHER}.items():
+        any_database.source.update_one({"_id": id_}, {"$set": {"text": text}})
+    run_here(any_database, **REFRESH)
+    assert any_database["target.ledger"].find_one({"_id": 6})["of"] == 4
+    any_database.source.delete_one({"_id": 5})
+    command(any_database, "undo", "2", "--yes")
+    assert any_database["target.ledger"].find_one({"_id": 6})["of"] == 4
+    assert any_database.target.find_one({"_id": 4})["text"] == FIRST
+    assert good(any_database, tmp_path, "--all").keys() == GONE
+
+
+def forbid(database):
+    """Let the target take no document with the former text."""
+    rule = {"text": {"$ne": FIRST}}
+    database.command("collMod", "target", validator=rule, validationAction="error")
+
+
+@pytest.mark.standalone
+def test_an_undo_that_cannot_go_on_does_not_bar_the_runs(any_database, caplog):
+    refreshed(any_database)
+    with killed_at(0):
+        command(any_database, "undo", "2", "--yes")
+    forbid(any_database)
+    any_database.source.insert_one({"_id": 3, "text": THIRD})
+    assert run_here(any_database).counts.kept >= 1
+    assert any(f"_id -{number}" in caplog.text for number in (2000000, 2000001))
+    kept, ledger = outcome(any_database)
+    assert {row["_id"] for row in (*kept, *ledger)} == {1, 2, 3}
+    assert any_database["target.runs"].find_one({"of": 2})  # with what is missing
+    run_here(any_database, **REFRESH)
+    command(any_database, "undo", "4", "--yes")
+
+
+@pytest.mark.standalone
+def test_rows_of_any_id_come_back(any_database, tmp_path):
+    keys = odd_ids(1)
+    any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2)])
+    any_database.source.insert_many(
+        RawBSONDocument(raw.document(key, raw.fields({"text": FIRST}))) for key in keys
+    )
+    run_here(any_database)
+    before = {name: sorted(keys_of(any_database, name)) for name in ("target", "target.ledger")}
+    first = any_database.target.find_one({}, {"_id": 1})
+    any_database.source.update_one(first, {"$set": {"text": OTHER}})
+    run_here(any_database, **REFRESH)
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "2", "--yes")
+    for name, there in before.items():
+        assert sorted(keys_of(any_database, name)) == there
+    assert good(any_database, tmp_path, "--all").keys() == {"differs from the source"}
+
+
+@pytest.mark.standalone
+def test_after_some_days_no_text_is_left_of_what_a_run_took_out(any_database, tmp_path):
+    whole = {"ledger__document": "whole"}
+    any_database.source.insert_many([{"_id": i, "text": FIRST} for i in (1, 2, 3)])
+    run_here(any_database, **whole)
+    any_database.source.update_one({"_id": 1}, {"$set": {"text": OTHER}})
+    run_here(any_database, **REFRESH, **whole)
+    command(any_database, "restore", "3")
+    runs = any_database["target.runs"]
+    runs.update_many({"_id": {"$gt": 0}}, {"$set": {"started": datetime(2020, 1, 1, tzinfo=UTC)}})
+    assert FIRST[:9] in dumps(runs.find(), ensure_ascii=False)
+    any_database.source.insert_one({"_id": 4, "text": THIRD})
+    run_here(any_database, run__undo_days=1, **whole)
+    assert FIRST[:9] not in dumps(runs.find(), ensure_ascii=False)
+    assert good(any_database, tmp_path, "--all") == {}
+    command(any_database, "undo", "4", "--yes")
+    assert "run.undo_days" in str(refused(any_database, "undo", "3", "--yes"))
+    run_here(any_database, run__undo_days=1, **whole)
+    assert good(any_database, tmp_path, "--all") == {}

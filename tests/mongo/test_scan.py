@@ -1,0 +1,276 @@
+"""What is read and written without decoding is the same as with it."""
+
+import struct
+from dataclasses import replace
+
+import bson
+import pytest
+import xxhash
+from bson.errors import BSONError
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from pymongo import MongoClient
+
+from dedup_job.columns import Documents
+from dedup_job.documents import (
+    Candidates,
+    Difference,
+    Document,
+    Duplicate,
+    Kept,
+    Pair,
+    Quarantined,
+    Reason,
+    Skipped,
+)
+from dedup_job.fingerprint import Sketcher
+from dedup_job.mongo import id_keys
+from dedup_job.mongo import raw_bson as raw
+from dedup_job.mongo.database_settings import Form, SourceSettings, Storing
+from dedup_job.mongo.ledger_rows import LedgerRows
+from dedup_job.mongo.raw_bson import RawDocument
+from dedup_job.mongo.reading import found_texts, raw_page
+from dedup_job.mongo.rows import KeptRows, signed
+from dedup_job.mongo.source import Source
+from dedup_job.native.bytes_column import bytes_of
+from tests.deciding import decisions_of
+from tests.mongo.test_raw_bson import DEPRECATED, INT32, NAMES, UTF8, VALUES, counted, element
+
+IDS = UTF8 | INT32 | st.binary(min_size=12, max_size=12).map(bson.ObjectId) | st.just({"a": 1})
+TEXTS = UTF8 | st.text("数学\0é🙂x", max_size=40)
+FOUND = NAMES | st.sampled_from(["text", "a", "b", "dedup", "$ref", "$id"])
+FIELDS = st.lists(
+    st.tuples(FOUND, VALUES | TEXTS | st.dictionaries(FOUND, VALUES | TEXTS, max_size=3)),
+    max_size=5,
+)
+_NOBODY = MongoClient(connect=False)
+PATHS = st.sampled_from(["text", "a.b", "a.text.b"])
+WHOLE = bson.encode({"_id": 1, "text": "题", "d": {"a": [1, "é"], "when": bson.DatetimeMS(1)}})
+
+
+@st.composite
+def raws(draw):
+    """Draw a raw document: names may be repeated, `_id` stands anywhere, bytes may be damaged."""
+    fields = [raw.fields({name: value}) for name, value in draw(FIELDS)]
+    fields += draw(st.lists(st.sampled_from(sorted(DEPRECATED.values())), max_size=1))
+    text = draw(TEXTS)
+    fields += draw(
+        st.sampled_from(
+            [
+                [],
+                [raw.fields({"text": text})],
+                [raw.fields({"a": {"b": text}})],
+                [raw.fields({"a": {"text": {"b": text}}})],
+                [element(0x02, "text", counted(b"a\xed\xa0\x80"))],
+            ]
+        )
+    )
+    fields = draw(st.permutations(fields))
+    fields.insert(draw(st.integers(0, len(fields))), raw.fields({"_id": draw(IDS)}))
+    whole = bytearray(raw.document(*fields))
+    for at in draw(st.lists(st.integers(4, len(whole) - 2), max_size=2)):
+        if draw(st.booleans()):
+            whole[at] = draw(st.integers(0, 255))
+    return bytes(whole)
+
+
+def array_of(*documents):
+    fields = (element(0x03, str(i), one) for i, one in enumerate(documents))
+    return bytes_of(raw.document(*fields))
+
+
+def source_of(field, most=1_000_000):
+    settings = SourceSettings(field=field, max_chars=most)
+    return Source(_NOBODY.d.source, settings)
+
+
+def slow_row(one):
+    """Return the row as it is read without native code; None where the document has no `_id`."""
+    try:
+        return RawDocument(id_keys.id_element(one), one)
+    except (ValueError, struct.error, IndexError):
+        return None
+
+
+def said_of(source, row):
+    return told(lambda: source.read(row))
+
+
+def told(read):
+    """Return what a document is, its id to the byte; or the error where even the id is damaged."""
+    try:
+        document = read()
+        id_ = raw.fields({"_id": document.id})
+    except (BSONError, OverflowError) as e:
+        return type(e), str(e)
+    content = document.content
+    if isinstance(content, Quarantined):  # the driver's words differ from one time to the next
+        content = replace(content, detail="")
+    return id_, document.key, document.raw, content
+
+
+@settings(max_examples=100)
+@given(raws(), PATHS, st.sampled_from([3, 1_000_000]))
+@example(WHOLE, "text", 100)
+@example(b"\x0e\0\0\0\x02_id\0\xf7\xff\xff\xff\0", "text", 3)
+@example(
+    raw.document(raw.fields({"_id": 1}), element(0x0E, "text", counted(b"sym"))),
+    "text",
+    9,
+)
+@example(raw.document(*[raw.fields({"_id": i, "text": "x"}) for i in range(2)]), "text", 9)
+def test_a_document_is_read_as_by_decoding_it(one, field, most):
+    slow = slow_row(one)
+    if slow is None:
+        return
+    good = bson.encode({"_id": 0, "text": "good"})
+    rows = raw_page(array_of(good, one, good), [field.split(".")])
+    assert [row.raw for row in rows] == [good, one, good]
+    source = source_of(field, most)
+    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
+
+
+@settings(max_examples=100)
+@given(raws(), st.sampled_from(["text,a.b", "a.text.b,text,d", "d,text"]), st.sampled_from([3, 99]))
+@example(bson.encode({"_id": 1, "text": "x", "a": {"b": None}}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "a": [{"b": "x"}], "text": "y"}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "a": {"b": ["x", "y"]}}), "text,a.b", 99)
+@example(bson.encode({"_id": 1, "d": 5, "text": "x"}), "d,text", 99)
+def test_several_fields_are_read_as_by_decoding_the_document(one, fields, most):
+    slow = slow_row(one)
+    if slow is None:
+        return
+    good = bson.encode({"_id": 0, "text": "good", "a": {"b": "too"}})
+    source = source_of(fields, most)
+    rows = raw_page(array_of(good, one, good), [name.split(".") for name in fields.split(",")])
+    assert told(lambda: source.documents_of(rows)[1]) == said_of(source, slow)
+
+
+@settings(max_examples=100)
+@given(raws(), PATHS, TEXTS, st.booleans())
+def test_a_kept_document_is_written_as_by_searching_its_text(one, field, text, same):
+    if slow_row(one) is None:
+        return
+    page = raw_page(array_of(one), [field.split(".")])
+    if not found_texts(page)[1].any():
+        return
+    (known,), rows = source_of(field).documents_of(page), KeptRows(Form.WHOLE, field, Sketcher(()))
+    text = known.content if same else text
+    known = known if same else known.with_content(text)
+    searched = Document(1, known.key, known.raw, text, as_read=same)
+    kept = decisions_of([Kept(2**64 - 7, short=False)] * 2)
+    written, other = rows.encode(Documents.of([known, searched]), kept, 3).list()
+    assert written == other
+    mark = {"fingerprint": signed(2**64 - 7), "run": 3}
+    assert written.endswith(raw.fields({"dedup": mark}) + b"\0")
+
+
+@pytest.mark.parametrize("damage", range(len(WHOLE) - 5))  # the driver refuses the last
+def test_no_byte_of_a_document_can_be_changed_unseen(damage):
+    source = source_of("text")
+    for value in range(256):
+        one = WHOLE[: 4 + damage] + bytes([value]) + WHOLE[5 + damage :]
+        slow = slow_row(one)
+        if slow is not None:
+            page = raw_page(array_of(one), [["text"]])
+            assert told(lambda page=page: source.documents_of(page)[0]) == said_of(source, slow)
+
+
+@given(st.binary(max_size=6))
+def test_what_counts_as_utf_8_is_what_python_takes(data):
+    one = raw.document(raw.fields({"_id": 1, "text": "x"}), element(0x02, "other", counted(data)))
+    texts, plain = found_texts(raw_page(array_of(one), [["text"]]))
+    try:
+        bson.decode(one)
+    except BSONError:
+        assert not plain[0]
+    else:
+        assert (texts.text(0), plain[0]) == ("x", True)
+
+
+@pytest.mark.parametrize("depth", [5, 40, 200])
+def test_deep_documents_are_read(depth):
+    value = "x"
+    for _ in range(depth):
+        value = {"a": [value]}
+    one = bson.encode({"_id": 1, "text": "x", "deep": value})
+    page = raw_page(array_of(one), [["text"]])
+    assert source_of("text").documents_of(page)[0].content == "x"
+
+
+def test_a_reply_that_is_no_array_of_documents_is_an_error():
+    with pytest.raises(ValueError, match="no array of documents"):
+        raw_page(bytes_of(raw.document(element(0x03, "0", b"\xff\0\0\0"))), [])
+
+
+NEAR = st.builds(
+    Duplicate,
+    reason=st.just(Reason.NEAR),
+    short=st.booleans(),
+    pair=st.builds(
+        Pair,
+        of=IDS.map(lambda id_: raw.fields({"_id": id_})),
+        distance=st.integers(0, 64),
+        similarity=st.none() | st.floats(0, 1),
+        found_by=st.sampled_from([("simhash",), ("minhash",), ("simhash", "minhash")]),
+        differences=st.lists(
+            st.builds(
+                Difference,
+                st.sampled_from(["inserted", "moved"]),
+                st.sampled_from(["stem", "choice"]),
+                UTF8,
+                UTF8,
+            ),
+            max_size=3,
+        ).map(tuple),
+        richer=st.just(()) | st.just(("image",)),
+        probability=st.none() | st.floats(0, 1),
+    ),
+    candidates=st.builds(
+        Candidates,
+        found=st.integers(1, 99),
+        cut=st.integers(0, 9),
+        missing=st.lists(st.just(raw.fields({"_id": 7})), max_size=2).map(tuple),
+    ),
+)
+EXACT = NEAR.map(
+    lambda found: Duplicate(Reason.EXACT, found.short, Pair(found.pair.of, 0, 1.0, ("text",)))
+)
+DROPPED = (
+    NEAR
+    | EXACT
+    | st.builds(Skipped, st.sampled_from([Reason.EMPTY, Reason.MISSING, Reason.NOT_TEXT]))
+    | st.builds(Quarantined, st.sampled_from([Reason.TOO_LARGE, Reason.UNDECODABLE]), UTF8)
+)
+
+
+@given(IDS, DROPPED, st.integers(1, 2**40))
+def test_a_ledger_row_is_what_encoding_its_values_gives(id_, decision, run):
+    is_text = isinstance(decision, Duplicate)
+    content = "一段文字" if is_text else Skipped(Reason.EMPTY)
+    document = Document(id_, raw.fields({"_id": id_}), b"", content)
+    row = {"_id": id_, "decision": type(decision).__name__.lower(), "of": None}
+    row |= {"distance": None, "similarity": None}
+    pair = decision.pair if isinstance(decision, Duplicate) else None
+    if pair:
+        row |= {"of": id_keys.id_value(pair.of), "distance": pair.distance}
+        row |= {"similarity": pair.similarity}
+        row |= {} if pair.probability is None else {"probability": pair.probability}
+    row |= {"found_by": list(pair.found_by) if pair else None}
+    row |= {"reason": str(decision.reason), "run": run}
+    if isinstance(decision, Quarantined):
+        row["detail"] = decision.detail
+    if pair and pair.differences:
+        row["differences"] = [
+            {"class": one.kind, "in": one.place, "of": one.of, "text": one.text}
+            for one in pair.differences
+        ]
+    if pair and pair.richer:
+        row["richer"] = list(pair.richer)
+    if isinstance(decision, Duplicate) and decision.candidates.missing:
+        row["void"] = [7] * len(decision.candidates.missing)
+    if is_text:
+        row["digest"] = signed(xxhash.xxh3_64_intdigest("一段文字".encode()))
+    decided = decisions_of([decision])
+    (written,) = LedgerRows(Storing.NONE).encode(Documents.of([document]), decided, run).list()
+    assert written == bson.encode(row)
