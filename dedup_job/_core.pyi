@@ -70,9 +70,9 @@ class Cleaner:
     def __init__(
         self,
         *,
-        references: Mapping[str, str],
+        references: Mapping[str, Sequence[int]],
         html: bool,
-        cut_at: Sequence[str],
+        cut_at: Sequence[Sequence[int]],
     ) -> None: ...
     def clean(
         self, texts: _Strings, drop_rules: Callable[[str, bool], str]
