@@ -6,7 +6,6 @@
 #include "core/bind.hpp"
 #include "fingerprint/lexicon.hpp"
 #include "judgment/judge.hpp"
-#include "judgment/similarity.hpp"
 
 using namespace nanobind::literals;
 

@@ -1,44 +1,298 @@
+// Forms of parsed texts.
 #include "judgment/read_texts.hpp"
 
-#include <algorithm>
-
 #include "core/parallel.hpp"
-#include "core/utf8.hpp"
+#include "fingerprint/segmentation.hpp"
+#include "judgment/formulas.hpp"
 
 namespace dedup::judgment {
+namespace {
 
-ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < texts.size(); i++) size += texts[i].size();
-    utf8_.reserve(size);
-    offsets_.reserve(texts.size() + 1);
-    parsed_.points.reserve(size);
-    TextParser parser(tables, parsed_);
-    Buffer points;
-    for (std::size_t i = 0; i < texts.size(); i++) {
-        const auto bytes = texts[i];
-        if (points.size() < bytes.size() + ASCII_BLOCK) points.resize(bytes.size() + ASCII_BLOCK);
-        const std::ptrdiff_t count = decode_utf8(bytes, points.data());
-        if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
-        parser.read(Points(points).first(static_cast<std::size_t>(count)));
-        utf8_.insert(utf8_.end(), bytes.begin(), bytes.end());
-        offsets_.push_back(utf8_.size());
+constexpr float NUMBER_WEIGHT = 6, CIRCLED_WEIGHT = 3, LETTER_WEIGHT = 4, SYMBOL_WEIGHT = 2;
+constexpr float BRACKET_WEIGHT = 1, IMAGE_WEIGHT = 8;
+constexpr float UNKNOWN_LATIN = 8, UNKNOWN_WORD = 10, UNKNOWN_CHARACTER = 7;  // in place of an IDF
+constexpr std::size_t MOST_ARGUMENTS = 80;  // characters
+constexpr std::size_t NO_QUOTE = std::numeric_limits<std::size_t>::max();
+constexpr std::array<std::uint32_t, 1> GAP{U'＿'}, WHETHER{U'?'};  // behind A-not-A
+// Flags that the tables say of a word.
+constexpr std::uint32_t OF_WORDS = NEGATES | LIMITS | GRAMMAR | JOINS | EQUALS | ASKS | TASK | POLAR;
+
+// Behind __ or ( ), or 0.
+std::size_t blank_end(const Reader& text, std::size_t i) {
+    if (text.is_in(i, U"([")) {
+        const std::size_t j = text.skip(i + 1);
+        return text.at(j) == (text.at(i) == U'(' ? U')' : U']') ? j + 1 : 0;
     }
+    std::size_t end = 0, count = 0;
+    for (std::size_t j = i; text.at(j) == U'_'; j = text.skip(end)) {
+        end = j + 1;
+        count++;
+    }
+    return count > 1 ? end : 0;
 }
 
-const OwnTexts& ReadTexts::canonical(const FormTables& tables, const Spellings& spellings) {
-    const std::scoped_lock lock(writing_);
-    if (canonical_) return *canonical_;
-    auto texts = std::make_unique<OwnTexts>();
-    texts->points.reserve(parsed_.points.size());  // nearly always enough
-    texts->offsets.push_back(0);
-    CanonicalWriter writer(tables, spellings);
-    for (std::size_t i = 0; i < size(); i++) {
-        writer.append(parsed_[i], texts->points);
-        texts->offsets.push_back(std::ssize(texts->points));
+// Behind a word, and 's or n't behind it.
+std::size_t latin_end(const Reader& text, std::size_t i) {
+    i = text.behind(i, Class::letter);
+    if (text.at(i) != U'\'' || !text.is_latin(i + 1)) return i;
+    for (i += 1; text.is_latin(i);) i++;
+    return i;
+}
+
+// Whether a number at the start of a clause numbers it: 2. between sentences
+bool is_numbering(const Reader& text, std::size_t i, std::size_t end) {
+    return end - i <= 2 && text.at(end) == U'.' && text.is(text.skip(end + 1), Class::han) && !goes_on(text, end + 1, JOINT);
+}
+
+// Whether a text asks for something: its last sentence ends with a question mark, or is cut off; it holds a word such
+// as 什么 or 计算, with which it has to begin in a long text. A short one may ask before a short rest, or have a gap.
+bool asks(const Reader& text, bool is_long) {
+    std::size_t end = text.size();
+    while (end > 0 && (text.is(end - 1, Class::space) || text.is_in(end - 1, U"。!"))) end--;
+    if (text.is_in(end - 1, U"?是为=_")) return true;
+    for (std::size_t i = 0; i < text.size() && !is_long; i++) {
+        const bool asked = text.at(i) == U'?' && 4 * (text.size() - i) <= text.size() + 80;
+        if (asked || (text.is_in(i, U"_([") && blank_end(text, i))) return true;
     }
-    canonical_ = std::move(texts);
-    return *canonical_;
+    std::size_t begin = end;
+    while (begin > 0 && !text.is_in(begin - 1, U"\n。!?")) begin--;
+    begin = text.skip(begin);
+    const Reader last = text.part(std::min(begin, end), end);
+    if (!is_long) return last.holds(ASK);
+    while (begin < end && text.is_in(begin, U"(0123456789) ")) begin++;  // (2) 求证
+    for (std::size_t i = 2; i < last.size(); i++) {
+        const bool lists = last.is_in(i, U" (①\n") && last.at(i - 1) == U'是' && last.at(i - 2) == U'的';  // 正确的是 ①
+        if (lists) return true;
+    }
+    return text.phrase(begin, ASK).length;
+}
+
+// Whether a mark stands within a number or an abbreviation: 3,4 and e.g
+bool is_within(const Reader& text, std::size_t i) {
+    if (text.is(i - 1, Class::digit) && text.is(i + 1, Class::digit)) return true;
+    return text.at(i) == U'.' && (text.is_plain(i + 1) || text.is(i + 1, Class::han));
+}
+
+// Makes tokens of parsed texts. Words of Han characters are jieba's.
+class Tokenizer {
+public:
+    Tokenizer(const FormTables& tables, Forms& to) : tables_(tables), to_(to), segmenter_(*tables.lexicon) {}
+
+    void add(const ParsedText& parsed) {
+        Forms::Place& place = to_.places.back();
+        han_ = parsed.han;
+        image_ = 0;
+        place.stem = read(parsed, parsed.stem);
+        const Reader stem{tables_, parsed.text(parsed.stem)};
+        layout_.provisions += parsed.layout.provisions;
+        layout_.is_long = layout_.lines > 3 || stem.size() > 300;
+        layout_.asks = asks(stem, layout_.is_long);
+        place.layout = layout_;
+        for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
+        place.answer = read(parsed, parsed.answer);
+        place.explanation = read(parsed, parsed.explanation);
+        place.notes = read(parsed, parsed.notes);
+        to_.end_one();
+    }
+
+private:
+    void put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
+        if (emphasised_) flags |= EMPHASISED;
+        if (listed_) flags |= LISTED;
+        if (arguments_) flags |= ARGUMENT;
+        to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint16_t>(flags), kind, take_signs()});
+        fresh_ = true;
+        listed_ = false;
+    }
+
+    std::uint32_t take_signs() {
+        const std::uint32_t found = signs_.empty() ? 0 : static_cast<std::uint32_t>(digest(signs_)) | 1;
+        signs_.clear();
+        return found;
+    }
+
+    void put(Points text, Kind kind, float weight) {
+        const FormTables::Known known = tables_.look_up(text);
+        put(to_.write(text), kind, weight, known.flags & OF_WORDS, known.key);
+    }
+
+    void put_image(Points address) {
+        put(to_.write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
+    }
+
+    // None has an IDF: jieba's list is of Han characters alone.
+    void put_latin(Points text) {
+        const FormTables::Known known = tables_.look_up(text);
+        static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
+        const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
+        const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
+        if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
+        if (!han_ && known.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, known.key);
+        if (text.size() == 1 || known.flags & FORMULA)
+            put(to_.write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, known.key);
+        else
+            put(to_.write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
+    }
+
+    bool denies(Points text) const {
+        return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
+    }
+
+    // Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
+    static bool is_polar(Points run, std::size_t i) {
+        static constexpr std::u32string_view VERBS = U"是能可会";
+        if (i == 0) return false;
+        if (run[i] == U'否') return VERBS.find(run[i - 1]) != VERBS.npos;
+        return (run[i] == U'不' || run[i] == U'没') && i + 1 < run.size() && run[i + 1] == run[i - 1];
+    }
+
+    void put_han(Points run) {
+        const bool may_deny = denies(run);
+        bool polar = false;
+        if (may_deny) {
+            run_.clear();
+            for (std::size_t i = 0; i < run.size(); i++) {
+                const bool asked = is_polar(run, i);
+                if (!asked) run_.push_back(run[i]);
+                i += asked && run[i] != U'否';
+                polar |= asked;
+            }
+            run = run_;
+        }
+        const auto words = segmenter_.segment(run);
+        const std::uint32_t begin = to_.write(run).begin;
+        for (std::size_t k = 0; k + 1 < words.size(); k++) {
+            const Range place = range_of(words[k].start, words[k + 1].start);
+            const Points text = place.of(run);
+            const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
+            const FormTables::Known known = tables_.look_up(text);
+            std::uint32_t flags = known.flags & OF_WORDS;
+            float weight = 0;
+            if (node >= 0) {
+                weight = tables_.weights[node];
+                if (tables_.proper[node]) flags |= PROPER;
+            }
+            if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
+            if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
+            const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
+            if (kind == Kind::function) weight = 0;
+            put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
+        }
+        if (polar) put(WHETHER, Kind::function, 0);
+    }
+
+    Range read(const ParsedText& parsed, Range part) {
+        const Reader text{tables_, parsed.text(part)};
+        const auto count = [&] { return to_.inner.size() - to_.places.back().inner_begin; };
+        const std::size_t begin = count();
+        std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
+        std::size_t clause = begin;
+        clause_ = 0;
+        layout_ = {};
+        line_ = begin;
+        fresh_ = emphasised_ = listed_ = false;
+        arguments_ = 0;
+        clear(keep_, signs_);
+        for (std::size_t i = 0, end; i < text.size(); i = end) {
+            end = i + 1;
+            const std::uint32_t c = text.at(i);
+            const Points itself = text.text.subspan(i, 1);
+            if (i >= arguments_) arguments_ = 0;
+            if (c == U'\n') end_line(count());
+            if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
+            switch (text.kind(i)) {
+                case Class::digit:
+                    end = number_end(text, i);
+                    if (clause_ && !fresh_ && is_numbering(text, i, end)) break;
+                    number_.clear();
+                    write_number(text.text.subspan(i, end - i), number_);
+                    put(number_, Kind::number, NUMBER_WEIGHT);
+                    break;
+                case Class::circled: put(itself, Kind::number, CIRCLED_WEIGHT); break;
+                case Class::letter:
+                    end = latin_end(text, i);
+                    put_latin(text.text.subspan(i, end - i));
+                    break;
+                case Class::han:
+                    end = text.behind(i, Class::han);
+                    put_han(text.text.subspan(i, end - i));
+                    break;
+                case Class::space: break;
+                default:
+                    if (c == IMAGE_MARK && image_ < parsed.images.size()) {
+                        put_image(parsed.text(parsed.images[image_++]));
+                    } else if (c == OPEN_MARK || c == CLOSE_MARK) {
+                        emphasised_ = c == OPEN_MARK;
+                    } else if (c == U'"') {
+                        if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
+                        quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
+                        quote = end;
+                    } else if (c == U'、') {
+                        listed_ = true;
+                    } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
+                        put(GAP, Kind::blank, 0);
+                        end = behind;
+                    } else if (tables_.has(c, FormTables::BRACKETS)) {
+                        if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
+                        if (keep_.empty()) mark_brackets(text, opened_, keep_);
+                        if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
+                        else if (is_mark(text, i)) append(signs_, itself);
+                    } else if (text.is(i, Class::sign) && is_operator(text, i)) {
+                        put(itself, Kind::symbol, SYMBOL_WEIGHT);
+                    } else if (is_mark(text, i)) {
+                        append(signs_, itself);
+                    }
+            }
+            if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
+                if (c == U'?') {
+                    Token& first = to_.inner[to_.inner.size() - (count() - clause)];
+                    if (count() - clause == 2 && first.flags & LATIN) first.flags &= ~NEGATES;  // isn't it?
+                    to_.inner.back().flags |= TASK;
+                }
+                clause = count();
+                clause_++;
+                fresh_ = false;
+            }
+        }
+        if (count() > begin) to_.inner.back().signs += take_signs();
+        end_line(count());
+        return range_of(begin, count());
+    }
+
+    void end_line(std::size_t count) {
+        if (count == line_) return;
+        if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count);
+        layout_.lines++;
+        line_ = count;
+    }
+
+    const FormTables& tables_;
+    Forms& to_;
+    Segmenter segmenter_;
+    std::vector<std::size_t> opened_;
+    std::vector<bool> keep_;
+    Buffer number_, run_, signs_;
+    std::size_t image_ = 0;
+    std::uint32_t clause_ = 0;
+    Layout layout_;
+    std::size_t line_ = 0;  // the first token of the line
+    bool fresh_ = false;  // the clause has a token
+    bool emphasised_ = false;
+    bool listed_ = false;  // 、 stands before
+    std::size_t arguments_ = 0;  // where those of a function end
+    bool han_ = false;
+};
+
+}  // namespace
+
+void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take) {
+    Forms forms;
+    Tokenizer tokenizer(tables, forms);
+    for (std::size_t i = 0; i < texts.size(); i++) {
+        tokenizer.add(texts[i]);
+        take(forms[0]);
+        forms.clear();
+    }
 }
 
 const OwnTexts* ReadTexts::known_canonical() const {

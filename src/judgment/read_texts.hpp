@@ -1,11 +1,11 @@
-// Texts as they are compared: parsed, and the forms of those that were needed lately.
+// Texts as they are compared: read into parts, in one notation; cut into tokens; and the forms of those that were needed
+// lately.
 #pragma once
+#include <functional>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "core/bind.hpp"
-#include "judgment/form.hpp"
 #include "judgment/profile.hpp"
 
 namespace dedup::judgment {
@@ -55,5 +55,11 @@ private:
     std::size_t held_ = 0;       // characters of texts with forms
     mutable std::mutex in_use_, writing_;
 };
+
+// Calls take(form) for each text; the form has no profile.
+void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take);
+
+// Appends what a text asks, whatever the order of its choices: a text to sketch.
+void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out);
 
 }  // namespace dedup::judgment
