@@ -186,10 +186,11 @@ enum Meaning : std::uint32_t {
 
 // ... by the section of form_words.txt that lists the words, where there is one.
 constexpr Key FLAGS[] = {
-    {"negates", NEGATES}, {"limits", LIMITS}, {"asks", ASKS}, {"grammar", GRAMMAR}, {"joins", JOINS}, {"equals", EQUALS},
-    {"task", TASK}, {"polar", POLAR}, {"function", FUNCTION}, {"english_function", ENGLISH_FUNCTION}, {"formula", FORMULA},
-    {"not_negating", NOT_NEGATING}, {"auxiliary", AUXILIARY}, {"sign", SIGN}, {"look", LOOK}, {"fraction", FRACTION},
-    {"underline", UNDERLINE}, {"environment", ENVIRONMENT},
+    {"proper", PROPER}, {"latin", LATIN}, {"negates", NEGATES}, {"limits", LIMITS}, {"emphasised", EMPHASISED},
+    {"asks", ASKS}, {"grammar", GRAMMAR}, {"joins", JOINS}, {"equals", EQUALS}, {"task", TASK}, {"polar", POLAR},
+    {"listed", LISTED}, {"argument", ARGUMENT}, {"function", FUNCTION}, {"english_function", ENGLISH_FUNCTION},
+    {"formula", FORMULA}, {"not_negating", NOT_NEGATING}, {"auxiliary", AUXILIARY}, {"sign", SIGN}, {"look", LOOK},
+    {"fraction", FRACTION}, {"underline", UNDERLINE}, {"environment", ENVIRONMENT},
 };
 
 struct FormTables {
