@@ -15,7 +15,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.columns import Names
-from dedup_job.judgment.features import in_words
-from dedup_job.judgment.form_tables import build_tables, table_digest
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS, in_words
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
-from dedup_job.judgment.relations import build_relations
+from dedup_job.judgment.tables import build_tables, table_digest
 from dedup_job.native.array_cache import cache_file, kept_arrays
 from dedup_job.native.code_points import TextColumn, Texts, pack
 
@@ -139,7 +137,7 @@ class Judge:
         self.core = kept_arrays(
             cache_file("judge", table_digest()),
             made_of,
-            lambda: build_tables(lexicon) | build_relations(),
+            lambda: build_tables(lexicon),
         )
 
     def read(self, texts: Judged) -> _core.ReadTexts:

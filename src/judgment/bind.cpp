@@ -44,19 +44,26 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
 
 Relations relations(const Tables& tables) {
     const auto groups = [&](const std::string& name) {
-        const auto keys = tables.view<std::uint64_t>(name.c_str());
-        return Groups(keys, tables.copy<std::uint32_t>((name + "_groups").c_str(), keys.size()));
+        const OwnTexts words = copy_texts(tables, name);
+        const auto numbers = tables.view<std::uint32_t>((name + "_groups").c_str(), words.size());
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
+        for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
+        return Groups(std::move(members));
     };
     Relations made{groups("opposites"), groups("alike"), {}};
     Spellings& spellings = made.spellings;
     spellings.texts = copy_texts(tables, "spellings");
-    spellings.unit_starts = tables.copy<std::uint32_t>("unit_starts");
-    spellings.longest_unit = tables.view<std::int64_t>("longest_unit", 1)[0];
-    const std::size_t count = spellings.texts.size();
-    const auto keys = tables.view<std::uint64_t>("spelled", count);
-    const auto uses = tables.view<std::uint8_t>("uses", count);
-    spellings.words.reset(count);
-    for (std::size_t i = 0; i < count; i++) spellings.words[key_of(keys[i])].value = {uses[i], spellings.texts[i]};
+    const OwnTexts words = copy_texts(tables, "spelled");
+    const auto uses = tables.view<std::uint8_t>("uses", spellings.texts.size());
+    if (words.size() != uses.size()) refuse("there is no spelling for each word");
+    spellings.words.reset(words.size());
+    for (std::size_t i = 0; i < words.size(); i++) {
+        spellings.words[key_of(digest(words[i]))].value = {uses[i], spellings.texts[i]};
+        if (!(uses[i] & Spellings::BEHIND_NUMBER) || words[i].empty()) continue;
+        spellings.unit_starts.push_back(words[i][0]);
+        spellings.longest_unit = std::max(spellings.longest_unit, words[i].size());
+    }
+    std::ranges::sort(spellings.unit_starts);
     return made;
 }
 

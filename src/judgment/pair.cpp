@@ -45,7 +45,7 @@ bool is_same_notation(Points p, Points q, const Groups& alike) {
         i = skip(p, i);
         j = skip(q, j);
         if (i == p.size() || j == q.size()) return i == p.size() && j == q.size();
-        if (p[i] != q[j] && !(std::max(p[i], q[j]) < 0x3000 && alike.share(p[i], q[j]))) return false;
+        if (p[i] != q[j] && !(std::max(p[i], q[j]) < 0x3000 && alike.share(p.subspan(i, 1), q.subspan(j, 1)))) return false;
     }
 }
 
@@ -293,7 +293,7 @@ bool excludes(const Groups& opposites, DifferScratch& s) {
     const Points p = s.a.plain, q = s.b.plain;
     const auto [begin, end] = frame(p, q);
     const Points u = p.subspan(begin, p.size() - end - begin), v = q.subspan(begin, q.size() - end - begin);
-    return opposites.share(digest(u), digest(v));
+    return opposites.share(u, v);
 }
 
 // Two texts differ by one or two characters that look or sound alike.
@@ -301,7 +301,7 @@ bool are_alike(Points p, Points q, const Groups& alike) {
     if (p.size() != q.size()) return false;
     std::size_t unequal = 0;
     for (std::size_t i = 0; i < p.size(); i++) {
-        if (p[i] != q[i] && (++unequal > 2 || !alike.share(p[i], q[i]))) return false;
+        if (p[i] != q[i] && (++unequal > 2 || !alike.share(p.subspan(i, 1), q.subspan(i, 1)))) return false;
     }
     return unequal > 0;
 }

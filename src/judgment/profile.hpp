@@ -5,20 +5,22 @@
 
 namespace dedup::judgment {
 
-// Groups of keys: two keys are related if they share a group.
+// Groups of words: two are related if they share a group.
 class Groups {
 public:
-    // Keys ascend; one that is in several groups is repeated.
-    Groups(std::span<const std::uint64_t> keys, std::vector<std::uint32_t> groups) : groups_(std::move(groups)) {
-        ranges_.reset(keys.size());
-        for (std::size_t i = 0; i < keys.size(); i++) {
-            const auto [range, is_new] = ranges_[key_of(keys[i])];
-            range = range_of(is_new ? i : range.begin, i + 1);
+    // Digests of words, each with the number of a group that it is in.
+    explicit Groups(std::vector<std::pair<std::uint64_t, std::uint32_t>> members) {
+        std::ranges::sort(members);
+        ranges_.reset(members.size());
+        for (const auto& [key, group] : members) {
+            const auto [range, is_new] = ranges_[key_of(key)];
+            groups_.push_back(group);
+            range = range_of(is_new ? groups_.size() - 1 : range.begin, groups_.size());
         }
     }
     std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
-    bool share(std::uint64_t one, std::uint64_t other) const {
-        const auto a = of(one), b = of(other);
+    bool share(Points one, Points other) const {
+        const auto a = of(digest(one)), b = of(digest(other));
         return std::ranges::find_first_of(a, b) != a.end();
     }
 
@@ -43,7 +45,7 @@ struct Spellings {
 };
 
 struct Relations {
-    Groups opposites;  // words by their digests
+    Groups opposites;  // words that exclude each other
     Groups alike;      // characters that look or sound alike
     Spellings spellings;
 };
