@@ -171,9 +171,9 @@ def _pair(found: Inspected, view: PairView, console: Output) -> Iterator[Block]:
     names = _DROPPED if found.original else _ASKED
     yield pairs.both_texts(names, one.text, other.text, console)
     if view.differences:
-        rows = ((each.kind, each.place, each.text, each.other) for each in view.differences)
+        rows = ((each.kind, each.place, each.text, each.of) for each in view.differences)
         if found.original:
-            rows = ((each.kind, each.place, each.other, each.text) for each in view.differences)
+            rows = ((each.kind, each.place, each.of, each.text) for each in view.differences)
         yield pairs.table_of_differences(names, rows)
     yield [*_measures(view, found.settings)]
     yield _verdict(found, view)

@@ -124,10 +124,10 @@ Out<std::uint8_t> features(const Judge& judge, ReadTexts& one, RowNumbers rows, 
     return give_records(unlocked([&] { return judge.features(pairs); }));
 }
 
-nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows, std::size_t threads) {
+nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     nb::list listed;
-    for (const auto& pair : unlocked([&] { return judge.differences(pairs, threads); })) {
+    for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1); })) {
         nb::list named;
         for (const auto& [kind, part, its, others] : pair)
             named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
@@ -186,7 +186,7 @@ nb::dict bits_of(std::span<const Key> keys) {
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.");
-    nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/judge.py.")
+    nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
         .def("__init__", &make_judge, nb::keep_alive<1, 2>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
         .def("read", &read, "texts"_a.noconvert(), "Return n texts as they are compared.")
@@ -198,7 +198,7 @@ void bind_judgment(nb::module_& m) {
         .def("features", &features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return what a comparison finds of c pairs, records of PAIR_FEATURES.")
         .def("differences", &differences, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "threads"_a = 1, "Return the differences of each pair: kind, part, the words of either.");
+             "Return the differences of each pair: kind, part, the words of either.");
     m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
     m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},

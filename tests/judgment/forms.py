@@ -37,6 +37,10 @@ def verdict(text, other, by=None):
     return found
 
 
+def differences(text, other):
+    return next(judge().each_differences(([text], np.array([0]), [other], np.array([0]))))
+
+
 def are_same(text, other):
     """Tell whether two texts differ in nothing but notation and the order of choices."""
     return bool(compared([(text, other)])[0]["equal"][0])

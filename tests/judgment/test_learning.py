@@ -10,9 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.judgment import learning
+from dedup_job.judgment import PAIR_FEATURES, learning
 from dedup_job.judgment.features import GUARDS
-from dedup_job.judgment.judge import PAIR_FEATURES
 from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
 from dedup_job.judgment.model import Model, feature_names, model_of, shipped_model
 

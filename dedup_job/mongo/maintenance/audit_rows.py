@@ -31,7 +31,7 @@ from dedup_job.documents import (
     Refusal,
     Skipped,
 )
-from dedup_job.judgment.judge import NAMES
+from dedup_job.judgment import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo.bson import edit as bson_edit
 from dedup_job.mongo.bson.edit import RawDocument, comparable, place_of
