@@ -42,26 +42,25 @@ struct Style {
     int markers = NONE;
 };
 
-// A known attribute, and where its value stands.
-struct AttributePlace {
-    int number;
-    Place first, stop;
-};
-
 // The known attributes of one tag after the other.
 class Attributes {
 public:
     explicit Attributes(const Vocabulary& vocabulary) : vocabulary_(vocabulary) {}
 
-    // Notes the values of a tag. The first of equal names counts, as in a browser.
-    void take(Points text, std::span<const AttributePlace> places) {
-        found_ = 0;
-        for (const auto& [number, first, stop] : places) note(number, text.subspan(first, stop - first));
+    void clear() { found_ = 0; }
+
+    // Notes a value of a tag. The first of equal names counts, as in a browser.
+    void note(int number, Points value) {
+        const auto name = Attribute{static_cast<std::uint8_t>(number)};
+        // it may only say that an image is loaded late, or how
+        if (has(name) || (name == Attribute::late && find(value, 0, '/', '.') == std::ssize(value))) return;
+        found_ |= 1u << number;
+        values_[number] = value;
     }
 
-    // ... of an image, or of one whose attributes are untidy; what is no attribute is passed over.
+    // Notes all of a tag that is an image, or whose attributes are untidy; what is no attribute is passed over.
     void search(Points tag) {
-        found_ = 0;
+        clear();
         for (Place at = 0; at < std::ssize(tag);) {
             if (!CHARACTERS.is(tag[at], STARTS)) {
                 at++;
@@ -136,14 +135,6 @@ private:
             if (value[at] == '/') slash = at;
         }
         return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
-    }
-
-    void note(int number, Points value) {
-        const auto name = Attribute{static_cast<std::uint8_t>(number)};
-        // it may only say that an image is loaded late, or how
-        if (has(name) || (name == Attribute::late && find(value, 0, '/', '.') == std::ssize(value))) return;
-        found_ |= 1u << number;
-        values_[number] = value;
     }
 
     // What the words of a property's value mean, as bits, and what the last one means.

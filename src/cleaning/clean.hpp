@@ -110,11 +110,8 @@ private:
         }
         const Place inside = found.hidden ? found.shown : page_.stop;
         const Action action = number == NONE ? Action::none : page_.action_of(number);
-        if (found.is_untidy || (Action::picture <= action && action <= Action::field)) {
+        if (found.is_untidy || (Action::picture <= action && action <= Action::field))
             page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
-        } else {
-            page_.attributes.take(page_.text(), page_.scanner.values());
-        }
         const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
         if (found.hidden && found.roles & DROPS) return read_script(found, content);
         if (number == NONE) {

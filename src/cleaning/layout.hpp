@@ -209,20 +209,12 @@ private:
 
     // Opens the span with its mark here.
     void open(Place j) {
-        OpenSpan entry;
-        entry.kind = text_[j];
-        entry.begin = out_.size();
-        entry.words_before = words_;
-        entry.images_before = images_;
-        entry.before = white_;
-        entry.marker = j + 1;
-        entry.breaks_before = std::ssize(breaks_);
-        if (entry.kind == ROW) {
-            entry.before = white_ = {'\n', Hard::yes};
-            rows_++;
-        }
-        stack_.push_back(entry);
-        if (entry.kind != ROW && !pending_) pending_ = depth();
+        const bool is_row = text_[j] == ROW;
+        rows_ += is_row;
+        if (is_row) white_ = {'\n', Hard::yes};
+        stack_.push_back({.kind = text_[j], .begin = out_.size(), .words_before = words_, .images_before = images_, .before = white_,
+                          .marker = j + 1, .breaks_before = std::ssize(breaks_)});
+        if (!is_row && !pending_) pending_ = depth();
     }
 
     // Ends the span on top.

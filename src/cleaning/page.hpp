@@ -31,7 +31,7 @@ struct OpenElement {
 class Page {
 public:
     explicit Page(const Vocabulary& vocabulary)
-        : vocabulary(vocabulary), references(vocabulary), scanner(vocabulary), attributes(vocabulary), nearest(vocabulary.elements()) {}
+        : vocabulary(vocabulary), references(vocabulary), attributes(vocabulary), scanner(vocabulary, attributes), nearest(vocabulary.elements()) {}
 
     // Begins a text; tells whether CDATA marks were dropped from it.
     bool begin(Points raw) {
@@ -77,8 +77,8 @@ public:
 
     const Vocabulary& vocabulary;
     References references;
-    TagScanner scanner;
     Attributes attributes;  // of the tag that is read
+    TagScanner scanner;
     std::span<std::uint32_t> room;           // that is written to, for each text set before
     Writer out;
     std::vector<OpenElement> stack;          // the first is the text itself

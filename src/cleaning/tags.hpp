@@ -17,14 +17,16 @@ struct Markup {
     int number = NONE;  // of the element
     std::uint32_t roles = 0;
     bool is_tag = false, closes = false, closes_itself = false;
-    bool has_values = false;       // of attributes: see `values`
+    bool has_values = false;       // of attributes
     bool is_untidy = false;        // its values are to be searched
     Place shown = 0, hidden = 0;  // where content that is read with the tag begins and ends, 0 without any
 };
 
 class TagScanner {
 public:
-    explicit TagScanner(const Vocabulary& vocabulary) : vocabulary_(vocabulary), closing_(vocabulary.elements()) {}
+    // attributes: take those of the tag that was read last.
+    TagScanner(const Vocabulary& vocabulary, Attributes& attributes)
+        : vocabulary_(vocabulary), attributes_(attributes), closing_(vocabulary.elements()) {}
 
     Points text() const { return text_; }
 
@@ -49,9 +51,6 @@ public:
         take(drop_marks(text));
         return true;
     }
-
-    // The known attributes with values of the tag that was read last.
-    std::span<const AttributePlace> values() const { return values_; }
 
     // Whether a closing tag of an element begins at `from` or later, which lies behind the markup that was read last.
     // Each is noted when it is first passed.
@@ -129,7 +128,7 @@ private:
     // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
     // it is none, or has quotes inside quotes.
     Place attributes_end(Place at, bool& has_values) {
-        values_.clear();
+        attributes_.clear();
         for (;;) {
             while (at < size() && (text_[at] == '/' || CHARACTERS.is(text_[at], SPACE))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
@@ -140,11 +139,11 @@ private:
             const ValuePlace value = read_value(text_, at);
             const int number = meaning(Naming::attribute, begin, at, block);
             if (value.after == NONE) {
-                if (number == static_cast<int>(Attribute::hidden)) values_.push_back({number, at, at});
+                if (number == static_cast<int>(Attribute::hidden)) attributes_.note(number, Points());
                 continue;
             }
             has_values = true;
-            if (number != NONE) values_.push_back({number, value.first, value.stop});
+            if (number != NONE) attributes_.note(number, name(value.first, value.stop));
             at = value.after;
         }
     }
@@ -351,8 +350,8 @@ private:
     }
 
     const Vocabulary& vocabulary_;
+    Attributes& attributes_;
     Points text_;
-    std::vector<AttributePlace> values_;
     std::vector<Place> closing_;             // by element: the last closing tag that was noted
     Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;

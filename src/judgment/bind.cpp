@@ -208,14 +208,10 @@ void bind_judgment(nb::module_& m) {
     nb::list rising;
     for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(text_of(one.name), one.rises));
     m.attr("FEATURES") = nb::tuple(rising);
-    m.attr("GUARDS") = names_of(GUARDS);
-    m.attr("TEXT_KINDS") = names_of(TEXT_KINDS);
-    m.attr("JUDGINGS") = names_of(JUDGINGS);
-    m.attr("STATES") = names_of(judgment::STATES);
-    m.attr("RICHER") = names_of(RICHER);
-    m.attr("PARTS") = names_of(PARTS);
-    m.attr("DIFFERENCE_KINDS") = names_of(DIFFERENCE_KINDS);
-    m.attr("CLASSES") = names_of(CLASSES);
+    const std::pair<const char*, std::span<const std::string_view>> lists[] = {
+        {"GUARDS", GUARDS}, {"TEXT_KINDS", TEXT_KINDS}, {"JUDGINGS", JUDGINGS}, {"STATES", judgment::STATES}, {"RICHER", RICHER},
+        {"PARTS", PARTS}, {"DIFFERENCE_KINDS", DIFFERENCE_KINDS}, {"CLASSES", CLASSES}};
+    for (const auto& [name, names] : lists) m.attr(name) = names_of(names);
     m.attr("FLAGS") = bits_of(FLAGS);
     m.attr("PHRASES") = bits_of(PHRASES);
 }

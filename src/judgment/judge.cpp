@@ -86,6 +86,28 @@ DifferenceKind kind_of(bool moved, bool null, const Buffer& text, const Buffer& 
     return text.empty() ? DifferenceKind::deleted : DifferenceKind::inserted;
 }
 
+std::vector<NamedDifference> name_differences(const Relations& relations, const Form& a, const Form& b, const Alignment& found, Scratch& scratch) {
+    std::vector<NamedDifference> named;
+    Work work;
+    const auto add = [&](Part part, bool moved, bool null, Buffer text, Buffer other) {
+        named.push_back({kind_of(moved, null, text, other), part, std::move(text), std::move(other)});
+    };
+    for (const Difference& each : found.differences) {
+        const bool null = !each.moved && look_at(relations, a, b, found, each, {0, 0}, work, scratch.differ).null;
+        add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
+            written(b, each.right.of(found.right)));
+    }
+    const auto add_whole = [&](Part part, Range left, Range right) {
+        if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
+        const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
+        add(part, false, false, written(a, places(left)), written(b, places(right)));
+    };
+    add_whole(Part::answer, a.answer, b.answer);
+    add_whole(Part::notes, a.notes, b.notes);
+    add_whole(Part::explanation, a.explanation, b.explanation);
+    return named;
+}
+
 Buffer decoded(std::span<const std::uint8_t> utf8) {
     Buffer points(utf8.size() + ASCII_BLOCK);
     points.resize(static_cast<std::size_t>(decode_utf8(utf8, points.data())));
@@ -151,15 +173,6 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
     const auto decide = [&](std::size_t i, double similarity, double required) {
         verdicts[i] = {.similarity = similarity, .state = similarity >= required ? State::joined : State::refused, .apart = SIMILARITY};
     };
-    switch (options_.judging) {
-        case Judging::differences: return judge_differences(pairs, threads, verdicts);
-        case Judging::similarity: return measure_all(pairs, threads, decide);
-        case Judging::none:
-            for (std::size_t i = 0; i < pairs.size(); i++) decide(i, 1, 0);
-    }
-}
-
-void Judge::judge_differences(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
     const auto take = [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch&) {
         Verdict& verdict = verdicts[i] = {};
         const std::uint32_t guards = found.guards & options_.heeded;
@@ -170,7 +183,12 @@ void Judge::judge_differences(std::span<const Pair> pairs, std::size_t threads, 
         verdict.richer = richer(a, b, found.differences);
         verdict.left_out = percentage_of(found.left_out);
     };
-    compare(pairs, threads, options_.heeded, take);
+    switch (options_.judging) {
+        case Judging::differences: return compare(pairs, threads, options_.heeded, take);
+        case Judging::similarity: return measure_all(pairs, threads, decide);
+        case Judging::none:
+            for (std::size_t i = 0; i < pairs.size(); i++) decide(i, 1, 0);
+    }
 }
 
 // Calls take(i, similarity, the least of a duplicate) for each pair, in several threads.
@@ -207,32 +225,10 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
     compare(pairs, threads, 0, [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch& scratch) {
         const auto& [text, other] = pairs[i];
         const auto one = text.texts->text(text.row), its = other.texts->text(other.row);
-        named[i] = name_differences(a, b, found.differences, scratch);
+        named[i] = name_differences(relations_, a, b, found.differences, scratch);
         if (named[i].empty() && !std::ranges::equal(one, its))
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
-    return named;
-}
-
-std::vector<NamedDifference> Judge::name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& scratch) const {
-    std::vector<NamedDifference> named;
-    Work work;
-    const auto add = [&](Part part, bool moved, bool null, Buffer text, Buffer other) {
-        named.push_back({kind_of(moved, null, text, other), part, std::move(text), std::move(other)});
-    };
-    for (const Difference& each : found.differences) {
-        const bool null = !each.moved && look_at(relations_, a, b, found, each, {0, 0}, work, scratch.differ).null;
-        add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
-            written(b, each.right.of(found.right)));
-    }
-    const auto add_whole = [&](Part part, Range left, Range right) {
-        if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
-        const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
-        add(part, false, false, written(a, places(left)), written(b, places(right)));
-    };
-    add_whole(Part::answer, a.answer, b.answer);
-    add_whole(Part::notes, a.notes, b.notes);
-    add_whole(Part::explanation, a.explanation, b.explanation);
     return named;
 }
 

@@ -1,7 +1,7 @@
 // Texts read into parts, without numbering, in one notation.
 #include "core/utf8.hpp"
 #include "judgment/formulas.hpp"
-#include "judgment/read_texts.hpp"
+#include "judgment/judge.hpp"
 
 namespace dedup::judgment {
 namespace {

@@ -1,5 +1,5 @@
 // Forms of parsed texts.
-#include "judgment/read_texts.hpp"
+#include "judgment/judge.hpp"
 
 #include "core/parallel.hpp"
 #include "fingerprint/segmentation.hpp"
