@@ -71,9 +71,9 @@ class Cleaner:
     def __init__(
         self,
         *,
-        references: Mapping[str, str],
+        references: Mapping[str, Sequence[int]],
         html: bool,
-        cut_at: Sequence[str],
+        cut_at: Sequence[Sequence[int]],
     ) -> None: ...
     def clean(
         self, texts: _Strings, drop_rules: Callable[[str, bool], str]
@@ -189,7 +189,7 @@ class Judge:
         self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
     ) -> _Records: ...
     def differences(
-        self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints, threads: int = 1
+        self, one: ReadTexts, rows: _Ints, other: ReadTexts, other_rows: _Ints
     ) -> list[list[tuple[int, int, str, str]]]: ...
 
 def evaluate(model: _Model, features: _Floats) -> tuple[_Floats, _Floats, _Floats]: ...

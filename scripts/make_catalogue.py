@@ -31,7 +31,7 @@ from dedup_job.cli.usage import DEFAULT, first_paragraph, parts_of_help
 from dedup_job.documents import Reason
 from dedup_job.errors import DedupError
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
 from dedup_job.runs.status import RunState

@@ -15,7 +15,7 @@ from dedup_job.cli.console import console, working
 from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
@@ -171,9 +171,9 @@ def _pair(found: Inspected, view: PairView, console: Output) -> Iterator[Block]:
     names = _DROPPED if found.original else _ASKED
     yield pairs.both_texts(names, one.text, other.text, console)
     if view.differences:
-        rows = ((each.kind, each.place, each.text, each.other) for each in view.differences)
+        rows = ((each.kind, each.place, each.text, each.of) for each in view.differences)
         if found.original:
-            rows = ((each.kind, each.place, each.other, each.text) for each in view.differences)
+            rows = ((each.kind, each.place, each.of, each.text) for each in view.differences)
         yield pairs.table_of_differences(names, rows)
     yield [*_measures(view, found.settings)]
     yield _verdict(found, view)

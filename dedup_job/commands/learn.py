@@ -18,7 +18,7 @@ from dedup_job.commands.review import LETTER_OF, LETTERS, label_lines, read_line
 from dedup_job.decision.settings import DecisionSettings, Judging
 from dedup_job.errors import UsageError
 from dedup_job.judgment import Judge
-from dedup_job.judgment.learning import Labels, Learnt, learn
+from dedup_job.judgment.model import Labels, Learnt, learn
 from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.records import LabelStore
 from dedup_job.native.parts import BREAK

@@ -26,8 +26,7 @@ from dedup_job.columns import (
 from dedup_job.decision.settings import MOST_CANDIDATES, DecisionSettings
 from dedup_job.documents import Difference
 from dedup_job.index import KeptIndex
-from dedup_job.judgment import Judge
-from dedup_job.judgment.judge import NAMES
+from dedup_job.judgment import NAMES, Judge
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 
 PART = 5000

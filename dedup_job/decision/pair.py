@@ -16,7 +16,7 @@ from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
 from dedup_job.fingerprint.sketch import equal_bits
 from dedup_job.index import IndexSettings
-from dedup_job.judgment import JOINED, NAMES, Found, TextPairs, Verdicts, Weighed
+from dedup_job.judgment import JOINED, NAMES, TextPairs, Verdicts, Weighed
 
 _TEXT, _OTHER = np.zeros(1, dtype=np.int64), np.ones(1, dtype=np.int64)  # rows of the two
 
@@ -37,7 +37,7 @@ class PairView:
     similarity: float
     required: float
     channels: tuple[Channel, ...]
-    differences: Sequence[Found]
+    differences: Sequence[Difference]
     weighed: Weighed | None
     refused_by: str | None
 
@@ -175,7 +175,7 @@ class PairRecheck:
             return [()] * len(pairs[1])
         return [
             tuple(
-                Difference(one.kind, one.place, one.other[:MOST_SHOWN], one.text[:MOST_SHOWN])
+                Difference(one.kind, one.place, one.of[:MOST_SHOWN], one.text[:MOST_SHOWN])
                 for one in found[:MOST_NAMED]
             )
             for found in self._models.any_judge.each_differences(pairs)

@@ -1,4 +1,4 @@
-"""The model of the judge: a file of JSON, read and checked.
+"""The model of the judge: a file of JSON, read and checked, and fitted to labels.
 
 format, version   what it is
 features          names, in the order of the rows that it weighs
@@ -12,11 +12,16 @@ left_out          what models of other banks said of labelled pairs: probabiliti
                   and same ones, ascending; 0 where a guard keeps a pair apart
 guards_off        guards that keep no pair apart where this model decides; none if absent
 sources           what it was trained on
+
+A model for one collection is the one that ships, calibrated on labels of the collection. A guard is
+switched off if the labels call most of its pairs the same, and only if cross-validation shows that
+this helps.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib.resources import files
@@ -29,6 +34,7 @@ from numpy.typing import NDArray
 from dedup_job import _core
 from dedup_job.errors import ConfigurationError
 from dedup_job.files import read_text
+from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message
 
 FORMAT: Final = "judge of dedup"
@@ -36,12 +42,27 @@ VERSION: Final = 2
 KINDS: Final = _core.TEXT_KINDS
 """Kinds of text, in the order of their codes."""
 MOST_BYTES: Final = 1_000_000
-_NODES = {
-    "feature": np.int32, "threshold": np.float64, "left": np.int32, "right": np.int32,
-    "value": np.float64, "roots": np.int32,
+_PARTS: Final[Mapping[str, Mapping[str, type]]] = {  # arrays of a kind's parts
+    "trees": {
+        "feature": np.int32, "threshold": np.float64, "left": np.int32, "right": np.int32,
+        "value": np.float64, "roots": np.int32,
+    },
+    "calibration": {"scores": np.float64, "probabilities": np.float64},
+    "left_out": {"different": np.float64, "same": np.float64},
 }  # fmt: skip
-_CALIBRATION = {"scores": np.float64, "probabilities": np.float64}
-_LEFT_OUT = {"different": np.float64, "same": np.float64}
+FOLDS: Final = 10
+POINTS: Final = 65
+"""Of a calibration."""
+_BEYOND = 2.0  # how far a calibration reaches beyond the scores
+_STEPS, _LONGEST, _RIDGE = 50, 2.0, 1e-9  # of Newton's method
+_PRIOR = 50.0  # labels that the pairs which the shipped model was calibrated on count for
+_OFF_FROM, _OFF_SHARE = 20, 2 / 3  # labelled pairs of a guard, and the same ones of them
+_SURE = 0.01  # how likely a pair that a guard keeps apart is the same, for a comparison
+_WRONG = 0.005  # different pairs that may be joined
+_FALLS_FROM = 200  # different pairs from which the confidence may fall
+_LOWEST, _PER_CONFIDENCE = 0.5, 1000  # the least confidence, and how finely it is set
+_LEFT_OUT = 10_000  # probabilities of each class in a file
+_ALL = (1 << len(GUARDS)) - 1
 
 
 class TextKind(StrEnum):
@@ -146,13 +167,13 @@ def model_of(text: str, path: Path | str) -> Model:
 
 
 def _kind_of(document: Mapping[str, Mapping[str, Any]]) -> KindModel:
-    trees = _arrays(document["trees"], _NODES) | _arrays(document["calibration"], _CALIBRATION)
-    left_out = _arrays(document["left_out"], _LEFT_OUT)
-    for values in left_out.values():
+    parts = {part: _arrays(document[part], kinds) for part, kinds in _PARTS.items()}
+    for values in parts["left_out"].values():
         if np.any(np.diff(values) < 0) or np.any((values < 0) | (values > 1)):
             raise ValueError
+    trees = parts["trees"] | parts["calibration"]
     _core.evaluate(trees, np.empty(0))  # which refuses what is damaged
-    return KindModel(trees, **left_out)
+    return KindModel(trees, **parts["left_out"])
 
 
 def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any]:
@@ -163,15 +184,9 @@ def _arrays(part: Mapping[str, Any], kinds: Mapping[str, type]) -> dict[str, Any
     return {name: np.array(part[name], dtype=kind) for name, kind in kinds.items()}
 
 
-def part_of(
-    arrays: Mapping[str, Sequence[float]], left_out: Mapping[str, Sequence[float]]
-) -> dict[str, dict[str, list[float]]]:
-    """Return the part of a file for one kind, given the arrays of its trees."""
-    return {
-        "trees": {name: list(arrays[name]) for name in _NODES},
-        "calibration": {name: list(arrays[name]) for name in _CALIBRATION},
-        "left_out": {name: list(left_out[name]) for name in _LEFT_OUT},
-    }
+def part_of(arrays: Mapping[str, Sequence[float]]) -> dict[str, dict[str, list[float]]]:
+    """Return the part of a file for one kind, given the arrays of trees, calibration, left_out."""
+    return {part: {name: list(arrays[name]) for name in names} for part, names in _PARTS.items()}
 
 
 def document_of(
@@ -195,3 +210,225 @@ def _no_number(name: str) -> NoReturn:
 def _refuse(path: Path | str, why: str) -> NoReturn:
     wrong = Message("the model {file} cannot be used: {why}", file=path, why=why)
     raise ConfigurationError([wrong]) from None
+
+
+class Labels(NamedTuple):
+    """n labelled pairs, and the judge's view of them.
+
+    found: PAIR_FEATURES (n,); same: bool (n,), whether they are labelled the same; groups: int64
+    (n,), those of one number are left out together.
+    """
+
+    found: NDArray[np.void]
+    same: NDArray[np.bool_]
+    groups: NDArray[np.int64]
+
+    def where(self, rows: NDArray[np.bool_]) -> Labels:
+        """Return some of them."""
+        return Labels(self.found[rows], self.same[rows], self.groups[rows])
+
+    def kept_apart(self, off: int) -> NDArray[np.bool_]:
+        """Tell which are kept apart by a guard that is not switched off, bool (n,)."""
+        apart: NDArray[np.bool_] = self.found["guards"] & np.uint32(_ALL & ~off) != 0
+        return apart
+
+    def judged(self, probabilities: NDArray[np.float64], off: int) -> NDArray[np.float64]:
+        """Return probabilities of a model with guards and equal pairs applied, float64 (n,)."""
+        return np.where(self.kept_apart(off), 0, np.where(self.found["equal"], 1, probabilities))
+
+
+class Figures(NamedTuple):
+    """Labelled pairs that are joined at a confidence."""
+
+    confidence: float
+    different: Joined
+    same: Joined
+
+
+class Learnt(NamedTuple):
+    """A model that fits labels.
+
+    document: the model's file. shipped, shipped_best: of the model that ships, at the present
+    confidence and at the best; own: of this model, by cross-validation. off: guards that are
+    switched off; refused: pairs labelled the same that a guard keeps apart all the same, by guard.
+    """
+
+    document: Mapping[str, Any]
+    confidence: float
+    shipped: Figures
+    shipped_best: Figures
+    own: Figures
+    off: Sequence[str]
+    refused: Mapping[str, int]
+
+
+def learn(labels: Labels, confidence: float, sources: object) -> Learnt:
+    """Return a model that fits n labels.
+
+    confidence: the present one; sources: description of the labels, for the file.
+    """
+    file = json.loads(shipped_model())
+    shipped = model_of(shipped_model(), "that ships")
+    scores, probabilities = shipped.evaluate(labels.found["features"], labels.found["kind"])
+    priors = [
+        _prior(kind, file["kinds"][name]["calibration"])
+        for name, kind in zip(KINDS, shipped.kinds, strict=True)
+    ]
+    tried = [_left_out(labels, scores, priors, heeds=True)]
+    if off := _guards_off(labels):
+        tried.append(_left_out(labels, scores, priors, heeds=False))
+    left_out = min(tried, key=lambda found: _loss(labels, found))
+    off = 0 if left_out is tried[0] else off
+    now = labels.judged(probabilities, 0)
+    dial = _dial(left_out, labels, confidence)
+    own = _figures(left_out, labels.same, dial)
+    names = [guard.name for k, guard in enumerate(GUARDS) if off >> k & 1]
+    told = {"labels": sources, "same": own.same._asdict(), "different": own.different._asdict()}
+    parts = {}
+    for code, (name, prior) in enumerate(zip(KINDS, priors, strict=True)):
+        here, trees = labels.found["kind"] == code, file["kinds"][name]["trees"]
+        curve = _curve(labels.where(here), scores[here], off, prior)
+        reach = np.concatenate([scores[here], file["kinds"][name]["calibration"]["scores"]])
+        said = {
+            side: _thinned(np.sort(np.round(left_out[here & (labels.same == alike)], 6))).tolist()
+            for side, alike in (("different", False), ("same", True))
+        }
+        parts[name] = part_of({**trees, **calibration(*curve, reach), **said})
+    document = document_of(parts, [*file["sources"], {**told, "confidence": dial}], names)
+    return Learnt(
+        document,
+        dial,
+        _figures(now, labels.same, confidence),
+        _figures(now, labels.same, _dial(now, labels, confidence)),
+        own,
+        names,
+        _refused(labels, off),
+    )
+
+
+class _Prior(NamedTuple):
+    scores: NDArray[np.float64]
+    same: NDArray[np.bool_]
+
+
+def _prior(model: KindModel, curve: Mapping[str, Sequence[float]]) -> _Prior:
+    said = np.concatenate([model.different, model.same])
+    same = np.arange(len(said)) >= len(model.different)
+    free = said > 0
+    return _Prior(np.interp(said[free], curve["probabilities"], curve["scores"]), same[free])
+
+
+def _left_out(
+    labels: Labels, scores: NDArray[np.float64], priors: Sequence[_Prior], *, heeds: bool
+) -> NDArray[np.float64]:
+    """Return the probability of each pair by a model of the other labels, float64 (n,)."""
+    found = np.zeros(len(scores))
+    for fold in range(FOLDS):
+        out = labels.groups % FOLDS == fold
+        off = 0 if heeds else _guards_off(labels.where(~out))
+        for code, prior in enumerate(priors):
+            own = out & (labels.found["kind"] == code)
+            others = ~out & (labels.found["kind"] == code)
+            slope, shift = _curve(labels.where(others), scores[others], off, prior)
+            found[own] = labels.where(own).judged(sigmoid(slope * scores[own] + shift), off)
+    return found
+
+
+def _curve(
+    labels: Labels, scores: NDArray[np.float64], off: int, prior: _Prior
+) -> tuple[float, float]:
+    free = ~labels.kept_apart(off) & ~labels.found["equal"]
+    each = np.full(len(prior.scores), _PRIOR / max(len(prior.scores), 1))
+    return logistic(
+        np.concatenate([scores[free], prior.scores]),
+        np.concatenate([labels.same[free], prior.same]),
+        np.concatenate([np.ones(int(free.sum())), each]),
+    )
+
+
+def _loss(labels: Labels, said: NDArray[np.float64]) -> float:
+    """Return the logarithmic loss; a guard counts as much as a probability near 0."""
+    sure = said.clip(_SURE, 1 - _SURE)
+    return -float(np.log(np.where(labels.same, sure, 1 - sure)).sum())
+
+
+def _guards_off(labels: Labels) -> int:
+    """Return as bits the guards that labels contradict where no other one holds."""
+    off = 0
+    while True:
+        left = labels.found["guards"] & np.uint32(_ALL & ~off)
+        more = [k for k in range(len(GUARDS)) if _is_contradicted(labels.same[left == 1 << k])]
+        if not more:
+            return off
+        off |= sum(1 << k for k in more)
+
+
+def _is_contradicted(same: NDArray[np.bool_]) -> bool:
+    return len(same) >= _OFF_FROM and float(same.mean()) >= _OFF_SHARE
+
+
+def _refused(labels: Labels, off: int) -> dict[str, int]:
+    left = (labels.found["guards"] & np.uint32(_ALL & ~off))[labels.same]
+    counts = {
+        guard.name: int(np.count_nonzero((left & -left) == np.uint32(1 << k)))
+        for k, guard in enumerate(GUARDS)
+    }
+    return {name: n for name, n in counts.items() if n}
+
+
+def _dial(said: NDArray[np.float64], labels: Labels, now: float) -> float:
+    """Return the least confidence that joins few of the different pairs.
+
+    It falls only where there are enough of them: of 200 without one that is joined, 1.9 % may be
+    wrong all the same (Wilson's interval).
+    """
+    different = np.sort(said[~labels.same])
+    allowed = math.floor(_WRONG * len(different))
+    first = different[-1 - allowed] if len(different) > allowed else 0.0
+    least = min((math.floor(first * _PER_CONFIDENCE) + 1) / _PER_CONFIDENCE, 1.0)
+    return max(least, _LOWEST if len(different) >= _FALLS_FROM else now)
+
+
+def _thinned(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    places = np.linspace(0, len(values) - 1, min(len(values), _LEFT_OUT))
+    return np.take(values, places.astype(np.int64))
+
+
+def _figures(said: NDArray[np.float64], same: NDArray[np.bool_], confidence: float) -> Figures:
+    joined = said >= confidence
+    different, alike = (Joined(int(joined[s].sum()), int(s.sum())) for s in (~same, same))
+    return Figures(confidence, different, alike)
+
+
+def logistic(
+    scores: NDArray[np.float64],
+    same: NDArray[np.bool_],
+    weights: NDArray[np.float64] | None = None,
+) -> tuple[float, float]:
+    """Return slope and shift of the logistic curve of n scores (Platt 1999); it never falls."""
+    weighed = np.ones(len(scores)) if weights is None else weights
+    alike, unlike = float(weighed[same].sum()), float(weighed[~same].sum())
+    target = np.where(same, (alike + 1) / (alike + 2), 1 / (unlike + 2))
+    design = np.stack([scores, np.ones_like(scores)], axis=1)
+    found = np.zeros(2)
+    for _ in range(_STEPS):
+        p = sigmoid(design @ found)
+        hessian = design.T @ (design * (weighed * p * (1 - p))[:, None]) + _RIDGE * np.eye(2)
+        step = np.linalg.solve(hessian, design.T @ (weighed * (target - p)))
+        found += np.clip(step, -_LONGEST, _LONGEST)
+    return max(float(found[0]), 0.0), float(found[1])
+
+
+def calibration(slope: float, shift: float, scores: NDArray[np.float64]) -> dict[str, list[float]]:
+    """Return points of a logistic curve as a model holds them, over the range of the scores."""
+    ends = float(scores.min()) - _BEYOND, float(scores.max()) + _BEYOND
+    points: NDArray[np.float64] = np.linspace(*ends, POINTS).round(6)
+    return {
+        "scores": points.tolist(),
+        "probabilities": [round(p, 6) for p in sigmoid(slope * points + shift).tolist()],
+    }
+
+
+def sigmoid(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return probabilities."""
+    return 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))

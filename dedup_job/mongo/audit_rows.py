@@ -30,7 +30,7 @@ from dedup_job.documents import (
     Refusal,
     Skipped,
 )
-from dedup_job.judgment.judge import NAMES
+from dedup_job.judgment import NAMES
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import KEPT as LEFT_TARGET

@@ -1,17 +1,88 @@
-// Characters: classes and kinds; marks beyond Unicode; words of ASCII in texts.
+// Characters: sixteen at a time, classes and kinds; marks beyond Unicode; words of ASCII in texts; room that text is
+// written to.
 #pragma once
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cassert>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
-#include "cleaning/block.hpp"
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include "core/utf8.hpp"
 #include "core/text.hpp"
 
 namespace dedup::cleaning {
+
+// Sixteen bytes, one for each of sixteen characters; where they tell of which something holds, 0xFF or 0.
+using Lanes = std::uint8_t __attribute__((vector_size(16)));
+
+inline unsigned bits_of(Lanes lanes) {
+#if defined(__SSE2__)
+    return static_cast<unsigned>(_mm_movemask_epi8((__m128i)lanes));
+#else
+    unsigned bits = 0;
+    for (int i = 0; i < 16; i++) bits |= unsigned{lanes[i] >= 0x80} << i;
+    return bits;
+#endif
+}
+
+// Characters as bytes, those beyond 0xFE as 0xFF; numbers from 2**31 on, which are none, as 0.
+class Block {
+public:
+    static constexpr int SIZE = 16;
+
+    explicit Block(const std::uint32_t* points) : bytes_(narrow(read(points), read(points + 4), read(points + 8), read(points + 12))) {}
+
+    // Which of sixteen characters lie between two; numbers from 2**31 on do not.
+    static Lanes between(const std::uint32_t* points, std::uint32_t first, std::uint32_t last) {
+        const auto from = static_cast<std::int32_t>(first), to = static_cast<std::int32_t>(last);
+        const auto are = [&](int at) { return (read(points + at) >= from) & (read(points + at) <= to) & 0xFF; };
+        return narrow(are(0), are(4), are(8), are(12));
+    }
+    Lanes equal(char letter) const { return (Lanes)(bytes_ == static_cast<std::uint8_t>(letter)); }
+    Lanes between(char first, char last) const { return between(bytes_, first, last); }
+    Lanes beyond_ascii() const { return bytes_; }  // the upper bit tells
+    Lanes letters() const { return between(bytes_ | SMALL, 'a', 'z'); }
+
+    // The first eight, capitals as small letters, the first one in the lowest byte.
+    std::uint64_t first_eight() const {
+        const Lanes small = bytes_ | (between('A', 'Z') & SMALL);
+        std::uint64_t word;
+        std::memcpy(&word, &small, sizeof word);
+        return word;
+    }
+
+private:
+    using Four = std::int32_t __attribute__((vector_size(16)));
+    static constexpr std::uint8_t SMALL = 'a' - 'A';
+
+    static Four read(const std::uint32_t* points) {
+        Four four;
+        std::memcpy(&four, points, sizeof four);
+        return four;
+    }
+    static Lanes narrow(Four a, Four b, Four c, Four d) {
+#if defined(__SSE2__)
+        return (Lanes)_mm_packus_epi16(_mm_packs_epi32((__m128i)a, (__m128i)b), _mm_packs_epi32((__m128i)c, (__m128i)d));
+#else
+        const Four all[] = {a, b, c, d};
+        Lanes bytes;
+        for (int i = 0; i < SIZE; i++) bytes[i] = static_cast<std::uint8_t>(std::clamp(all[i / 4][i % 4], 0, 0xFF));
+        return bytes;
+#endif
+    }
+    static Lanes between(Lanes bytes, char first, char last) {
+        return (Lanes)(bytes - static_cast<std::uint8_t>(first) <= static_cast<std::uint8_t>(last - first));
+    }
+    Lanes bytes_;
+};
 
 using Place = std::int64_t;  // of a character in a text
 constexpr Place NONE = -1;
@@ -101,14 +172,77 @@ template <class... Letters>
 Place find(Points text, Place at, Letters... letters) {
     return find_where(text, at, [=](const std::uint32_t* points) {
         const Block block(points);
-        return (block.equal(letters) | ...).bits();
+        return bits_of((block.equal(letters) | ...));
     });
 }
 
+constexpr std::size_t GROWTH = 10;  // characters that become of one at most; percent encoding is the greatest
+constexpr std::size_t SPARE = 256;  // room for what is written without a character behind it
+
+inline std::size_t room_for(std::size_t length) { return GROWTH * length + SPARE + BEHIND; }
+
+// Room that is not filled with zeros: what is not written costs nothing.
+class Buffer {
+public:
+    // Room of a size; what it held may be lost.
+    std::span<std::uint32_t> room(std::size_t size) {
+        if (size > size_) {
+            size_ = size + size / 4;  // a little more, for the next ones
+            points_.reset();
+            points_ = std::make_unique_for_overwrite<std::uint32_t[]>(size_);
+        }
+        return {points_.get(), size};
+    }
+
+private:
+    std::unique_ptr<std::uint32_t[]> points_;
+    std::size_t size_ = 0;
+};
+
+class Writer {
+public:
+    Writer() = default;
+    explicit Writer(std::span<std::uint32_t> room) : room_(room) {}
+
+    Place size() const { return size_; }
+    std::uint32_t& operator[](Place at) { return room_[at]; }
+    std::uint32_t operator[](Place at) const { return room_[at]; }
+    std::uint32_t* data() { return room_.data(); }
+
+    void append(std::uint32_t point) { room_[size_++] = point; }
+    void append(Points points) {
+        assert(size_ + points.size() <= room_.size());
+        std::copy(points.begin(), points.end(), room_.begin() + size_);
+        size_ += std::ssize(points);
+    }
+    void append(std::string_view ascii) {
+        for (const char letter : ascii) append(static_cast<std::uint32_t>(letter));
+    }
+
+    // What was written from a place on, or between two; nothing where the text was cut before it.
+    Points from(Place first) const { return between(first, size_); }
+    Points between(Place first, Place stop) const {
+        return first < stop ? Points(room_).subspan(first, stop - first) : Points();
+    }
+
+    // Goes on writing from a place.
+    void cut(Place at) { size_ = at; }
+
+    // Puts what was written between two places, and nothing of what is behind it, at a place before.
+    void take_back(Place first, Place stop, Place to) {
+        const Points kept = between(first, stop);
+        std::copy(kept.begin(), kept.end(), room_.begin() + to);
+        size_ = to + std::ssize(kept);
+    }
+
+private:
+    std::span<std::uint32_t> room_;
+    Place size_ = 0;
+};
+
 class Characters {
 public:
-    // is_alphanumeric: as `str.isalnum` says.
-    explicit Characters(bool (*is_alphanumeric)(std::uint32_t)) : classes_(BEHIND_WORDS), kinds_(PLANE) {
+    Characters() {
         for (std::uint32_t point = 0; point < BEHIND_WORDS; point++)
             classes_[point] = point == '_' || is_alphanumeric(point) ? WORD | GOES_ON : 0;
         for (std::uint32_t point = 0, first = LATIN; point < PLANE; point++) {
@@ -133,15 +267,11 @@ public:
     // Neither of a special kind nor a mark.
     bool is_plain(std::uint32_t point) const { return point < PLANE ? kinds_[point] == Kind::plain : point < BEYOND; }
 
-    // A space that stays: the one before it and the one behind it are of no special kind. `at` is behind the former.
-    bool is_single_space(Points text, Place at) const {
-        return text[at] == ' ' && at + 1 < std::ssize(text) && is_plain(text[at + 1]);
-    }
-
     // Writes characters of no special kind, and single spaces between them, as long as there are some, and up to a
     // block without meaning. Returns where the next one stands; counts words: characters but underscores and spaces.
-    Place copy_plain(Points text, Place j, std::uint32_t*& to, Place& words) const {
+    Place copy_plain(Points text, Place j, Writer& out, Place& words) const {
         const Place size = std::ssize(text);
+        std::uint32_t* to = out.data() + out.size();
         for (;;) {
             const Place begin = j;
             Place run = Block::SIZE;
@@ -150,7 +280,7 @@ public:
                 const unsigned there = size - j < Block::SIZE ? (1u << (size - j)) - 1 : ALL;
                 const unsigned plain = plain_in(points) & there;
                 const unsigned before = plain << 1 | unsigned{j > begin};
-                run = std::countr_one(plain | (Block(points).equal(' ').bits() & before & plain >> 1));
+                run = std::countr_one(plain | (bits_of(Block(points).equal(' ')) & before & plain >> 1));
                 std::copy_n(points, Block::SIZE, to);
                 to += run;
                 j += run;
@@ -160,9 +290,12 @@ public:
                 *to++ = text[j];
                 words += text[j] != '_';
             }
-            if (j == begin || j == size || !is_single_space(text, j)) return j;
+            // a space stays between two of no special kind
+            if (j == begin || j + 1 >= size || text[j] != ' ' || !is_plain(text[j + 1])) break;
             *to++ = text[j++];
         }
+        out.cut(to - out.data());
+        return j;
     }
 
     // The next place from `at` on with a character of none of these classes.
@@ -215,13 +348,19 @@ private:
         const Block block(points);
         const Lanes others = block.beyond_ascii() | block.between(0, ' ') | block.equal('&') | block.between(':', '<') |
                              block.equal('@') | block.between('_', '`') | block.between('{', '}');
-        return (~others.bits() & ALL) | Block::between(points, eastern_first_, eastern_last_).bits();
+        return (~bits_of(others) & ALL) | bits_of(Block::between(points, eastern_first_, eastern_last_));
     }
 
-    std::vector<std::uint16_t> classes_;
-    std::vector<Kind> kinds_;
+    std::array<std::uint16_t, BEHIND_WORDS> classes_{};
+    std::array<Kind, PLANE> kinds_{};
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
+inline const Characters CHARACTERS;
+
+// Takes back the white space at the end of what was written from a place on.
+inline void trim(Writer& out, Place begin) {
+    while (out.size() > begin && is_blank(CHARACTERS.kind(out[out.size() - 1]))) out.cut(out.size() - 1);
+}
 
 // Whether a text begins with a word of small letters, in capitals or not.
 inline bool starts_with(Points text, std::string_view word) {
@@ -236,6 +375,10 @@ inline bool holds_word(Points text, std::string_view word) {
         if (starts_with(text.subspan(k), word)) return true;
     }
     return false;
+}
+
+inline bool holds_any(Points text, std::span<const std::string_view> words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return holds_word(text, word); });
 }
 
 inline bool holds_any(Points text, std::initializer_list<std::u32string_view> words) {

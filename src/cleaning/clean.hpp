@@ -1,12 +1,147 @@
-// A text cleaned: without markup, its white space folded, its last lines cut off at markers.
+// A text cleaned: markup read once and turned into marks for what it says, white space folded, its last lines cut off at
+// markers.
 #pragma once
 #include <functional>
 
-#include "cleaning/fences.hpp"
+#include "cleaning/elements.hpp"
 #include "cleaning/layout.hpp"
-#include "cleaning/markup.hpp"
 
 namespace dedup::cleaning {
+
+class MarkupReader {
+public:
+    explicit MarkupReader(const Vocabulary& vocabulary) : page_(vocabulary), elements_(page_) {}
+
+    // Takes room to write to, for texts of which that is what becomes at most.
+    void write_to(std::span<std::uint32_t> room) { page_.room = room; }
+
+    // Reads a text; returns what it holds. Where that is neither tag nor reference, `marked` is of no use.
+    unsigned read(Points raw) {
+        unsigned holds = read(raw, TWICE, true);
+        const bool is_escape = holds & DOUBLED && speaks_of_escapes(marked());
+        const bool is_lost = page_.has_hidden && !page_.is_nonblank(marked());
+        if (is_escape || is_lost) holds = read(raw, is_escape ? 0u : TWICE, !is_lost);
+        return holds;
+    }
+
+    // Reads a text whose markup was escaped once more as a whole, `&lt;p&gt;...&lt;/p&gt;` or `\u003cp\u003e...`; false
+    // if it is none: the tag of a block begins it, no `<` and `>` stands in it, and it does not speak of such.
+    bool read_escaped(Points raw) {
+        const Points text = CHARACTERS.trimmed(raw);
+        if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
+        if (find(text, 0, '<', '>') < std::ssize(text)) return false;
+        unescaped_.resize(text.size() + BEHIND);
+        Writer out(unescaped_);
+        if (text[0] == '&') {
+            page_.references.copy(text, starts_with(text, "&amp;") ? DECODES | TWICE : DECODES, out);
+        } else {
+            unescape_string(text, out);
+        }
+        const Points left = out.from(0);
+        if (left.size() < 3 || left.front() != '<' || left.back() != '>') return false;
+        page_.scanner.take(left);
+        const Markup first = page_.scanner.read(0);
+        if (!first.is_tag || first.closes || first.roles & DROPS || !(first.roles & BREAKS)) return false;
+        read(left);
+        return page_.is_nonblank(marked()) && !speaks_of_escapes(marked());
+    }
+
+    Points marked() const { return page_.out.from(0); }
+    bool is_heavy() const { return page_.is_heavy; }  // whether anything is bold or italic
+
+private:
+    static bool speaks_of_escapes(Points text) {
+        return holds_any(text, {U"标签", U"标记", U"实体", U"转义", U"换行", U"字符", U"代码", U"HTML", U"html"});
+    }
+
+    // Writes a program's string as what it stands for, but for its line breaks.
+    static void unescape_string(Points text, Writer& out) {
+        for (Place j = 0; j < std::ssize(text); j++) {
+            const std::uint32_t next = text[j] == '\\' && j + 1 < std::ssize(text) ? text[j + 1] : 0;
+            const bool stands = next == '"' || next == '/';
+            const std::uint32_t point = next == 'u' ? References::hex(text, j + 2) : stands ? next : 0;
+            out.append(point ? point : text[j]);
+            if (point) j += next == 'u' ? 5 : 1;
+        }
+    }
+
+    // hides: whether what nobody sees goes; twice: TWICE, or 0.
+    unsigned read(Points raw, unsigned twice, bool hides) {
+        unsigned holds = 0;
+        page_.hides = hides;
+        if (page_.begin(raw)) holds |= TAGS;
+        const Points text = page_.text();
+        unsigned how = DECODES | PARSES | twice;
+        Place kept = 0;
+        for (Place j = find(text, 0, '<'); j + 1 < std::ssize(text); j = find(text, j, '<')) {
+            const Markup found = page_.scanner.read(j);
+            if (found.stop == NONE) {
+                j++;
+                continue;
+            }
+            holds |= TAGS | copy_between(kept, j, how);
+            page_.start = j;
+            page_.stop = found.stop;
+            if (found.is_tag) read_tag(found);
+            kept = j = found.stop;
+        }
+        if (!holds) how = DECODES;  // what a parser makes of characters counts for markup alone
+        holds |= copy_between(kept, std::ssize(text), how);
+        elements_.close_down_to(1, Closed::by_end);
+        return holds;
+    }
+
+    // Writes the text between two tags; white space between the parts of a formula is none.
+    unsigned copy_between(Place start, Place stop, unsigned how) {
+        const OpenElement& entry = page_.stack.back();
+        Points between = page_.text().subspan(start, stop - start);
+        const Action action = entry.action;
+        if (entry.math && action != Action::math_text && action != Action::annotation && action != Action::note)
+            between = CHARACTERS.trimmed(between);
+        return page_.copy(between, entry.math || entry.code ? how & ~TWICE : how);
+    }
+
+    // Writes what a tag leaves: the ends of elements, a line break, the beginning of its own.
+    void read_tag(const Markup& found) {
+        const int number = found.number;
+        if (found.closes) {
+            if (number != NONE) elements_.close(number);
+            return write_break(page_, found.roles, number);
+        }
+        const Place inside = found.hidden ? found.shown : page_.stop;
+        const Action action = number == NONE ? Action::none : page_.action_of(number);
+        if (found.is_untidy || (Action::picture <= action && action <= Action::field))
+            page_.attributes.search(page_.text().subspan(page_.start + 1, inside - page_.start - 1));
+        const Points content = page_.text().subspan(found.shown, found.hidden - found.shown);
+        if (found.hidden && found.roles & DROPS) return read_script(found, content);
+        if (number == NONE) {
+            write_formula(page_, Attribute::latex);
+            return;
+        }
+        elements_.open(number, found.roles, found.closes_itself || found.hidden);
+        if (found.hidden && found.roles & SHOWS) {
+            const Place begin = page_.out.size();
+            page_.copy(content, found.roles & RAW ? PARSES : DECODES | PARSES);
+            if (page_.action_of(number) == Action::area && !page_.is_nonblank(page_.out.from(begin))) {
+                page_.out.cut(begin);
+                page_.out.append(BLANK);
+            }
+            page_.out.append('\n');
+        }
+    }
+
+    // Writes the formula of a script in TeX.
+    void read_script(const Markup& found, Points content) {
+        if (!page_.attributes.holds(Attribute::type, "math/tex")) return write_break(page_, found.roles, found.number);
+        // the box before it shows the same formula
+        if (page_.box_end == page_.out.size()) page_.out.cut(page_.box_start);
+        write_formula(page_, content, PARSES);
+    }
+
+    Page page_;
+    Elements elements_;
+    std::vector<std::uint32_t> unescaped_;
+};
 
 constexpr std::size_t LONGEST_NOTE = 100;  // characters of a line that can be cut off
 
@@ -21,18 +156,15 @@ using DropRules = std::function<std::vector<std::uint32_t>(Points text, bool lea
 inline bool speaks_of_weight(Points text) {
     constexpr std::u32string_view EASTERN[] = {U"加粗", U"黑体", U"粗体", U"粗字", U"斜体"};
     std::uint32_t until = 0;
-    for (std::size_t j = 0; j < text.size(); j++) {
-        const std::uint32_t point = text[j];
+    for (Points rest = text; !rest.empty(); rest = rest.subspan(1)) {
+        const std::uint32_t point = rest[0];
+        const auto begins = [&](std::u32string_view word) { return rest.size() > 1 && point == word[0] && rest[1] == word[1]; };
         if (until) {
             if (point == until) until = 0;
         } else if (point >= BEYOND) {
             until = is_medium(point) ? std::uint32_t{ADDRESS_END} : point == FORMULA ? std::uint32_t{FORMULA_END} : 0;
-        } else if (lower(point) == 'b' || lower(point) == 'i') {
-            if (starts_with(text.subspan(j), "bold") || starts_with(text.subspan(j), "italic")) return true;
-        } else if (j + 1 < text.size()) {
-            for (const std::u32string_view word : EASTERN) {
-                if (point == word[0] && text[j + 1] == word[1]) return true;
-            }
+        } else if (starts_with(rest, "bold") || starts_with(rest, "italic") || std::ranges::any_of(EASTERN, begins)) {
+            return true;
         }
     }
     return false;
@@ -41,14 +173,8 @@ inline bool speaks_of_weight(Points text) {
 // Cleans one text after the other, with the same room for all.
 class TextCleaner {
 public:
-    TextCleaner(const Characters& characters, const Vocabulary& vocabulary, const Options& options, DropRules drop_rules)
-        : characters_(characters),
-          options_(options),
-          drop_rules_(std::move(drop_rules)),
-          white_space_(characters),
-          fences_(characters),
-          layout_(characters),
-          reader_(characters, vocabulary) {}
+    TextCleaner(const Vocabulary& vocabulary, const Options& options, DropRules drop_rules)
+        : options_(options), drop_rules_(std::move(drop_rules)), reader_(vocabulary) {}
 
     // A clean text, valid until the next one: the one given where nothing changes; and how many characters were cut off.
     struct Cleaned {
@@ -59,57 +185,40 @@ public:
         Cleaned made{without_markup(text)};
         for (Points left; (left = without_notes(made.text)).size() < made.text.size();) {
             made.cut += std::ssize(made.text) - std::ssize(left);
-            made.text = folded(hold({left.begin(), left.end()}));  // it may hold only one end of fenced code
+            made.text = folded_again({left.begin(), left.end()});  // it may hold only one end of fenced code
         }
         return made;
     }
 
 private:
-    // What has become of a text: nothing; a clean one; one without markup, that may begin with style rules, or hold
-    // some anywhere, with white space not folded.
-    enum class Found : std::uint8_t { stays, clean, leading_rules, rules };
-
     Points without_markup(Points text) {
         const std::size_t size = room_for(text.size());
         reader_.write_to(marked_.room(size));
         Writer out(out_.room(size));
-        switch (read(text, out)) {
-            case Found::stays: return text;
-            case Found::leading_rules: return folded(hold(drop_rules_(out.from(0), true)));
-            case Found::rules: return laid_out(without_rules(out.from(0)));
-            default: return out.from(0);
-        }
-    }
-
-    // Writes a text clean, or as it is if style rules are looked for in it.
-    Found read(Points text, Writer& out) {
-        if (options_.html && reader_.read_escaped(text)) return finish_markup(reader_.marked(), out);
+        if (options_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
-        Folded folded = white_space_.fold(text, options_.html ? looks | MARKUP : looks, out);
+        Folded folded = fold_white_space(text, options_.html ? looks | MARKUP : looks, out);
         Points bare = text;
         if (folded == Folded::needs_markup) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
-            if (holds & TAGS) return finish_markup(bare, out);
+            if (holds & TAGS) return laid_out(bare, out);
             if (holds & BRACES) looks = FENCES;
-            folded = white_space_.fold(bare, looks, out);
-            if (folded == Folded::stays && holds) folded = Folded::clean;
+            folded = fold_white_space(bare, looks, out);
         }
-        if (folded == Folded::stays) return Found::stays;
-        if (folded == Folded::needs_rules) {
-            out.append(bare);
-            return Found::leading_rules;
-        }
-        if (folded == Folded::needs_fences) fences_.fold(bare, out);
-        return Found::clean;
+        if (folded == Folded::stays) return bare;
+        if (folded == Folded::needs_rules) return folded_again(drop_rules_(bare, true));
+        if (folded == Folded::needs_fences) fold_fenced(bare, out);
+        return out.from(0);
     }
 
-    // Lays a text with marks out, unless it may hold style rules.
-    Found finish_markup(Points text, Writer& out) {
-        if (layout_.lay_out(text, true, reader_.is_heavy() && speaks_of_weight(text), out)) return Found::clean;
-        out.cut(0);
-        out.append(text);
-        return Found::rules;
+    // Lays a text with marks out, without the style rules that it may hold.
+    Points laid_out(Points text, Writer& out) {
+        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(true)) return out.from(0);
+        const Points left = without_rules(text);
+        out = Writer(out_.room(room_for(left.size())));
+        Layout(left, false, out).lay_out(false);
+        return out.from(0);
     }
 
     // A text with marks without style rules; in code, formulas and addresses such are text.
@@ -139,7 +248,7 @@ private:
         if (options_.cut_at.empty() || !is_marked(last_line(text))) return text;
         for (Points line = last_line(text); line.size() < text.size(); line = last_line(text)) {
             const bool is_note = line.size() <= LONGEST_NOTE && is_marked(line);
-            if (!is_note && !characters_.trimmed(line).empty()) break;
+            if (!is_note && !CHARACTERS.trimmed(line).empty()) break;
             text = text.first(text.size() - line.size() - 1);
         }
         while (!text.empty() && is_white_space(text.back())) text = text.first(text.size() - 1);
@@ -162,23 +271,15 @@ private:
         held_.resize(size + BEHIND);
         return Points(held_).first(size);
     }
-    Points folded(Points text) {
-        Writer out(out_.room(room_for(text.size())));
-        fences_.fold(text, out);
-        return out.from(0);
-    }
-    Points laid_out(Points text) {
-        Writer out(out_.room(room_for(text.size())));
-        layout_.lay_out(text, false, false, out);
+    Points folded_again(std::vector<std::uint32_t>&& text) {
+        const Points left = hold(std::move(text));
+        Writer out(out_.room(room_for(left.size())));
+        fold_fenced(left, out);
         return out.from(0);
     }
 
-    const Characters& characters_;
     const Options& options_;
     const DropRules drop_rules_;
-    WhiteSpace white_space_;
-    Fences fences_;
-    Layout layout_;
     MarkupReader reader_;
     Buffer marked_, out_;
     std::vector<std::uint32_t> held_;

@@ -1,10 +1,84 @@
-// What is written where an element begins and ends, and which elements end with it.
+// What is written where an element begins and ends, and which elements end with it; lists and their markers.
 #pragma once
-#include "cleaning/leaves.hpp"
-#include "cleaning/lists.hpp"
-#include "cleaning/mathematics.hpp"
+#include "cleaning/page.hpp"
 
 namespace dedup::cleaning {
+
+// The whole number of an attribute.
+inline int number_of(const Page& page, Attribute attribute, int otherwise) {
+    constexpr std::size_t MOST_DIGITS = 9;
+    Points value = CHARACTERS.trimmed(page.attributes[attribute]);
+    const bool negative = !value.empty() && value.front() == '-';
+    if (negative) value = value.subspan(1);
+    if (value.empty() || value.size() > MOST_DIGITS) return otherwise;
+    int number = 0;
+    for (const std::uint32_t point : value) {
+        if (point < '0' || point > '9') return otherwise;
+        number = 10 * number + static_cast<int>(point - '0');
+    }
+    return negative ? -number : number;
+}
+
+// The markers that the attribute `type` says.
+inline Markers markers_of(Points type) {
+    constexpr std::string_view TYPES = "1AaIi";  // in the order of the markers
+    const std::size_t found = type.size() == 1 && type[0] < 0x80 ? TYPES.find(static_cast<char>(type[0])) : TYPES.npos;
+    return found == TYPES.npos ? Markers::decimal : static_cast<Markers>(found);
+}
+
+inline void open_list(Page& page, OpenElement& entry) {
+    entry.list = page.top();
+    entry.item = 0;
+    entry.count = number_of(page, Attribute::start, 1);
+    Markers markers = Markers::unmarked;
+    if (entry.action == Action::ordered) {
+        markers = markers_of(page.attributes[Attribute::type]);
+        const int styled = page.attributes.style().markers;
+        if (styled != NONE) markers = static_cast<Markers>(styled);
+    }
+    entry.extra = static_cast<Place>(markers);
+}
+
+inline void write_roman(Writer& out, int value, bool is_small) {
+    constexpr std::pair<int, std::string_view> SMALL[] = {
+        {1000, "m"}, {900, "cm"}, {500, "d"}, {400, "cd"}, {100, "c"}, {90, "xc"}, {50, "l"}, {40, "xl"}, {10, "x"}, {9, "ix"},
+        {5, "v"}, {4, "iv"}, {1, "i"}};
+    for (const auto& [worth, letters] : SMALL) {
+        for (; value >= worth; value -= worth) {
+            for (const char letter : letters) out.append(static_cast<std::uint32_t>(is_small ? letter : letter - 'a' + 'A'));
+        }
+    }
+}
+
+inline void write_marker(Writer& out, int value, Markers kind) {
+    constexpr int LETTERS = 26, LAST_ROMAN = 3999;
+    std::string marker;
+    if ((kind == Markers::upper || kind == Markers::lower) && value > 0) {  // A to Z, AA to ZZ and so on
+        for (; value > 0; value = (value - 1) / LETTERS)
+            marker.insert(marker.begin(), static_cast<char>((kind == Markers::upper ? 'A' : 'a') + (value - 1) % LETTERS));
+    } else if ((kind == Markers::upper_roman || kind == Markers::lower_roman) && 0 < value && value <= LAST_ROMAN) {
+        write_roman(out, value, kind == Markers::lower_roman);
+    } else {
+        marker = std::to_string(value);
+    }
+    out.append(marker);
+}
+
+// Writes the marker of a list's item between two marks, if it has one.
+inline void open_item(Page& page, OpenElement& entry) {
+    entry.item = page.top();
+    OpenElement& around = page.stack[entry.list];
+    const auto markers = static_cast<Markers>(around.extra);
+    if (!entry.list || markers == Markers::unmarked || entry.code) return;
+    const int value = number_of(page, Attribute::value, around.count);
+    around.count = value + 1;
+    entry.extra = 1;
+    Writer& out = page.out;
+    out.append(ITEM);
+    write_marker(out, value, markers);
+    out.append('.');
+    out.append(BODY);
+}
 
 // What closes an element: the end of the text, the tag of another one, its own.
 enum class Closed : std::uint8_t { by_end, by_other, by_itself };
@@ -290,7 +364,7 @@ private:
 
     // Whether nothing is seen of a character, or of a mark.
     bool is_space(std::uint32_t point) const {
-        return point >= BEYOND ? !is_shown(point) : page_.characters.is(point, SPACE);
+        return point >= BEYOND ? !is_shown(point) : CHARACTERS.is(point, SPACE);
     }
 
     // Writes the end of code; only code of several lines that is closed stands in a fence.
@@ -301,7 +375,7 @@ private:
             while (!code.empty() && is_space(code.front())) code = code.subspan(1);
             while (!code.empty() && is_space(code.back())) code = code.first(code.size() - 1);
             lines = std::any_of(code.begin(), code.end(), [&](std::uint32_t point) {
-                return point == FRESH || page_.characters.is(point, LINE);
+                return point == FRESH || CHARACTERS.is(point, LINE);
             });
         }
         if (how == Closed::by_end) lines = false;

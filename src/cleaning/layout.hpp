@@ -1,40 +1,47 @@
 // Text with marks laid out: white space folded, spans written, rows and lines of code arranged.
 #pragma once
-#include "cleaning/spans.hpp"
 #include "cleaning/vocabulary.hpp"
 #include "cleaning/white_space.hpp"
 
 namespace dedup::cleaning {
 
+// Whether no row may take a line break: of the text itself; one that a fence needs, the text does not hold it.
+enum class Hard : std::uint8_t { no, yes, implied };
+
+struct White {
+    std::uint32_t blank = 0;  // a space, a line break, 0 for none
+    Hard hard = Hard::no;
+};
+
+struct OpenSpan {
+    std::uint32_t kind = 0;            // its mark
+    Place begin = 0, inside = NONE;    // where it and its content begin, NONE while nothing of it is written
+    Place words_before = 0, images_before = 0;
+    White before;
+    Place marker = 0;  // of an item: where it stands in the text
+    int cells = 0, separators_due = 0;
+    Place breaks_before = 0;  // of a row
+};
+
+// Lays out one text.
 class Layout {
 public:
-    explicit Layout(const Characters& characters) : characters_(characters) {}
+    // Bold and italic are written if `heavy`.
+    Layout(Points text, bool heavy, Writer& out) : text_(text), is_heavy_(heavy), out_(out) {}
 
-    // Writes a text with marks, bold and italic if `heavy`; false if `rules`, and style rules may stand in it.
-    bool lay_out(Points text, bool rules, bool heavy, Writer& out) {
-        begin(text, heavy, out);
+    // Writes the text; false if `rules`, and style rules may stand in it.
+    bool lay_out(bool rules) {
         const bool done = rules ? write<true>() : write<false>();
-        if (done) spans_.close_all();
-        out = spans_.out;
+        while (done && depth()) close();
         return done;
     }
 
 private:
-    void begin(Points text, bool heavy, const Writer& out) {
-        text_ = text;
-        spans_.begin(text, out);
-        is_heavy_ = heavy;
-        opened_ = colon_ = false;
-        protected_ = 0;
-        fence_ = fence_begin_ = lead_ = 0;
-    }
-
     template <bool RULES>
     bool write() {
         const Place size = std::ssize(text_);
-        Writer& out = spans_.out;
         for (Place j = 0; j < size;) {
-            j = write_plain(j);
+            if (!white_.blank && !pending_) j = CHARACTERS.copy_plain(text_, j, out_, words_);
             if (j == size) break;
             const std::uint32_t point = text_[j];
             if (point >= BEYOND) {
@@ -42,54 +49,35 @@ private:
                 continue;
             }
             j++;
-            const Kind kind = characters_.kind(point);
+            const Kind kind = CHARACTERS.kind(point);
             if (kind == Kind::invisible) continue;
             if (is_blank(kind)) {
                 if (fence_) {
                     space_in_fence(point, kind);
-                } else if (spans_.white.blank != '\n') {
-                    spans_.white.blank = kind == Kind::line ? '\n' : ' ';
-                } else if (kind == Kind::line && spans_.white.hard == Hard::implied) {
-                    spans_.white.hard = Hard::yes;
+                } else if (white_.blank != '\n') {
+                    white_.blank = kind == Kind::line ? '\n' : ' ';
+                } else if (kind == Kind::line && white_.hard == Hard::implied) {
+                    white_.hard = Hard::yes;
                 }
                 continue;
             }
-            if (spans_.white.blank || spans_.is_pending()) spans_.flush();
-            out.append(point);
-            spans_.words += point != '_';
+            if (white_.blank || pending_) flush();
+            out_.append(point);
+            words_ += point != '_';
             if (kind != Kind::plain && may_end_rule(kind, j) && RULES) return false;
         }
         return true;
-    }
-
-    // Writes plain characters, unless white space or a span has to be written first.
-    Place write_plain(Place j) {
-        if (spans_.white.blank || spans_.is_pending()) return j;
-        Writer& out = spans_.out;
-        std::uint32_t* to = out.data() + out.size();
-        j = characters_.copy_plain(text_, j, to, spans_.words);
-        out.cut(to - out.data());
-        return j;
     }
 
     // Whether a style rule may end, or be, here.
     bool may_end_rule(Kind kind, Place j) {
         const bool is_free = !protected_ && !fence_;
         switch (kind) {
-            case Kind::markup:
-            case Kind::backtick:
-                return false;
-            case Kind::opening:
-                opened_ = is_free;
-                colon_ = false;
-                return false;
-            case Kind::colon:
-                colon_ = true;
-                return false;
-            case Kind::closing:
-                return std::exchange(opened_, false) && colon_ && is_free;
-            default:
-                return is_free && may_be_at_rule(text_, j);
+            case Kind::opening: opened_ = is_free, colon_ = false; return false;
+            case Kind::colon: colon_ = true; return false;
+            case Kind::closing: return std::exchange(opened_, false) && colon_ && is_free;
+            case Kind::at_sign: return is_free && may_be_at_rule(text_, j);
+            default: return false;
         }
     }
 
@@ -100,51 +88,46 @@ private:
         const std::uint32_t opening = mark >= UNDERLINE + END && mark <= LINED_END ? mark - END : mark;
         if ((opening == BOLD || opening == ITALIC) && !is_heavy_) return j + 1;
         if (mark == FRESH) {
-            spans_.white = {'\n', spans_.white.hard == Hard::yes ? Hard::yes : Hard::no};
+            white_ = {'\n', white_.hard == Hard::yes ? Hard::yes : Hard::no};
         } else if (mark == BLANK) {
-            spans_.put_blank();
+            put_blank();
         } else if (mark == CODE) {
             protected_++;
         } else if (mark == CODE_END) {
             protected_--;
         } else if (mark == CELL) {
-            spans_.begin_cell();
+            begin_cell();
         } else if (mark == ROW_END) {
-            spans_.close_row();
+            close_row();
         } else if (mark == FENCE) {
             open_fence(j + 1);
         } else if (UNDERLINE <= mark && mark <= LINED) {
             protected_ += mark == FORMULA;
-            spans_.open(j);
+            open(j);
             if (mark == ITEM) {
                 while (j < std::ssize(text_) && text_[j] != BODY) j++;
             }
         } else if (opening != mark) {
-            if (spans_.top() != opening) return j + 1;
+            if (stack_.back().kind != opening) return j + 1;
             protected_ -= mark == FORMULA_END;
-            spans_.close();
+            close();
         } else if (mark >= ACCENTS && mark - ACCENTS < std::size(ACCENTS_OF_LATEX)) {
             write_command(ACCENTS_OF_LATEX[mark - ACCENTS].command);
         }
         return j + 1;
     }
 
-    static bool means_nothing_in_fence(std::uint32_t mark) {
-        return mark == FENCE || mark == ROW || mark == CELL || mark == ROW_END || mark == CODE || mark == CODE_END;
-    }
-
     Place mark_in_fence(Place j) {
         const std::uint32_t mark = text_[j];
-        Writer& out = spans_.out;
         if (mark == FENCE_END) {
             close_fence();
         } else if (mark == FRESH) {
-            if (out.size() == lead_ || characters_.kind(out[out.size() - 1]) != Kind::line)
+            if (out_.size() == lead_ || CHARACTERS.kind(out_[out_.size() - 1]) != Kind::line)
                 space_in_fence('\n', Kind::line);
-        } else if (!means_nothing_in_fence(mark)) {
-            spans_.white.blank = 0;
+        } else if (mark != FENCE && mark != ROW && mark != CELL && mark != ROW_END && mark != CODE && mark != CODE_END) {
+            white_.blank = 0;
             j = this->mark(j);
-            spans_.white.blank = 0;
+            white_.blank = 0;
             return j;
         }
         return j + 1;
@@ -153,31 +136,31 @@ private:
     // Writes an image or another medium; returns where to go on reading.
     Place write_medium(Place j) {
         constexpr std::string_view OPENINGS[] = {"![](", "![audio](", "![video]("};
-        spans_.flush();
-        Writer& out = spans_.out;
-        out.append(OPENINGS[text_[j] - IMAGE]);
-        for (j++; j < std::ssize(text_) && text_[j] != ADDRESS_END; j++) out.append(text_[j]);
-        spans_.images++;
-        out.append(')');
+        flush();
+        out_.append(OPENINGS[text_[j] - IMAGE]);
+        for (j++; j < std::ssize(text_) && text_[j] != ADDRESS_END; j++) out_.append(text_[j]);
+        images_++;
+        out_.append(')');
         return j + 1;
     }
 
     void write_command(std::string_view command) {
-        spans_.put('\\');
-        for (const char letter : command) spans_.put(static_cast<std::uint32_t>(letter));
-        spans_.put('{');
+        flush();
+        out_.append('\\');
+        out_.append(command);
+        out_.append('{');
+        words_ += std::ssize(command) + 2;
     }
 
     // Writes white space as it is; blank lines before the code go.
     void space_in_fence(std::uint32_t point, Kind kind) {
-        Writer& out = spans_.out;
-        const bool leads = out.size() == lead_;
+        const bool leads = out_.size() == lead_;
         if (leads && kind == Kind::line) {
-            out.cut(fence_begin_);
+            out_.cut(fence_begin_);
         } else {
-            out.append(point == '\r' ? '\n' : point);
+            out_.append(point == '\r' ? '\n' : point);
         }
-        if (leads) lead_ = out.size();
+        if (leads) lead_ = out_.size();
     }
 
     // How many backticks fence the code that begins here, 0 for none.
@@ -190,7 +173,7 @@ private:
                 blank = blank && !is_shown(point);
                 continue;
             }
-            const Kind kind = characters_.kind(point);
+            const Kind kind = CHARACTERS.kind(point);
             if (kind == Kind::invisible) continue;
             run = point == '`' ? run + 1 : 0;
             longest = std::max(longest, run);
@@ -200,39 +183,231 @@ private:
     }
 
     void write_ticks() {
-        for (Place k = 0; k < fence_; k++) spans_.out.append('`');
+        for (Place k = 0; k < fence_; k++) out_.append('`');
     }
 
     // Writes the line that begins the code that begins here, unless it is to have no fence.
     void open_fence(Place j) {
         fence_ = fence_length(j);
         if (!fence_) return;
-        spans_.flush_line();
+        flush_line();
         write_ticks();
-        spans_.out.append('\n');
-        fence_begin_ = lead_ = spans_.out.size();
-        spans_.words++;
+        out_.append('\n');
+        fence_begin_ = lead_ = out_.size();
+        words_++;
     }
 
     // Writes the line that ends code; white space before it goes.
     void close_fence() {
-        Writer& out = spans_.out;
-        while (out.size() > fence_begin_ && is_blank(characters_.kind(out[out.size() - 1]))) out.cut(out.size() - 1);
-        out.append('\n');
+        trim(out_, fence_begin_);
+        out_.append('\n');
         write_ticks();
         fence_ = 0;
-        spans_.fenced_end = out.size();
-        spans_.white = {'\n', Hard::implied};
+        fenced_end_ = out_.size();
+        white_ = {'\n', Hard::implied};
     }
 
-    const Characters& characters_;
-    Points text_;
-    Spans spans_;
-    bool is_heavy_ = false;
+    // Opens the span with its mark here.
+    void open(Place j) {
+        const bool is_row = text_[j] == ROW;
+        rows_ += is_row;
+        if (is_row) white_ = {'\n', Hard::yes};
+        stack_.push_back({.kind = text_[j], .begin = out_.size(), .words_before = words_, .images_before = images_, .before = white_,
+                          .marker = j + 1, .breaks_before = std::ssize(breaks_)});
+        if (!is_row && !pending_) pending_ = depth();
+    }
+
+    // Ends the span on top.
+    void close() {
+        const OpenSpan entry = stack_.back();
+        if (entry.kind == ROW) return close_row();
+        pop();
+        if (entry.inside == NONE) {
+            if (entry.kind == UNDERLINE || entry.kind == FORMULA) white_ = entry.before;
+            if (entry.kind == UNDERLINE) put_blank();
+            return;
+        }
+        if (entry.kind == ITEM) return;
+        if (out_.size() == fenced_end_) {
+            out_.append('\n');
+            if (white_.hard == Hard::implied) white_.blank = 0;
+            white_.hard = Hard::no;
+        }
+        if (is_bracket(entry.kind)) {
+            close_bracket(entry);
+        } else if (entry.kind == SUP || entry.kind == SUB) {
+            if (out_.size() - entry.inside == 1) {  // no braces around one character
+                out_.take_back(entry.inside, out_.size(), entry.inside - 1);
+            } else {
+                out_.append('}');
+            }
+        } else {
+            if (entry.kind == FORMULA) white_ = {};
+            out_.append(entry.kind == RUBY ? ')' : '$');
+        }
+    }
+
+    // Begins a cell of the row on top.
+    void begin_cell() {
+        OpenSpan& entry = stack_.back();
+        if (entry.kind != ROW) return;
+        entry.cells++;
+        if (entry.cells == 1) return;
+        entry.separators_due++;
+        white_ = {};
+        if (!pending_) pending_ = depth();
+    }
+
+    // Ends the row on top: line breaks within cells that share it become spaces.
+    void close_row() {
+        OpenSpan& entry = stack_.back();
+        if (entry.kind != ROW) return;
+        if (out_.size() > entry.begin && entry.separators_due) write_separators(entry, 0);
+        if (entry.cells > 1) {
+            for (Place k = entry.breaks_before; k < std::ssize(breaks_); k++) out_[breaks_[k]] = ' ';
+            if (entry.breaks_before < std::ssize(breaks_)) breaks_.resize(entry.breaks_before);
+        }
+        rows_--;
+        if (!rows_) breaks_.clear();
+        pop();
+        white_ = {'\n', Hard::yes};
+    }
+
+    // Writes a blank to fill in.
+    void put_blank() {
+        flush();
+        out_.append("____");
+    }
+
+    // Writes the white space and the openings that come before the next character.
+    void flush() {
+        write_openings();
+        write_white(white_);
+        white_ = {};
+    }
+
+    // ... which begins a line.
+    void flush_line() {
+        write_openings();
+        if (out_.size() && out_[out_.size() - 1] != '\n') out_.append('\n');
+        white_ = {};
+    }
+
+    int depth() const { return static_cast<int>(stack_.size()) - 1; }
+
+    static bool is_bracket(std::uint32_t kind) { return (UNDERLINE <= kind && kind <= ITALIC) || kind == LINED; }
+
+    void pop() {
+        stack_.pop_back();
+        if (pending_ > depth()) pending_ = 0;
+    }
+
+    // Writes white space, unless the text begins here; notes a line break of a row.
+    void write_white(White before) {
+        if (!before.blank || out_.size() == 0) return;
+        if (before.blank == '\n' && rows_ && before.hard == Hard::no) breaks_.push_back(out_.size());
+        out_.append(before.blank);
+    }
+
+    void write_openings() {
+        if (!pending_) return;
+        const Place begin = out_.size(), breaks = std::ssize(breaks_);
+        White before = white_before();
+        for (int k = pending_; k <= depth(); k++) {
+            OpenSpan& entry = stack_[k];
+            if (entry.kind == ROW) {
+                if (entry.begin == begin) entry.begin = out_.size();
+                if (entry.separators_due) {
+                    write_separators(entry, before.blank);
+                    before.blank = ' ';
+                }
+            } else if (entry.inside == NONE) {
+                write_white(before);
+                write_opening(entry);
+                before.blank = entry.kind == ITEM ? ' ' : 0;
+            }
+            before.hard = Hard::no;
+        }
+        for (int k = pending_; k <= depth(); k++) stack_[k].breaks_before += std::ssize(breaks_) - breaks;
+        pending_ = 0;
+        white_ = before;
+    }
+
+    // The white space before the first opening: what came before or, for brackets, in it.
+    White white_before() const {
+        for (int k = pending_; k <= depth(); k++) {
+            const OpenSpan& entry = stack_[k];
+            const bool is_due = entry.kind == ROW ? entry.separators_due > 0 : entry.inside == NONE;
+            if (!is_due || is_bracket(entry.kind)) continue;
+            return entry.kind == RUBY ? White{} : entry.before;
+        }
+        return white_;
+    }
+
+    void write_opening(OpenSpan& entry) {
+        entry.begin = out_.size();
+        entry.words_before = words_;
+        entry.images_before = images_;
+        if (entry.kind == ITEM) {
+            for (Place j = entry.marker; j < std::ssize(text_) && text_[j] != BODY; j++) out_.append(text_[j]);
+        } else if (entry.kind == SUP || entry.kind == SUB) {
+            out_.append(entry.kind == SUP ? "^{" : "_{");
+        } else if (is_bracket(entry.kind)) {
+            out_.append('[');
+        } else {
+            out_.append(entry.kind == RUBY ? '(' : '$');
+        }
+        words_ += !is_bracket(entry.kind);
+        entry.inside = out_.size();
+    }
+
+    // Writes the bars before a cell.
+    void write_separators(OpenSpan& entry, std::uint32_t blank) {
+        for (int k = 0; k < entry.separators_due; k++) {
+            std::uint32_t before = ' ';
+            if (k == 0 && out_.size() == entry.begin) {
+                before = blank;
+            } else if (out_.size() == fenced_end_ && out_.size()) {
+                before = '\n';
+            }
+            write_white({before, Hard::yes});
+            out_.append('|');
+        }
+        entry.separators_due = 0;
+        words_++;
+    }
+
+    // Ends what stands in brackets; where it holds no words they go.
+    void close_bracket(const OpenSpan& entry) {
+        constexpr std::string_view ENDS[] = {"]{.underline}", "]{.dots}", "]{.bold}", "]{.italic}"};
+        if (words_ != entry.words_before) return out_.append(ENDS[entry.kind == LINED ? 0 : entry.kind - UNDERLINE]);
+        const bool is_blank = images_ == entry.images_before && entry.kind == UNDERLINE;
+        if (is_blank) {
+            out_.cut(entry.begin);
+            out_.append("____");
+        } else {
+            out_.take_back(entry.begin + 1, out_.size(), entry.begin);
+        }
+        Place k = std::ssize(breaks_);
+        while (k > 0 && breaks_[k - 1] > entry.begin) breaks_[--k]--;
+        if (is_blank) breaks_.resize(k);
+        if (fenced_end_ > entry.begin) fenced_end_--;
+    }
+
+    const Points text_;
+    const bool is_heavy_;
+    Writer& out_;
+    std::vector<OpenSpan> stack_{OpenSpan()};  // the first is the text itself
+    std::vector<Place> breaks_;                // line breaks in open rows
+    White white_;                              // that comes before the next character
     bool opened_ = false, colon_ = false;  // whether a brace is open that may be a style rule's; `:` behind it
-    int protected_ = 0;                    // how deep in what no style rule touches
+    Place words_ = 0, images_ = 0;         // written: characters but underscores, and images
     Place fence_ = 0;                      // backticks around the code that is written, 0 outside
     Place fence_begin_ = 0, lead_ = 0;     // where code begins, how far there is nothing but white space
+    Place fenced_end_ = 0;                 // where the fence of code ended
+    int pending_ = 0;                      // the lowest span not yet written, 0 for none
+    int rows_ = 0;                         // open ones
+    int protected_ = 0;                    // how deep in what no style rule touches
 };
 
 }  // namespace dedup::cleaning

@@ -17,15 +17,16 @@ struct Markup {
     int number = NONE;  // of the element
     std::uint32_t roles = 0;
     bool is_tag = false, closes = false, closes_itself = false;
-    bool has_values = false;       // of attributes: see `values`
+    bool has_values = false;       // of attributes
     bool is_untidy = false;        // its values are to be searched
     Place shown = 0, hidden = 0;  // where content that is read with the tag begins and ends, 0 without any
 };
 
 class TagScanner {
 public:
-    TagScanner(const Characters& characters, const Vocabulary& vocabulary)
-        : characters_(characters), vocabulary_(vocabulary), closing_(vocabulary.elements()) {}
+    // attributes: take those of the tag that was read last.
+    TagScanner(const Vocabulary& vocabulary, Attributes& attributes)
+        : vocabulary_(vocabulary), attributes_(attributes), closing_(vocabulary.elements()) {}
 
     Points text() const { return text_; }
 
@@ -51,9 +52,6 @@ public:
         return true;
     }
 
-    // The known attributes with values of the tag that was read last.
-    std::span<const AttributePlace> values() const { return values_; }
-
     // Whether a closing tag of an element begins at `from` or later, which lies behind the markup that was read last.
     // Each is noted when it is first passed.
     bool is_closed(int number, Place from) {
@@ -70,7 +68,7 @@ public:
     Markup read(Place j) {
         at_ = j;
         const std::uint32_t after = text_[j + 1];
-        if (after == '/' || characters_.is(after, LETTER)) return tag(j);
+        if (after == '/' || CHARACTERS.is(after, LETTER)) return tag(j);
         Markup found;
         if (after == '!' && j + 3 < size() && text_[j + 2] == '-' && text_[j + 3] == '-') {
             if (!comments_end_) return {};
@@ -95,23 +93,23 @@ private:
 
     // Behind the characters of these classes from a place on. known: bits, which of the next sixteen are of them.
     Place behind(Place at, unsigned known, unsigned classes) const {
-        return characters_.skip(text_, std::min(at + std::countr_one(known), size()), classes);
+        return CHARACTERS.skip(text_, std::min(at + std::countr_one(known), size()), classes);
     }
 
     static unsigned letters_and_digits(const Block& block) {
-        return (block.letters() | block.between('0', '9')).bits();
+        return bits_of(block.letters() | block.between('0', '9'));
     }
     static unsigned name_characters(const Block& block) {
         const Lanes marks = block.between('-', '.') | block.equal('@') | block.equal('_');
-        return (block.letters() | block.between('0', ':') | marks).bits();
+        return bits_of(block.letters() | block.between('0', ':') | marks);
     }
 
     // Tag name state: letters and digits, with single marks between. block: of what begins there.
     Place name_end(Place at, const Block& block) const {
-        if (at >= size() || !characters_.is(text_[at], LETTER)) return NONE;
-        for (at = behind(at, letters_and_digits(block), ALNUM);; at = characters_.skip(text_, at + 1, ALNUM)) {
-            if (at + 1 >= size() || !characters_.is(text_[at], MARK)) return at;
-            if (!characters_.is(text_[at + 1], ALNUM)) return at;
+        if (at >= size() || !CHARACTERS.is(text_[at], LETTER)) return NONE;
+        for (at = behind(at, letters_and_digits(block), ALNUM);; at = CHARACTERS.skip(text_, at + 1, ALNUM)) {
+            if (at + 1 >= size() || !CHARACTERS.is(text_[at], MARK)) return at;
+            if (!CHARACTERS.is(text_[at + 1], ALNUM)) return at;
         }
     }
 
@@ -124,28 +122,28 @@ private:
     }
 
     bool ends_name(Place at) const {
-        return at < size() && (text_[at] == '>' || text_[at] == '/' || characters_.is(text_[at], SPACE));
+        return at < size() && (text_[at] == '>' || text_[at] == '/' || CHARACTERS.is(text_[at], SPACE));
     }
 
     // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
     // it is none, or has quotes inside quotes.
     Place attributes_end(Place at, bool& has_values) {
-        values_.clear();
+        attributes_.clear();
         for (;;) {
-            while (at < size() && (text_[at] == '/' || characters_.is(text_[at], SPACE))) at++;
+            while (at < size() && (text_[at] == '/' || CHARACTERS.is(text_[at], SPACE))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
-            if (at == size() || !characters_.is(text_[at], STARTS)) return NONE;
+            if (at == size() || !CHARACTERS.is(text_[at], STARTS)) return NONE;
             const Place begin = at;
             const Block block(text_.data() + begin);
             at = behind(begin, name_characters(block) | 1, GOES_ON);  // attribute name state
-            const ValuePlace value = read_value(text_, at, characters_);
+            const ValuePlace value = read_value(text_, at);
             const int number = meaning(Naming::attribute, begin, at, block);
             if (value.after == NONE) {
-                if (number == static_cast<int>(Attribute::hidden)) values_.push_back({number, at, at});
+                if (number == static_cast<int>(Attribute::hidden)) attributes_.note(number, Points());
                 continue;
             }
             has_values = true;
-            if (number != NONE) values_.push_back({number, value.first, value.stop});
+            if (number != NONE) attributes_.note(number, name(value.first, value.stop));
             at = value.after;
         }
     }
@@ -154,13 +152,13 @@ private:
     // none but of an element, `=` anywhere tells that there are such; else it follows the first one's name, if any.
     Place untidy_end(Place start, bool evident) const {
         const Place end = angle_end(start);
-        Place at = characters_.skip(text_, start, SPACE);
+        Place at = CHARACTERS.skip(text_, start, SPACE);
         if (end == NONE || (evident ? find(text_.first(end), at, '=') == end : at == start)) return NONE;
         if (evident) return end;
-        if (characters_.is(text_[at], LETTER)) {
-            for (at++; text_[at] != '@' && characters_.is(text_[at], GOES_ON);) at++;
+        if (CHARACTERS.is(text_[at], LETTER)) {
+            for (at++; text_[at] != '@' && CHARACTERS.is(text_[at], GOES_ON);) at++;
         }
-        return behind_equals(text_, at, characters_) == NONE ? NONE : end;
+        return behind_equals(text_, at) == NONE ? NONE : end;
     }
 
     // Behind the next `>` if no `<` comes before it.
@@ -172,7 +170,7 @@ private:
     // End tag open state.
     ClosingTag closing_tag(Place at) const {
         const Place begin = at + 2;
-        if (begin >= size() || text_[at + 1] != '/' || !characters_.is(text_[begin], LETTER)) return {};
+        if (begin >= size() || text_[at + 1] != '/' || !CHARACTERS.is(text_[begin], LETTER)) return {};
         const Block block(text_.data() + begin);
         const Place stop = behind(begin, letters_and_digits(block), ALNUM | MARK);
         const Place end = ends_name(stop) ? angle_end(stop) : NONE;
@@ -200,7 +198,7 @@ private:
         }
         if (at + 2 < size() && text_[at + 2] == '[') {
             if (begins(at, CDATA)) return at + std::ssize(CDATA);  // left where two marks stood in each other
-            const Place start = characters_.skip(text_, at + 3, SPACE);
+            const Place start = CHARACTERS.skip(text_, at + 3, SPACE);
             for (const std::string_view word : {"if", "endif"}) {
                 if (begins(start, word)) return behind_word(start + std::ssize(word));
             }
@@ -211,7 +209,7 @@ private:
     }
 
     Place behind_word(Place at) const {
-        return at < size() && characters_.is(text_[at], WORD) ? NONE : angle_end(at);
+        return at < size() && CHARACTERS.is(text_[at], WORD) ? NONE : angle_end(at);
     }
 
     // Whether a word of small letters, or capital ones, or marks, begins here. The few other letters that
@@ -273,7 +271,7 @@ private:
             end = untidy_end(stop, found.roles & EVIDENT);
             if (end == NONE) return {};
             found.is_untidy = true;
-            found.has_values = text_[characters_.skip(text_, stop, SPACE)] != '=';
+            found.has_values = text_[CHARACTERS.skip(text_, stop, SPACE)] != '=';
         }
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
         const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
@@ -306,7 +304,7 @@ private:
         constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };
         const std::uint32_t before = start ? text_[start - 1] : U'\n', after = end < size() ? text_[end] : U'\n';
         const bool lacks_one = STOPS.find(before) != STOPS.npos || after == '<' || after == '\n' || after == '\r';
-        if (characters_.is(before, SPACE) && before != '\n' && before != '\r') return false;
+        if (CHARACTERS.is(before, SPACE) && before != '\n' && before != '\r') return false;
         if (!lacks_one && !(is_han(before) && is_han(after))) return false;
         if (!speaks_of_tags_) speaks_of_tags_ = holds_any(text_, {U"标签", U"标记"});
         return !*speaks_of_tags_;
@@ -314,14 +312,14 @@ private:
 
     // The roles of a name that is no element's, 0 if it is none of a tag.
     std::uint32_t roles_of_other(Place begin, Place stop) const {
-        const Place mark = characters_.skip(text_, begin, ALNUM);
+        const Place mark = CHARACTERS.skip(text_, begin, ALNUM);
         if (mark == stop || (text_[mark] != ':' && text_[mark] != '-')) return 0;
         const bool office = vocabulary_.meaning(Naming::element, name(begin, mark + 1)) != NONE;
-        return office && characters_.skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
+        return office && CHARACTERS.skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
     }
 
     bool starts_paragraph(Place start) const {
-        return start == 0 || text_[start - 1] == '>' || characters_.is(text_[start - 1], SPACE);
+        return start == 0 || text_[start - 1] == '>' || CHARACTERS.is(text_[start - 1], SPACE);
     }
 
     // Where the next closing tag of an element begins and ends; there is one.
@@ -336,8 +334,8 @@ private:
     // Where the last closing tag of a name that no table holds begins, NONE without one.
     Place last_of_foreign(Place begin, Place stop) {
         for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
-            if (text_[j + 1] != '/' || !characters_.is(text_[j + 2], LETTER)) continue;
-            const Place end = characters_.skip(text_, j + 2, ALNUM | MARK);
+            if (text_[j + 1] != '/' || !CHARACTERS.is(text_[j + 2], LETTER)) continue;
+            const Place end = CHARACTERS.skip(text_, j + 2, ALNUM | MARK);
             if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
         }
         foreign_read_ = true;
@@ -351,10 +349,9 @@ private:
         return letters;
     }
 
-    const Characters& characters_;
     const Vocabulary& vocabulary_;
+    Attributes& attributes_;
     Points text_;
-    std::vector<AttributePlace> values_;
     std::vector<Place> closing_;             // by element: the last closing tag that was noted
     Place at_ = 0, noted_ = 0;               // the markup that was read last; how far closing tags are noted
     std::vector<std::uint32_t> without_marks_;

@@ -1,11 +1,10 @@
-// The names that mean something: elements, attributes, character references, words of classes and styles.
+// The names that mean something: elements, attributes, character references, words of classes and styles; and what they
+// mean in the notation of clean text.
 #pragma once
-#include <array>
-#include <bit>
-#include <cstdint>
-#include <span>
+#include <map>
+#include <ranges>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cleaning/characters.hpp"
@@ -156,105 +155,243 @@ constexpr Accent ACCENTS_OF_LATEX[] = {
     {"tilde", U"~˜\u0303"},              {"dot", U"˙.\u0307"}, {"ddot", U"¨\u0308"},
 };
 
-// The names of the elements that HTML, SVG and MathML know.
-std::vector<std::string_view> element_names();
+struct ElementNames {
+    Element element;
+    std::string_view names;
+};
+constexpr std::uint32_t INLINE = EVIDENT, BLOCK = EVIDENT | BREAKS;
 
-// Names by open addressing: one table for references, and one for all others.
+constexpr ElementNames ELEMENTS[] = {
+    {{BLOCK, Action::none, 0}, "address article aside blockquote body button center datalist dd details"},
+    {{BLOCK, Action::none, 0}, "dialog div dl dt fieldset figcaption figure footer form frameset h1 h2"},
+    {{BLOCK, Action::none, 0}, "h3 h4 h5 h6 head header hgroup html layer legend main marquee menuitem"},
+    {{BLOCK, Action::none, 0}, "multicol nav noscript optgroup option plaintext search section summary"},
+    {{BLOCK, Action::none, 0}, "xml foreignobject w:p w:br"},
+    {{BLOCK | VOID, Action::none, 0}, "col frame hr isindex"},
+    {{BLOCK | CLOSED, Action::none, 0}, "iframe noembed noframes"},
+    {{BLOCK | CLOSED | DROPS, Action::none, 0}, "script style"},
+    {{BLOCK | CLOSED | SHOWS, Action::none, 0}, "title"},
+    {{BLOCK | CLOSED | SHOWS | RAW, Action::none, 0}, "xmp"},
+    {{INLINE, Action::none, 0}, "abbr acronym applet bdi bdo big blink cite del dfn kbd mark meter nobr"},
+    {{INLINE, Action::none, 0}, "picture portal progress rb rtc ruby samp slot small strike tt var"},
+    {{INLINE, Action::none, 0}, "lineargradient radialgradient clippath animatetransform animatemotion"},
+    {{INLINE | VOID, Action::none, 0}, "area base basefont bgsound command keygen meta param spacer"},
+    {{INLINE | VOID, Action::none, 0}, "track wbr mspace mprescripts"},
+    {{INLINE, Action::none, IS_UNDERLINE}, "ins"},
+    {{INLINE, Action::none, IS_BOLD}, "strong"},
+    {{INLINE, Action::none, IS_ITALIC}, "em"},
+    {{INLINE, Action::none, IS_SUP}, "sup"},
+    {{INLINE, Action::none, IS_SUB}, "sub"},
+    // Also words of mathematics, of programming languages and of command lines: `x<p>y`, `a<mn>b`, `List<Object>`,
+    // `convert <path> <filter>`. They need evidence to be taken as tags: an attribute's value, a self-closing slash or a
+    // closing tag.
+    {{BREAKS | PARAGRAPH, Action::none, 0}, "p"},
+    {{BREAKS, Action::none, 0}, "desc text"},
+    {{LINK, Action::none, 0}, "a"},
+    {{0, Action::none, 0}, "data label map output q s time g path circle rect line polyline polygon ellipse"},
+    {{0, Action::none, 0}, "tspan textpath defs use symbol marker mask pattern filter stop view set switch"},
+    {{0, Action::none, 0}, "animate metadata"},
+    {{VOID, Action::none, 0}, "link"},
+    {{0, Action::none, IS_UNDERLINE}, "u"},
+    {{0, Action::none, IS_BOLD}, "b"},
+    {{0, Action::none, IS_ITALIC}, "i"},
+    {{VOID, Action::picture, 0}, "image"},
+    {{BREAKS, Action::object, 0}, "object"},
+    {{0, Action::token, 0}, "mi mn mo ms"},
+    // Media, fields, lists, tables, code.
+    {{INLINE | VOID, Action::picture, 0}, "img embed v:imagedata"},
+    {{BLOCK, Action::hears, 0}, "audio"},
+    {{BLOCK, Action::sees, 0}, "video"},
+    {{INLINE | VOID, Action::source, 0}, "source"},
+    {{BLOCK, Action::canvas, 0}, "canvas"},
+    {{INLINE, Action::drawing, 0}, "svg"},
+    {{INLINE | VOID, Action::field, 0}, "input"},
+    {{BLOCK | CLOSED | SHOWS, Action::area, 0}, "textarea"},
+    {{BLOCK, Action::select, 0}, "select"},
+    {{BLOCK, Action::ordered, 0}, "ol"},
+    {{BLOCK, Action::unordered, 0}, "ul menu dir"},
+    {{BLOCK, Action::list_item, 0}, "li"},
+    {{BLOCK, Action::table, 0}, "table"},
+    {{BLOCK, Action::section, 0}, "thead tbody tfoot caption"},
+    {{BLOCK | VOID, Action::section, 0}, "colgroup"},
+    {{BLOCK, Action::table_row, 0}, "tr"},
+    {{BLOCK, Action::table_cell, 0}, "td th"},
+    {{BLOCK, Action::lines, 0}, "pre listing"},
+    {{INLINE, Action::code_line, 0}, "code"},
+    {{INLINE, Action::reading, 0}, "rt"},
+    {{INLINE, Action::reading_mark, 0}, "rp"},
+    {{BLOCK, Action::template_, 0}, "template"},
+    {{BLOCK | VOID, Action::line_break, 0}, "br"},
+    {{INLINE, Action::span, 0}, "span font"},
+    // MathML.
+    {{INLINE, Action::math, 0}, "math"},
+    {{INLINE, Action::math_text, 0}, "mtext"},
+    {{INLINE, Action::group, 0}, "mrow mstyle mpadded mphantom menclose merror maction semantics"},
+    {{INLINE, Action::group, 0}, "mmultiscripts"},
+    {{INLINE, Action::fraction, 0}, "mfrac"},
+    {{INLINE, Action::root, 0}, "msqrt"},
+    {{INLINE, Action::indexed_root, 0}, "mroot"},
+    {{INLINE, Action::power, 0}, "msup"},
+    {{INLINE, Action::index, 0}, "msub"},
+    {{INLINE, Action::both, 0}, "msubsup"},
+    {{INLINE, Action::under, 0}, "munder"},
+    {{INLINE, Action::over, 0}, "mover"},
+    {{INLINE, Action::under_over, 0}, "munderover"},
+    {{INLINE, Action::fenced, 0}, "mfenced"},
+    {{BLOCK, Action::matrix, 0}, "mtable"},
+    {{BLOCK, Action::matrix_row, 0}, "mtr"},
+    {{BLOCK, Action::matrix_cell, 0}, "mtd"},
+    {{INLINE, Action::annotation, 0}, "annotation"},
+    {{INLINE, Action::note, 0}, "annotation-xml"},
+};
+constexpr ElementNames OTHERS[] = {
+    // prefixes of what office programs write: o:p, st1:chsdate, v:shape
+    {{INLINE, Action::none, 0}, "o: v: w: m: mml: svg: st0: st1: st2: st3: st4: st5: st6: st7: st8: st9:"},
+    {{INLINE, Action::none, 0}, "u0: u1: u2: u3: u4: u5: u6: u7: u8: u9:"},
+    {{FOREIGN, Action::none, 0}, "mjx-container"},
+};
+
+// By `Attribute`.
+constexpr std::string_view ATTRIBUTE_NAMES[ATTRIBUTES] = {
+    "data-latex data-tex data-formula data-math data-equation",
+    "data-src data-original data-lazy-src data-actualsrc data-lazyload data-lazy data-echo lazy-src data-ks-lazyload "
+    "data-real-src real_src lay-src _src file original zoomfile",
+    "src", "srcset data-srcset data-lazy-srcset", "data", "href", "xlink:href", "alt", "class", "style", "type",
+    "start", "value", "encoding", "open", "close", "separators", "hidden", "id",
+    "",  // any other name
+};
+
+struct ClassWords {
+    std::string_view words;
+    int value;
+};
+constexpr int of(Markers markers) { return static_cast<int>(markers); }
+
+constexpr ClassWords CLASSES[] = {
+    {"dian dot dots emphasis-dot emphasis-dots em-dot dot-under zhuozhong zhuozhonghao jiazhong jiadian", IS_DOTS},
+    {"katex mathjax mathjax_display mathjax_svg mathjax_svg_display mathjax_chtml mjx-chtml mwe-math-element", IS_BOX},
+    {"mathjax_preview", IS_PREVIEW},
+    {"katex-html", IS_TWIN},
+    {"jammer", IS_HIDDEN},  // a forum puts random letters in, against copies
+};
+
+// By `Property`; the meanings are of words in its value.
+constexpr std::string_view PROPERTY_NAMES[PROPERTIES] = {
+    "text-decoration text-decoration-line", "border-bottom", "vertical-align",
+    "text-emphasis text-emphasis-style -webkit-text-emphasis -webkit-text-emphasis-style", "font-weight", "font-style",
+    "list-style list-style-type", "display visibility font-size",
+};
+struct StyleWords {
+    Property of;
+    std::string_view words;
+    int value;
+};
+constexpr StyleWords STYLES[] = {
+    {Property::decoration, "underline", IS_UNDERLINE},
+    {Property::border, "solid", IS_UNDERLINE},
+    {Property::align, "super", IS_SUP},
+    {Property::align, "sub", IS_SUB},
+    {Property::emphasis, "none", 0},  // any other word stands for dots
+    {Property::weight, "bold bolder 600 700 800 900", IS_BOLD},
+    {Property::slant, "italic oblique", IS_ITALIC},
+    {Property::listing, "none", of(Markers::unmarked)},
+    {Property::listing, "decimal", of(Markers::decimal)},
+    {Property::listing, "upper-alpha upper-latin", of(Markers::upper)},
+    {Property::listing, "lower-alpha lower-latin", of(Markers::lower)},
+    {Property::listing, "upper-roman", of(Markers::upper_roman)},
+    {Property::listing, "lower-roman", of(Markers::lower_roman)},
+    {Property::hiding, "none hidden", IS_HIDDEN},
+    {Property::hiding, "0 0px 0pt 0em", IS_SHRUNK},
+};
+
+// The fields that take no text.
+constexpr ClassWords FIELD_TYPES[] = {
+    {"hidden radio checkbox submit button reset file range color", static_cast<int>(FieldType::button)},
+    {"image", static_cast<int>(FieldType::image_button)},
+};
+
+// Calls take(word) for each word of some with spaces between.
+void each_word(std::string_view words, auto take) {
+    for (const auto word : std::views::split(words, ' ')) take(std::string_view(word.begin(), word.end()));
+}
+
+// The names of the elements that HTML, SVG and MathML know.
+inline std::vector<std::string_view> element_names() {
+    std::vector<std::string_view> names;
+    for (const ElementNames& row : ELEMENTS) each_word(row.names, [&](std::string_view name) { names.push_back(name); });
+    return names;
+}
+
+// The names that mean something.
 class Vocabulary {
 public:
-    struct Name {
-        Naming of;
-        std::string_view letters;          // ASCII
-        std::int32_t value, second = 0;  // of a reference its characters, 0 for no second; of an element its number
-    };
+    // References by name: the one or two characters of each.
+    using References = std::map<std::string, std::vector<std::uint32_t>>;
+    static constexpr Place KEY_LETTERS = 8;
 
-    explicit Vocabulary(std::span<const Name> references);
+    explicit Vocabulary(const References& references) {
+        const auto add = [&](Naming of, std::string_view words, int value) {
+            each_word(words, [&](std::string_view word) { names_[key_of<false>(of, word)].value.value = value; });
+        };
+        const auto add_elements = [&](const ElementNames& row) {
+            each_word(row.names, [&](std::string_view name) {
+                add(Naming::element, name, elements());
+                elements_.push_back(row.element);
+            });
+        };
+        names_.reset(references.size());
+        std::ranges::for_each(ELEMENTS, add_elements);
+        std::ranges::for_each(OTHERS, add_elements);
+        for (int i = 0; i < ATTRIBUTES; i++) add(Naming::attribute, ATTRIBUTE_NAMES[i], i);
+        for (const auto& [words, value] : CLASSES) add(Naming::class_word, words, value);
+        for (int i = 0; i < PROPERTIES; i++) add(Naming::property, PROPERTY_NAMES[i], i);
+        for (const auto& [property, words, value] : STYLES) add(word_of(property), words, value);
+        for (const auto& [words, value] : FIELD_TYPES) add(Naming::field_type, words, value);
+        for (const auto& [name, text] : references) {
+            const auto first = static_cast<std::int32_t>(text.at(0)), last = static_cast<std::int32_t>(text.back());
+            names_[key_of<false>(Naming::reference, name)].value = {first, text.size() > 1 ? last : 0};
+        }
+    }
 
     const Element& element(int number) const { return elements_[number]; }
     int elements() const { return static_cast<int>(elements_.size()); }
 
     // What a name means, in capitals or not; NONE if it means nothing.
-    int meaning(Naming of, Points name) const {
-        return may_be(of, name) ? find<true>(of, name, key_of<true>(name)).value : NONE;
-    }
+    int meaning(Naming of, Points name) const { return names_.find(key_of<true>(of, name)).value; }
 
-    // ... of a name of no more than KEY_LETTERS, all ASCII, given as small ones in the bytes of a word.
-    int meaning(Naming of, Points name, std::uint64_t letters) const {
-        return may_be(of, name) ? find<true>(of, name, letters).value : NONE;
-    }
-    static constexpr Place KEY_LETTERS = 8;
+    // ... of a name of no more than KEY_LETTERS, given as small ones in the bytes of a word.
+    int meaning(Naming of, Points name, std::uint64_t letters) const { return names_.find(mixed(letters, of, name.size())).value; }
 
     // The one or two characters of a reference, 0 for none.
     std::pair<std::uint32_t, std::uint32_t> reference(Points name) const {
-        if (!may_be(Naming::reference, name)) return {0, 0};
-        const Slot& slot = find<false>(Naming::reference, name, key_of<false>(name));
-        if (!slot.length) return {0, 0};
-        return {static_cast<std::uint32_t>(slot.value), static_cast<std::uint32_t>(slot.second)};
+        const auto [first, second] = names_.find(key_of<false>(Naming::reference, name));
+        return {first == NONE ? 0 : static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(second)};
     }
 
 private:
-    struct Slot {
-        std::uint64_t key = 0;
-        std::uint32_t begin = 0;  // of its letters
+    struct Meaning {
         std::int32_t value = NONE, second = 0;
-        Naming of{};
-        std::uint8_t length = 0;  // 0: free
     };
-    static constexpr std::size_t LONGEST = 31;     // this or more, where lengths are bits
 
-    void insert(std::span<const Name> names, std::vector<Slot>& slots);
-
-    // The letters of a name, one in each byte, of longer ones several; 0 if it has others than ASCII.
+    // A key of a name of ASCII letters, 0 of others, which have no meaning.
     template <bool IGNORES_CASE>
-    static std::uint64_t key_of(Points name) {
-        std::uint64_t key = 0;
+    static std::uint64_t key_of(Naming of, const auto& name) {
+        std::uint64_t key = 0, word = 0;
         std::uint32_t all = 0;
         for (std::size_t k = 0; k < name.size(); k++) {
-            all |= name[k];
-            key ^= std::uint64_t{IGNORES_CASE ? lower(name[k]) : name[k]} << 8 * (k % KEY_LETTERS);
+            const auto letter = static_cast<std::uint32_t>(name[k]);
+            all |= letter;
+            word |= std::uint64_t{IGNORES_CASE ? lower(letter) : letter} << 8 * (k % KEY_LETTERS);
+            if (k % KEY_LETTERS + 1 == KEY_LETTERS && k + 1 < name.size()) key = (key + std::exchange(word, 0)) * GOLDEN;
         }
-        return all < 0x80 ? key : 0;
+        return all < 0x80 ? mixed(key + word, of, name.size()) : 0;
     }
-
-    // Whether a name of this length, with this first letter, in capitals or not, means something.
-    bool may_be(Naming of, Points name) const {
-        return !name.empty() && lengths_[lengths_slot(of, name.front())] >> std::min(name.size(), LONGEST) & 1;
-    }
-
-    static std::size_t lengths_slot(Naming of, std::uint32_t letter) {
-        return 32 * static_cast<std::size_t>(of) + (letter & 31);
-    }
-
-    static std::size_t first_slot(const std::vector<Slot>& slots, Naming of, std::uint64_t key) {
-        return ((key + static_cast<std::uint64_t>(of)) * GOLDEN >> 40) & (slots.size() - 1);
-    }
-
-    template <bool IGNORES_CASE>
-    const Slot& find(Naming of, Points name, std::uint64_t key) const {
-        static constexpr Slot NO_NAME{};
-        if (!key) return NO_NAME;
-        const std::vector<Slot>& slots = of == Naming::reference ? references_ : names_;
-        for (std::size_t place = first_slot(slots, of, key);; place = (place + 1) & (slots.size() - 1)) {
-            const Slot& slot = slots[place];
-            if (!slot.length) return NO_NAME;
-            if (slot.key != key || slot.of != of || slot.length != name.size()) continue;
-            // a shorter one is told by its key alone
-            if (name.size() <= KEY_LETTERS || has_letters<IGNORES_CASE>(slot, name)) return slot;
-        }
-    }
-
-    template <bool IGNORES_CASE>
-    bool has_letters(const Slot& slot, Points name) const {
-        const std::string_view letters = std::string_view(letters_).substr(slot.begin, slot.length);
-        return std::equal(name.begin(), name.end(), letters.begin(), [](std::uint32_t point, char letter) {
-            return (IGNORES_CASE ? lower(point) : point) == static_cast<std::uint32_t>(letter);
-        });
+    static std::uint64_t mixed(std::uint64_t letters, Naming of, std::size_t size) {
+        return letters * GOLDEN ^ (NAMINGS * size + static_cast<std::uint64_t>(of) + 1);
     }
 
     std::vector<Element> elements_;
-    std::vector<Slot> references_, names_;
-    std::array<std::uint32_t, 32 * NAMINGS> lengths_{};  // of names, as bits, by what they name and first letter
-    std::string letters_;
+    HashTable<Meaning> names_;  // by keys
 };
 
 }  // namespace dedup::cleaning

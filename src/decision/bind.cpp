@@ -6,7 +6,6 @@
 #include <nanobind/stl/vector.h>
 
 #include "decision/decider.hpp"
-#include "judgment/similarity.hpp"
 
 using namespace nanobind::literals;
 

@@ -6,7 +6,6 @@
 #include "decision/groups.hpp"
 #include "decision/part.hpp"
 #include "index/candidates.hpp"
-#include "judgment/similarity.hpp"
 
 namespace dedup {
 namespace {

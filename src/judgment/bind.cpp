@@ -6,7 +6,6 @@
 #include "core/bind.hpp"
 #include "fingerprint/lexicon.hpp"
 #include "judgment/judge.hpp"
-#include "judgment/similarity.hpp"
 
 using namespace nanobind::literals;
 
@@ -45,19 +44,26 @@ FormTables form_tables(const Lexicon& lexicon, const Tables& tables) {
 
 Relations relations(const Tables& tables) {
     const auto groups = [&](const std::string& name) {
-        const auto keys = tables.view<std::uint64_t>(name.c_str());
-        return Groups(keys, tables.copy<std::uint32_t>((name + "_groups").c_str(), keys.size()));
+        const OwnTexts words = copy_texts(tables, name);
+        const auto numbers = tables.view<std::uint32_t>((name + "_groups").c_str(), words.size());
+        std::vector<std::pair<std::uint64_t, std::uint32_t>> members;
+        for (std::size_t i = 0; i < words.size(); i++) members.emplace_back(digest(words[i]), numbers[i]);
+        return Groups(std::move(members));
     };
     Relations made{groups("opposites"), groups("alike"), {}};
     Spellings& spellings = made.spellings;
     spellings.texts = copy_texts(tables, "spellings");
-    spellings.unit_starts = tables.copy<std::uint32_t>("unit_starts");
-    spellings.longest_unit = tables.view<std::int64_t>("longest_unit", 1)[0];
-    const std::size_t count = spellings.texts.size();
-    const auto keys = tables.view<std::uint64_t>("spelled", count);
-    const auto uses = tables.view<std::uint8_t>("uses", count);
-    spellings.words.reset(count);
-    for (std::size_t i = 0; i < count; i++) spellings.words[key_of(keys[i])].value = {uses[i], spellings.texts[i]};
+    const OwnTexts words = copy_texts(tables, "spelled");
+    const auto uses = tables.view<std::uint8_t>("uses", spellings.texts.size());
+    if (words.size() != uses.size()) refuse("there is no spelling for each word");
+    spellings.words.reset(words.size());
+    for (std::size_t i = 0; i < words.size(); i++) {
+        spellings.words[key_of(digest(words[i]))].value = {uses[i], spellings.texts[i]};
+        if (!(uses[i] & Spellings::BEHIND_NUMBER) || words[i].empty()) continue;
+        spellings.unit_starts.push_back(words[i][0]);
+        spellings.longest_unit = std::max(spellings.longest_unit, words[i].size());
+    }
+    std::ranges::sort(spellings.unit_starts);
     return made;
 }
 
@@ -118,10 +124,10 @@ Out<std::uint8_t> features(const Judge& judge, ReadTexts& one, RowNumbers rows, 
     return give_records(unlocked([&] { return judge.features(pairs); }));
 }
 
-nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows, std::size_t threads) {
+nb::list differences(const Judge& judge, ReadTexts& one, RowNumbers rows, ReadTexts& other, RowNumbers other_rows) {
     const std::vector<Pair> pairs = pairs_of(one, rows, other, other_rows);
     nb::list listed;
-    for (const auto& pair : unlocked([&] { return judge.differences(pairs, threads); })) {
+    for (const auto& pair : unlocked([&] { return judge.differences(pairs, 1); })) {
         nb::list named;
         for (const auto& [kind, part, its, others] : pair)
             named.append(nb::make_tuple(static_cast<int>(kind), static_cast<int>(part), str_of(its), str_of(others)));
@@ -180,7 +186,7 @@ nb::dict bits_of(std::span<const Key> keys) {
 void bind_judgment(nb::module_& m) {
     using namespace judgment;
     nb::class_<ReadTexts>(m, "ReadTexts", "Texts as they are compared.");
-    nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/judge.py.")
+    nb::class_<Judge>(m, "Judge", "Reads texts and compares them in pairs; see judgment/__init__.py.")
         .def("__init__", &make_judge, nb::keep_alive<1, 2>(), "lexicon"_a, "tables"_a, "models"_a, nb::kw_only(), "heeded"_a,
              "confidence"_a, "kind"_a, "judging"_a, "similarity"_a)
         .def("read", &read, "texts"_a.noconvert(), "Return n texts as they are compared.")
@@ -192,7 +198,7 @@ void bind_judgment(nb::module_& m) {
         .def("features", &features, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
              "Return what a comparison finds of c pairs, records of PAIR_FEATURES.")
         .def("differences", &differences, "one"_a, "rows"_a.noconvert(), "other"_a, "other_rows"_a.noconvert(),
-             "threads"_a = 1, "Return the differences of each pair: kind, part, the words of either.");
+             "Return the differences of each pair: kind, part, the words of either.");
     m.def("evaluate", &evaluate, "model"_a, "features"_a.noconvert(),
           "Return the scores of n rows of features, float64 (n,), their probabilities, and what each feature adds to a score.");
     m.attr("VERDICT") = fields({{"probability", "f8"}, {"similarity", "f8"}, {"state", "u1"}, {"apart", "u1"}, {"richer", "u1"},
@@ -202,14 +208,10 @@ void bind_judgment(nb::module_& m) {
     nb::list rising;
     for (const FeatureName& one : FEATURES) rising.append(nb::make_tuple(text_of(one.name), one.rises));
     m.attr("FEATURES") = nb::tuple(rising);
-    m.attr("GUARDS") = names_of(GUARDS);
-    m.attr("TEXT_KINDS") = names_of(TEXT_KINDS);
-    m.attr("JUDGINGS") = names_of(JUDGINGS);
-    m.attr("STATES") = names_of(judgment::STATES);
-    m.attr("RICHER") = names_of(RICHER);
-    m.attr("PARTS") = names_of(PARTS);
-    m.attr("DIFFERENCE_KINDS") = names_of(DIFFERENCE_KINDS);
-    m.attr("CLASSES") = names_of(CLASSES);
+    const std::pair<const char*, std::span<const std::string_view>> lists[] = {
+        {"GUARDS", GUARDS}, {"TEXT_KINDS", TEXT_KINDS}, {"JUDGINGS", JUDGINGS}, {"STATES", judgment::STATES}, {"RICHER", RICHER},
+        {"PARTS", PARTS}, {"DIFFERENCE_KINDS", DIFFERENCE_KINDS}, {"CLASSES", CLASSES}};
+    for (const auto& [name, names] : lists) m.attr(name) = names_of(names);
     m.attr("FLAGS") = bits_of(FLAGS);
     m.attr("PHRASES") = bits_of(PHRASES);
 }

@@ -1,4 +1,9 @@
-#include "judgment/form.hpp"
+// Forms of parsed texts.
+#include "judgment/judge.hpp"
+
+#include "core/parallel.hpp"
+#include "fingerprint/segmentation.hpp"
+#include "judgment/formulas.hpp"
 
 namespace dedup::judgment {
 namespace {
@@ -68,200 +73,274 @@ bool is_within(const Reader& text, std::size_t i) {
     return text.at(i) == U'.' && (text.is_plain(i + 1) || text.is(i + 1, Class::han));
 }
 
+// Makes tokens of parsed texts. Words of Han characters are jieba's.
+class Tokenizer {
+public:
+    Tokenizer(const FormTables& tables, Forms& to) : tables_(tables), to_(to), segmenter_(*tables.lexicon) {}
+
+    void add(const ParsedText& parsed) {
+        Forms::Place& place = to_.places.back();
+        han_ = parsed.han;
+        image_ = 0;
+        place.stem = read(parsed, parsed.stem);
+        const Reader stem{tables_, parsed.text(parsed.stem)};
+        layout_.provisions += parsed.layout.provisions;
+        layout_.is_long = layout_.lines > 3 || stem.size() > 300;
+        layout_.asks = asks(stem, layout_.is_long);
+        place.layout = layout_;
+        for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
+        place.answer = read(parsed, parsed.answer);
+        place.explanation = read(parsed, parsed.explanation);
+        place.notes = read(parsed, parsed.notes);
+        to_.end_one();
+    }
+
+private:
+    void put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
+        if (emphasised_) flags |= EMPHASISED;
+        if (listed_) flags |= LISTED;
+        if (arguments_) flags |= ARGUMENT;
+        to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint16_t>(flags), kind, take_signs()});
+        fresh_ = true;
+        listed_ = false;
+    }
+
+    std::uint32_t take_signs() {
+        const std::uint32_t found = signs_.empty() ? 0 : static_cast<std::uint32_t>(digest(signs_)) | 1;
+        signs_.clear();
+        return found;
+    }
+
+    void put(Points text, Kind kind, float weight) {
+        const FormTables::Known known = tables_.look_up(text);
+        put(to_.write(text), kind, weight, known.flags & OF_WORDS, known.key);
+    }
+
+    void put_image(Points address) {
+        put(to_.write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
+    }
+
+    // None has an IDF: jieba's list is of Han characters alone.
+    void put_latin(Points text) {
+        const FormTables::Known known = tables_.look_up(text);
+        static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
+        const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
+        const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
+        if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
+        if (!han_ && known.flags & ENGLISH_FUNCTION) return put(to_.write(text), Kind::function, 0, flags, known.key);
+        if (text.size() == 1 || known.flags & FORMULA)
+            put(to_.write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, known.key);
+        else
+            put(to_.write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
+    }
+
+    bool denies(Points text) const {
+        return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
+    }
+
+    // Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
+    static bool is_polar(Points run, std::size_t i) {
+        static constexpr std::u32string_view VERBS = U"是能可会";
+        if (i == 0) return false;
+        if (run[i] == U'否') return VERBS.find(run[i - 1]) != VERBS.npos;
+        return (run[i] == U'不' || run[i] == U'没') && i + 1 < run.size() && run[i + 1] == run[i - 1];
+    }
+
+    void put_han(Points run) {
+        const bool may_deny = denies(run);
+        bool polar = false;
+        if (may_deny) {
+            run_.clear();
+            for (std::size_t i = 0; i < run.size(); i++) {
+                const bool asked = is_polar(run, i);
+                if (!asked) run_.push_back(run[i]);
+                i += asked && run[i] != U'否';
+                polar |= asked;
+            }
+            run = run_;
+        }
+        const auto words = segmenter_.segment(run);
+        const std::uint32_t begin = to_.write(run).begin;
+        for (std::size_t k = 0; k + 1 < words.size(); k++) {
+            const Range place = range_of(words[k].start, words[k + 1].start);
+            const Points text = place.of(run);
+            const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
+            const FormTables::Known known = tables_.look_up(text);
+            std::uint32_t flags = known.flags & OF_WORDS;
+            float weight = 0;
+            if (node >= 0) {
+                weight = tables_.weights[node];
+                if (tables_.proper[node]) flags |= PROPER;
+            }
+            if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
+            if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
+            const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
+            if (kind == Kind::function) weight = 0;
+            put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
+        }
+        if (polar) put(WHETHER, Kind::function, 0);
+    }
+
+    Range read(const ParsedText& parsed, Range part) {
+        const Reader text{tables_, parsed.text(part)};
+        const auto count = [&] { return to_.inner.size() - to_.places.back().inner_begin; };
+        const std::size_t begin = count();
+        std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
+        std::size_t clause = begin;
+        clause_ = 0;
+        layout_ = {};
+        line_ = begin;
+        fresh_ = emphasised_ = listed_ = false;
+        arguments_ = 0;
+        clear(keep_, signs_);
+        for (std::size_t i = 0, end; i < text.size(); i = end) {
+            end = i + 1;
+            const std::uint32_t c = text.at(i);
+            const Points itself = text.text.subspan(i, 1);
+            if (i >= arguments_) arguments_ = 0;
+            if (c == U'\n') end_line(count());
+            if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
+            switch (text.kind(i)) {
+                case Class::digit:
+                    end = number_end(text, i);
+                    if (clause_ && !fresh_ && is_numbering(text, i, end)) break;
+                    number_.clear();
+                    write_number(text.text.subspan(i, end - i), number_);
+                    put(number_, Kind::number, NUMBER_WEIGHT);
+                    break;
+                case Class::circled: put(itself, Kind::number, CIRCLED_WEIGHT); break;
+                case Class::letter:
+                    end = latin_end(text, i);
+                    put_latin(text.text.subspan(i, end - i));
+                    break;
+                case Class::han:
+                    end = text.behind(i, Class::han);
+                    put_han(text.text.subspan(i, end - i));
+                    break;
+                case Class::space: break;
+                default:
+                    if (c == IMAGE_MARK && image_ < parsed.images.size()) {
+                        put_image(parsed.text(parsed.images[image_++]));
+                    } else if (c == OPEN_MARK || c == CLOSE_MARK) {
+                        emphasised_ = c == OPEN_MARK;
+                    } else if (c == U'"') {
+                        if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
+                        quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
+                        quote = end;
+                    } else if (c == U'、') {
+                        listed_ = true;
+                    } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
+                        put(GAP, Kind::blank, 0);
+                        end = behind;
+                    } else if (tables_.has(c, FormTables::BRACKETS)) {
+                        if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
+                        if (keep_.empty()) mark_brackets(text, opened_, keep_);
+                        if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
+                        else if (is_mark(text, i)) append(signs_, itself);
+                    } else if (text.is(i, Class::sign) && is_operator(text, i)) {
+                        put(itself, Kind::symbol, SYMBOL_WEIGHT);
+                    } else if (is_mark(text, i)) {
+                        append(signs_, itself);
+                    }
+            }
+            if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
+                if (c == U'?') {
+                    Token& first = to_.inner[to_.inner.size() - (count() - clause)];
+                    if (count() - clause == 2 && first.flags & LATIN) first.flags &= ~NEGATES;  // isn't it?
+                    to_.inner.back().flags |= TASK;
+                }
+                clause = count();
+                clause_++;
+                fresh_ = false;
+            }
+        }
+        if (count() > begin) to_.inner.back().signs += take_signs();
+        end_line(count());
+        return range_of(begin, count());
+    }
+
+    void end_line(std::size_t count) {
+        if (count == line_) return;
+        if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count);
+        layout_.lines++;
+        line_ = count;
+    }
+
+    const FormTables& tables_;
+    Forms& to_;
+    Segmenter segmenter_;
+    std::vector<std::size_t> opened_;
+    std::vector<bool> keep_;
+    Buffer number_, run_, signs_;
+    std::size_t image_ = 0;
+    std::uint32_t clause_ = 0;
+    Layout layout_;
+    std::size_t line_ = 0;  // the first token of the line
+    bool fresh_ = false;  // the clause has a token
+    bool emphasised_ = false;
+    bool listed_ = false;  // 、 stands before
+    std::size_t arguments_ = 0;  // where those of a function end
+    bool han_ = false;
+};
+
 }  // namespace
 
-// Adds the text of tokens.
-Range Tokenizer::write(Points text) {
-    const std::size_t start = to_.points.size() - to_.places.back().points;
-    append(to_.points, text);
-    return range_of(start, start + text.size());
-}
-
-void Tokenizer::put(Range text, Kind kind, float weight, std::uint32_t flags, std::uint64_t key) {
-    if (emphasised_) flags |= EMPHASISED;
-    if (listed_) flags |= LISTED;
-    if (arguments_) flags |= ARGUMENT;
-    to_.inner.push_back({key, text.begin, text.end, weight, clause_, static_cast<std::uint16_t>(flags), kind, take_signs()});
-    fresh_ = true;
-    listed_ = false;
-}
-
-std::uint32_t Tokenizer::take_signs() {
-    const std::uint32_t found = signs_.empty() ? 0 : static_cast<std::uint32_t>(digest(signs_)) | 1;
-    signs_.clear();
-    return found;
-}
-
-void Tokenizer::put(Points text, Kind kind, float weight) {
-    const FormTables::Known known = tables_.look_up(text);
-    put(write(text), kind, weight, known.flags & OF_WORDS, known.key);
-}
-
-void Tokenizer::put_image(Points address) {
-    put(write(address), Kind::image, IMAGE_WEIGHT, denies(address) ? NEGATES : 0, digest(address));
-}
-
-// None has an IDF: jieba's list is of Han characters alone.
-void Tokenizer::put_latin(Points text) {
-    const FormTables::Known known = tables_.look_up(text);
-    static const std::uint64_t OR = digest(Points(reinterpret_cast<const std::uint32_t*>(U"or"), 2));
-    const bool whether = known.flags & NEGATES && fresh_ && to_.inner.back().key == OR;  // whether or not
-    const std::uint32_t flags = known.flags & OF_WORDS & ~(whether ? NEGATES : 0);
-    if (!fresh_ && known.flags & AUXILIARY) put(WHETHER, Kind::function, 0);
-    if (!han_ && known.flags & ENGLISH_FUNCTION) return put(write(text), Kind::function, 0, flags, known.key);
-    if (text.size() == 1 || known.flags & FORMULA)
-        put(write(text), Kind::letter, LETTER_WEIGHT, (flags & (NEGATES | LIMITS)) | LATIN, known.key);
-    else
-        put(write(text), Kind::word, UNKNOWN_LATIN, flags | LATIN, known.key);
-}
-
-bool Tokenizer::denies(Points text) const {
-    return std::ranges::any_of(text, [&](std::uint32_t point) { return tables_.has(point, FormTables::DENIES); });
-}
-
-// Whether it denies what stands before only to ask for it: 会不会, 有没有, 是否
-bool Tokenizer::is_polar(Points run, std::size_t i) {
-    static constexpr std::u32string_view VERBS = U"是能可会";
-    if (i == 0) return false;
-    if (run[i] == U'否') return VERBS.find(run[i - 1]) != VERBS.npos;
-    return (run[i] == U'不' || run[i] == U'没') && i + 1 < run.size() && run[i + 1] == run[i - 1];
-}
-
-void Tokenizer::put_han(Points run) {
-    const bool may_deny = denies(run);
-    bool polar = false;
-    if (may_deny) {
-        run_.clear();
-        for (std::size_t i = 0; i < run.size(); i++) {
-            const bool asked = is_polar(run, i);
-            if (!asked) run_.push_back(run[i]);
-            i += asked && run[i] != U'否';
-            polar |= asked;
-        }
-        run = run_;
+void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take) {
+    Forms forms;
+    Tokenizer tokenizer(tables, forms);
+    for (std::size_t i = 0; i < texts.size(); i++) {
+        tokenizer.add(texts[i]);
+        take(forms[0]);
+        forms.clear();
     }
-    const auto words = segmenter_.segment(run);
-    const std::uint32_t begin = write(run).begin;
-    for (std::size_t k = 0; k + 1 < words.size(); k++) {
-        const Range place = range_of(words[k].start, words[k + 1].start);
-        const Points text = place.of(run);
-        const std::int32_t node = words[k].node >= 0 ? words[k].node : tables_.lexicon->find(text);
-        const FormTables::Known known = tables_.look_up(text);
-        std::uint32_t flags = known.flags & OF_WORDS;
-        float weight = 0;
-        if (node >= 0) {
-            weight = tables_.weights[node];
-            if (tables_.proper[node]) flags |= PROPER;
-        }
-        if (weight == 0) weight = text.size() > 1 ? UNKNOWN_WORD : UNKNOWN_CHARACTER;
-        if (may_deny && !(known.flags & NOT_NEGATING) && denies(text)) flags |= NEGATES;
-        const Kind kind = known.flags & FUNCTION ? Kind::function : Kind::word;
-        if (kind == Kind::function) weight = 0;
-        put({begin + place.begin, begin + place.end}, kind, weight, flags, known.key);
-    }
-    if (polar) put(WHETHER, Kind::function, 0);
 }
 
-void Tokenizer::add(const ParsedText& parsed) {
-    Forms::Place& place = to_.places.back();
-    han_ = parsed.han;
-    image_ = 0;
-    place.stem = read(parsed, parsed.stem);
-    const Reader stem{tables_, parsed.text(parsed.stem)};
-    layout_.provisions += parsed.provision;
-    layout_.is_long = layout_.lines > 3 || stem.size() > 300;
-    layout_.asks = asks(stem, layout_.is_long);
-    place.layout = layout_;
-    for (const Range choice : parsed.choices) to_.choices.push_back(read(parsed, choice));
-    place.answer = read(parsed, parsed.answer);
-    place.explanation = read(parsed, parsed.explanation);
-    place.notes = read(parsed, parsed.notes);
-    to_.end_one();
+const OwnTexts* ReadTexts::known_canonical() const {
+    const std::scoped_lock lock(writing_);
+    return canonical_.get();
 }
 
-Range Tokenizer::read(const ParsedText& parsed, Range part) {
-    const Reader text{tables_, parsed.text(part)};
-    const auto count = [&] { return to_.inner.size() - to_.places.back().inner; };
-    const std::size_t begin = count();
-    std::size_t quote = 0, quoted = NO_QUOTE;  // behind a quotation mark; tokens before it
-    std::size_t clause = begin;
-    clause_ = 0;
-    layout_ = {};
-    line_ = begin;
-    fresh_ = emphasised_ = listed_ = false;
-    arguments_ = 0;
-    clear(keep_, signs_);
-    for (std::size_t i = 0, end; i < text.size(); i = end) {
-        end = i + 1;
-        const std::uint32_t c = text.at(i);
-        const Points itself = text.text.subspan(i, 1);
-        if (i >= arguments_) arguments_ = 0;
-        if (c == U'\n') end_line(count());
-        if (count() == line_ && is_provision(text, i) && !layout_.provisions++) layout_.preamble = count() - begin;
-        switch (text.kind(i)) {
-            case Class::digit:
-                end = number_end(text, i);
-                if (clause_ && !fresh_ && is_numbering(text, i, end)) break;
-                number_.clear();
-                write_number(text.text.subspan(i, end - i), number_);
-                put(number_, Kind::number, NUMBER_WEIGHT);
-                break;
-            case Class::circled: put(itself, Kind::number, CIRCLED_WEIGHT); break;
-            case Class::letter:
-                end = latin_end(text, i);
-                put_latin(text.text.subspan(i, end - i));
-                break;
-            case Class::han:
-                end = text.behind(i, Class::han);
-                put_han(text.text.subspan(i, end - i));
-                break;
-            case Class::space: break;
-            default:
-                if (c == IMAGE_MARK && image_ < parsed.images.size()) {
-                    put_image(parsed.text(parsed.images[image_++]));
-                } else if (c == OPEN_MARK || c == CLOSE_MARK) {
-                    emphasised_ = c == OPEN_MARK;
-                } else if (c == U'"') {
-                    if (quoted == count()) append(signs_, text.part(quote, i).text);  // what is named: “；”
-                    quoted = quoted == NO_QUOTE ? count() : NO_QUOTE;
-                    quote = end;
-                } else if (c == U'、') {
-                    listed_ = true;
-                } else if (const std::size_t behind = text.is_in(i, U"_([") ? blank_end(text, i) : 0) {
-                    put(GAP, Kind::blank, 0);
-                    end = behind;
-                } else if (tables_.has(c, FormTables::BRACKETS)) {
-                    if (c == U'(' && text.is_latin(i - 1)) arguments_ = text.closing(i, MOST_ARGUMENTS);
-                    if (keep_.empty()) mark_brackets(text, opened_, keep_);
-                    if (keep_[i]) put(itself, Kind::symbol, BRACKET_WEIGHT);
-                    else if (is_mark(text, i)) append(signs_, itself);
-                } else if (text.is(i, Class::sign) && is_operator(text, i)) {
-                    put(itself, Kind::symbol, SYMBOL_WEIGHT);
-                } else if (is_mark(text, i)) {
-                    append(signs_, itself);
-                }
-        }
-        if (fresh_ && end == i + 1 && tables_.has(c, FormTables::PAUSES) && !is_within(text, i)) {
-            if (c == U'?') {
-                Token& first = to_.inner[to_.inner.size() - (count() - clause)];
-                if (count() - clause == 2 && first.flags & LATIN) first.flags &= ~NEGATES;  // isn't it?
-                to_.inner.back().flags |= TASK;
-            }
-            clause = count();
-            clause_++;
-            fresh_ = false;
-        }
-    }
-    if (count() > begin) to_.inner.back().signs += take_signs();
-    end_line(count());
-    return range_of(begin, count());
+void ReadTexts::make_room() {
+    if (held_ <= MOST_POINTS) return;
+    clear(parts_, places_);
+    held_ = 0;
 }
 
-void Tokenizer::end_line(std::size_t count) {
-    if (count == line_) return;
-    if (layout_.lines < std::size(layout_.first)) layout_.first[layout_.lines] = range_of(line_, count);
-    layout_.lines++;
-    line_ = count;
+void ReadTexts::make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows,
+                           std::size_t threads) {
+    places_.resize(size(), {NONE, 0});
+    std::erase_if(rows, [&](std::size_t row) { return places_[row].part != NONE; });
+    std::ranges::sort(rows);
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    if (rows.empty()) return;
+    std::size_t size = 0;
+    for (const std::size_t row : rows) size += points(row);
+    held_ += size;
+    std::mutex adding;
+    share(rows.size(), threads, [&](auto take) {
+        Part part;
+        part.forms.inner.reserve(size / threads / 2);  // no copies, and no page untouched
+        part.forms.points.reserve(size / threads);
+        Tokenizer tokenizer(tables, part.forms);
+        ProfileBuilder builder(relations);
+        std::vector<std::size_t> made;
+        for (std::size_t i; (i = take()) < rows.size();) {
+            tokenizer.add(parsed_[rows[i]]);
+            part.profiles.push_back(builder.build(part.forms[made.size()]));
+            made.push_back(rows[i]);
+        }
+        const std::scoped_lock lock(adding);
+        parts_.push_back(std::move(part));
+        for (std::uint32_t i = 0; i < made.size(); i++)
+            places_[made[i]] = {static_cast<std::uint32_t>(parts_.size() - 1), i};
+    });
+}
+
+Form ReadTexts::form(std::size_t row) const {
+    const auto [part, place] = places_[row];
+    Form form = parts_[part].forms[place];
+    form.profile = &parts_[part].profiles[place];
+    return form;
 }
 
 }  // namespace dedup::judgment

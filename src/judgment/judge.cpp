@@ -8,10 +8,36 @@
 
 #include "core/parallel.hpp"
 #include "core/utf8.hpp"
-#include "judgment/similarity.hpp"
 
 namespace dedup::judgment {
 namespace {
+
+using Grams = HashTable<bool>;
+
+// The distinct 3-grams of a text; one of one or two characters is its only gram. Three code points make 63 bits: no
+// hash, no collision, and none is 0.
+void find_grams(Points text, Grams& grams) {
+    constexpr unsigned POINT_BITS = 21;
+    constexpr std::uint64_t GRAM = (std::uint64_t{1} << 3 * POINT_BITS) - 1;
+    std::uint64_t gram = 0;
+    std::size_t length = 0;
+    grams.reset(text.size());
+    for (const std::uint32_t point : text) {
+        if (is_white_space(point)) continue;
+        gram = (gram << POINT_BITS | (point + 1)) & GRAM;
+        if (++length >= 3) grams[gram].value = true;
+    }
+    if (length == 1 || length == 2) grams[gram].value = true;
+}
+
+// The grams that both have, of those that either has; 1 of two texts without any.
+double jaccard(const Grams& a, const Grams& b) {
+    const Grams &few = a.size() < b.size() ? a : b, &many = a.size() < b.size() ? b : a;
+    std::size_t common = 0;
+    few.each([&](std::uint64_t gram, bool) { common += many.find(gram); });
+    const std::size_t either = a.size() + b.size() - common;
+    return either ? static_cast<double>(common) / static_cast<double>(either) : 1;
+}
 
 bool is_explained(const Form& form) { return form.text(form.of(form.explanation)).size() >= 10; }
 
@@ -58,6 +84,28 @@ DifferenceKind kind_of(bool moved, bool null, const Buffer& text, const Buffer& 
     if (null) return DifferenceKind::notation;
     if (!text.empty() && !other.empty()) return DifferenceKind::replaced;
     return text.empty() ? DifferenceKind::deleted : DifferenceKind::inserted;
+}
+
+std::vector<NamedDifference> name_differences(const Relations& relations, const Form& a, const Form& b, const Alignment& found, Scratch& scratch) {
+    std::vector<NamedDifference> named;
+    Work work;
+    const auto add = [&](Part part, bool moved, bool null, Buffer text, Buffer other) {
+        named.push_back({kind_of(moved, null, text, other), part, std::move(text), std::move(other)});
+    };
+    for (const Difference& each : found.differences) {
+        const bool null = !each.moved && look_at(relations, a, b, found, each, {0, 0}, work, scratch.differ).null;
+        add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
+            written(b, each.right.of(found.right)));
+    }
+    const auto add_whole = [&](Part part, Range left, Range right) {
+        if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
+        const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
+        add(part, false, false, written(a, places(left)), written(b, places(right)));
+    };
+    add_whole(Part::answer, a.answer, b.answer);
+    add_whole(Part::notes, a.notes, b.notes);
+    add_whole(Part::explanation, a.explanation, b.explanation);
+    return named;
 }
 
 Buffer decoded(std::span<const std::uint8_t> utf8) {
@@ -108,7 +156,7 @@ void Judge::compare(std::span<const Pair> pairs, std::size_t threads, std::uint3
             for (std::size_t i; (i = next()) < part.size();) {
                 const auto& [text, other] = part[i];
                 const Form a = text.texts->form(text.row), b = other.texts->form(other.row);
-                take(begin + i, a, b, comparer_.compare(a, b, stop, scratch), scratch);
+                take(begin + i, a, b, compare_forms(relations_, options_.kind, a, b, stop, scratch), scratch);
             }
         });
     }
@@ -125,15 +173,6 @@ void Judge::judge(std::span<const Pair> pairs, std::size_t threads, std::span<Ve
     const auto decide = [&](std::size_t i, double similarity, double required) {
         verdicts[i] = {.similarity = similarity, .state = similarity >= required ? State::joined : State::refused, .apart = SIMILARITY};
     };
-    switch (options_.judging) {
-        case Judging::differences: return judge_differences(pairs, threads, verdicts);
-        case Judging::similarity: return measure_all(pairs, threads, decide);
-        case Judging::none:
-            for (std::size_t i = 0; i < pairs.size(); i++) decide(i, 1, 0);
-    }
-}
-
-void Judge::judge_differences(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const {
     const auto take = [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch&) {
         Verdict& verdict = verdicts[i] = {};
         const std::uint32_t guards = found.guards & options_.heeded;
@@ -144,14 +183,18 @@ void Judge::judge_differences(std::span<const Pair> pairs, std::size_t threads, 
         verdict.richer = richer(a, b, found.differences);
         verdict.left_out = percentage_of(found.left_out);
     };
-    compare(pairs, threads, options_.heeded, take);
+    switch (options_.judging) {
+        case Judging::differences: return compare(pairs, threads, options_.heeded, take);
+        case Judging::similarity: return measure_all(pairs, threads, decide);
+        case Judging::none:
+            for (std::size_t i = 0; i < pairs.size(); i++) decide(i, 1, 0);
+    }
 }
 
 // Calls take(i, similarity, the least of a duplicate) for each pair, in several threads.
 template <class Take>
 void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take take) const {
     share(pairs.size(), threads, [&](auto next) {
-        CanonicalWriter writer(tables_, relations_.spellings);
         Buffer room;
         std::size_t size = 0;
         Grams grams, other_grams;
@@ -159,7 +202,7 @@ void Judge::measure_all(std::span<const Pair> pairs, std::size_t threads, Take t
         const auto read = [&](TextRef ref, Buffer& room, Grams& into) {
             const OwnTexts* const known = ref.texts->known_canonical();
             room.clear();
-            if (!known) writer.append((*ref.texts)[ref.row], room);
+            if (!known) write_canonical((*ref.texts)[ref.row], tables_, relations_.spellings, room);
             const Points text = known ? (*known)[ref.row] : Points(room);
             find_grams(text, into);
             return text.size();
@@ -182,32 +225,10 @@ std::vector<std::vector<NamedDifference>> Judge::differences(std::span<const Pai
     compare(pairs, threads, 0, [&](std::size_t i, const Form& a, const Form& b, const Comparison& found, Scratch& scratch) {
         const auto& [text, other] = pairs[i];
         const auto one = text.texts->text(text.row), its = other.texts->text(other.row);
-        named[i] = name_differences(a, b, found.differences, scratch);
+        named[i] = name_differences(relations_, a, b, found.differences, scratch);
         if (named[i].empty() && !std::ranges::equal(one, its))
             named[i].push_back({DifferenceKind::layout, Part::stem, decoded(one), decoded(its)});
     });
-    return named;
-}
-
-std::vector<NamedDifference> Judge::name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& scratch) const {
-    std::vector<NamedDifference> named;
-    Work work;
-    const auto add = [&](Part part, bool moved, bool null, Buffer text, Buffer other) {
-        named.push_back({kind_of(moved, null, text, other), part, std::move(text), std::move(other)});
-    };
-    for (const Difference& each : found.differences) {
-        const bool null = !each.moved && comparer_.is_null(a, b, found, each, work, scratch);
-        add(each.choice ? Part::choice : Part::stem, each.moved, null, written(a, each.left.of(found.left)),
-            written(b, each.right.of(found.right)));
-    }
-    const auto add_whole = [&](Part part, Range left, Range right) {
-        if (std::ranges::equal(a.of(left), b.of(right), {}, &Token::key, &Token::key)) return;
-        const auto places = [](Range range) { return std::views::iota(range.begin, range.end); };
-        add(part, false, false, written(a, places(left)), written(b, places(right)));
-    };
-    add_whole(Part::answer, a.answer, b.answer);
-    add_whole(Part::notes, a.notes, b.notes);
-    add_whole(Part::explanation, a.explanation, b.explanation);
     return named;
 }
 
@@ -221,15 +242,10 @@ std::vector<PairFeatures> Judge::features(std::span<const Pair> pairs) const {
 
 std::vector<Richness> Judge::richness(const ReadTexts& texts) const {
     std::vector<Richness> found;
-    Forms forms;
-    Tokenizer tokenizer(tables_, forms);
-    for (std::size_t i = 0; i < texts.size(); i++) {
-        tokenizer.add(texts[i]);
-        const Form form = forms[0];
+    each_form(texts, tables_, [&](const Form& form) {
         const auto choices = static_cast<std::uint32_t>(form.choices.size());
         found.push_back({count_images(form), choices, form.answer.size() != 0, is_explained(form)});
-        forms.clear();
-    }
+    });
     return found;
 }
 

@@ -1,16 +1,142 @@
 // The judge: whether two texts are the same to an editor.
 #pragma once
 #include <array>
+#include <cmath>
+#include <functional>
 #include <memory>
-#include <span>
+#include <mutex>
 #include <string>
-#include <string_view>
-#include <vector>
 
+#include "core/bind.hpp"
 #include "judgment/features.hpp"
-#include "judgment/read_texts.hpp"
 
 namespace dedup::judgment {
+
+// Nodes of all trees. A leaf has the feature -1; its value counts, that of others is their mean. They lead left where
+// the feature is at most the threshold. scores and probabilities: points of the calibration, ascending; between them
+// it is a line.
+struct Model {
+    std::vector<std::int32_t> feature{}, left{}, right{}, roots{};
+    std::vector<double> threshold{}, value{}, scores{}, probabilities{};
+
+    static constexpr std::size_t MOST_NODES = 1 << 16, MOST_DEPTH = 64;
+
+    // Whether it may be evaluated: each node leads to later ones, and one node alone to it; there are no cycles then.
+    bool is_sound(std::size_t features) const {
+        const std::size_t nodes = feature.size();
+        const auto size = static_cast<std::int32_t>(nodes);
+        for (const std::size_t one : {left.size(), right.size(), threshold.size(), value.size()}) {
+            if (one != nodes) return false;
+        }
+        if (std::max(nodes, roots.size()) > MOST_NODES || scores.empty() || scores.size() != probabilities.size())
+            return false;
+        for (const auto* some : {&threshold, &value, &scores, &probabilities}) {
+            if (!std::ranges::all_of(*some, [](double x) { return std::isfinite(x); })) return false;
+        }
+        if (!std::ranges::is_sorted(scores, std::less_equal<>{}) || !std::ranges::is_sorted(probabilities) ||
+            probabilities.front() < 0 || probabilities.back() > 1)
+            return false;
+        std::vector<std::size_t> depth(nodes, 0);
+        for (std::int32_t i = 0; i < size; i++) {
+            if (feature[i] == -1) continue;
+            if (feature[i] < 0 || feature[i] >= static_cast<std::int64_t>(features)) return false;
+            for (const std::int32_t next : {left[i], right[i]}) {
+                if (next <= i || next >= size || depth[next] > 0) return false;
+                depth[next] = depth[i] + 1;
+                if (depth[next] > MOST_DEPTH) return false;
+            }
+        }
+        return std::ranges::all_of(roots, [&](std::int32_t root) { return 0 <= root && root < size; });
+    }
+
+    // The node behind one that is no leaf.
+    std::int32_t next(std::int32_t node, std::span<const double> features) const {
+        return (features[feature[node]] <= threshold[node] ? left : right)[node];  // without a branch: it is hard to foretell
+    }
+
+    // The sum of the leaves that the features lead to.
+    double score(std::span<const double> features) const {
+        double sum = 0;
+        for (std::int32_t node : roots) {
+            while (feature[node] >= 0) node = next(node, features);
+            sum += value[node];
+        }
+        return sum;
+    }
+
+    // What each feature adds to the score: at each node, how far the value moves. Together with the values of
+    // the roots it is the score. (Saabas, "Interpreting random forests", 2014.)
+    void weigh(std::span<const double> features, std::span<double> to) const {
+        for (std::int32_t node : roots) {
+            while (feature[node] >= 0) {
+                const std::int32_t behind = next(node, features);
+                to[feature[node]] += value[behind] - value[node];
+                node = behind;
+            }
+        }
+    }
+
+    double probability(double score) const {
+        const std::size_t k = std::upper_bound(scores.begin(), scores.end(), score) - scores.begin();
+        if (k == 0) return probabilities.front();
+        if (k == scores.size()) return probabilities.back();
+        const double share = (score - scores[k - 1]) / (scores[k] - scores[k - 1]);
+        return probabilities[k - 1] + share * (probabilities[k] - probabilities[k - 1]);
+    }
+};
+
+// Texts as they are compared: read into parts, in one notation; and the forms of those that were needed lately.
+class ReadTexts {
+public:
+    // Raises ValueError for what is not UTF-8; lone surrogates pass.
+    ReadTexts(const Strings& texts, const FormTables& tables);
+
+    std::size_t size() const { return parsed_.size(); }
+    // Characters of a text.
+    std::size_t points(std::size_t row) const { return parsed_[row].points.size(); }
+    ParsedText operator[](std::size_t row) const { return parsed_[row]; }
+    // The text itself, in UTF-8.
+    std::span<const std::uint8_t> text(std::size_t row) const {
+        return std::span(utf8_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
+    }
+    // The canonical texts, written at the first call.
+    const OwnTexts& canonical(const FormTables& tables, const Spellings& spellings);
+    // ... or null before that.
+    const OwnTexts* known_canonical() const;
+
+    // Forms of texts are made, asked for and forgotten by who holds `in_use`.
+    std::mutex& in_use() const { return in_use_; }
+    static constexpr std::size_t MOST_POINTS = 1 << 21;
+    // Forgets all forms where they take much room.
+    void make_room();
+    // Makes the forms of some rows that have none.
+    void make_forms(const FormTables& tables, const Relations& relations, std::vector<std::size_t> rows, std::size_t threads);
+    Form form(std::size_t row) const;
+
+private:
+    static constexpr std::uint32_t NONE = 0xFFFFFFFF;
+    struct Place {
+        std::uint32_t part, place;
+    };
+    struct Part {
+        Forms forms;
+        std::vector<Profile> profiles;
+    };
+    ParsedTexts parsed_;
+    std::vector<std::uint8_t> utf8_;
+    std::vector<std::size_t> offsets_{0};
+    std::unique_ptr<const OwnTexts> canonical_;
+    std::vector<Part> parts_;
+    std::vector<Place> places_;  // of forms, by row
+    std::size_t held_ = 0;       // characters of texts with forms
+    mutable std::mutex in_use_, writing_;
+};
+
+// Calls take(form) for each text; the form has no profile.
+void each_form(const ReadTexts& texts, const FormTables& tables, const std::function<void(const Form&)>& take);
+
+// Appends what a text asks, whatever the order of its choices: a text to sketch.
+void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out);
 
 // What decides a pair: its differences, how alike its canonical texts are, or nothing: all pairs are joined.
 enum class Judging : std::uint8_t { differences, similarity, none };
@@ -73,6 +199,17 @@ struct Pair {
     TextRef text, other;
 };
 
+// The least similarity of two texts that are the same, by the characters of the longer one. threshold: of texts that are
+// not short. A character that is dropped from inside a text takes three of its G grams and adds two: of G + 2 in all G - 3
+// are common. Below FULL that is less than 0.8, so less is asked for; with fewer than LEAST grams a character may be half
+// of the meaning.
+inline double required_similarity(double threshold, std::size_t length) {
+    constexpr double FULL = 27, LEAST = 12;
+    const auto common = [](double grams) { return (grams - 3) / (grams + 2); };
+    const double grams = static_cast<double>(length) - 2;
+    return grams < LEAST ? threshold : threshold * (common(std::min(grams, FULL)) / common(FULL));
+}
+
 struct JudgeOptions {
     std::uint32_t heeded = ~std::uint32_t{0};  // guards
     double confidence = 1;                     // least probability of a duplicate
@@ -87,8 +224,7 @@ public:
     using Models = std::array<Model, std::size(TEXT_KINDS)>;
 
     Judge(FormTables tables, Relations relations, Models models, const JudgeOptions& options)
-        : tables_(std::move(tables)), relations_(std::move(relations)), models_(std::move(models)), options_(options),
-          comparer_(relations_, options.kind) {}
+        : tables_(std::move(tables)), relations_(std::move(relations)), models_(std::move(models)), options_(options) {}
     Judge(const Judge&) = delete;
 
     std::shared_ptr<ReadTexts> read(const Strings& texts) const { return std::make_shared<ReadTexts>(texts, tables_); }
@@ -109,15 +245,12 @@ private:
     void compare(std::span<const Pair> pairs, std::size_t threads, std::uint32_t stop, Take take) const;
     template <class Take>
     void measure_all(std::span<const Pair> pairs, std::size_t threads, Take take) const;
-    void judge_differences(std::span<const Pair> pairs, std::size_t threads, std::span<Verdict> verdicts) const;
     double probability(const Comparison& found) const;
-    std::vector<NamedDifference> name_differences(const Form& a, const Form& b, const Alignment& found, Scratch& scratch) const;
 
     const FormTables tables_;
     const Relations relations_;
     const Models models_;
     const JudgeOptions options_;
-    const Comparer comparer_;
 };
 
 }  // namespace dedup::judgment

@@ -1,4 +1,5 @@
-#include "judgment/pair.hpp"
+// Differences of two forms.
+#include "judgment/features.hpp"
 
 #include <iterator>
 #include <numeric>
@@ -8,10 +9,6 @@ namespace dedup::judgment {
 namespace {
 
 using Side = DifferScratch::Side;
-
-void mark(std::vector<std::uint8_t>& places, std::size_t begin, std::size_t count) {
-    std::fill_n(places.begin() + begin, count, 1);
-}
 
 // Two Han characters have changed places and nothing else has: once across the bounds of words, or more than once. Not
 // neighbours, which often say the same in either order: 合成蛋白质, 蛋白质合成.
@@ -48,7 +45,7 @@ bool is_same_notation(Points p, Points q, const Groups& alike) {
         i = skip(p, i);
         j = skip(q, j);
         if (i == p.size() || j == q.size()) return i == p.size() && j == q.size();
-        if (p[i] != q[j] && !(std::max(p[i], q[j]) < 0x3000 && alike.share(p[i], q[j]))) return false;
+        if (p[i] != q[j] && !(std::max(p[i], q[j]) < 0x3000 && alike.share(p.subspan(i, 1), q.subspan(j, 1)))) return false;
     }
 }
 
@@ -239,22 +236,26 @@ struct SideStats {
     bool words = false, asks = false, proper = false, latin = false, limits = false, tail = false, circled = true;
 };
 
-// Also puts the keys of the signs in `keys` of the side.
-SideStats stats_of(const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, const Groups& opposites, Side& side) {
+// Also finds texts, numbers and the keys of the signs of the side.
+SideStats read(const Relations& relations, const Form& form, std::span<const std::uint32_t> tokens, std::uint32_t tail, Side& side) {
     SideStats stats;
-    side.keys.clear();
+    clear(side.text, side.content, side.plain, side.numbers, side.words, side.keys);
     for (const std::uint32_t at : tokens) {
         const Token& token = form.tokens[at];
         const Points text = form.text(token);
+        const std::uint64_t word = digest(text);
         const bool negates = token.flags & NEGATES;
+        append(side.text, text);
+        side.words.push_back(word);
         stats.negations += negates;
-        stats.denials += negates && opposites.of(digest(text)).empty();
+        stats.denials += negates && relations.opposites.of(word).empty();
         stats.limits |= token.flags & LIMITS;
         stats.asks |= token.flags & ASKS;
         stats.blanks += token.kind == Kind::blank;
         stats.polar += (token.flags & POLAR) != 0;
         stats.tail |= token.clause == tail;
         if (has_content(token)) {
+            append(side.content, text);
             stats.count++;
             stats.last = &token;
             stats.weight += token.weight;
@@ -269,45 +270,43 @@ SideStats stats_of(const Form& form, std::span<const std::uint32_t> tokens, std:
         const bool sign = token.kind == Kind::symbol || token.kind == Kind::letter;
         if (sign && !(text.size() == 1 && text[0] == '_')) side.keys.push_back(token.key);
     }
+    write_plainly(side.text, relations.spellings, side.plain);
+    find_numbers(side.plain, side.numbers);
+    std::ranges::sort(side.words);
     return stats;
 }
 
-}  // namespace
-
-void Differ::align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, DifferScratch& s,
-                   Alignment& found) const {
-    take_clauses(a, of_a, choice, s.a);
-    take_clauses(b, of_b, choice, s.b);
-    const Keys x = s.a.clause_keys, y = s.b.clause_keys;
-    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
-    match(x, y, 1, work, s, s.clauses, [&](std::size_t i, std::size_t j, std::size_t) {
-        if (!(x[i] & 1)) return;
-        s.a.gone_clauses[i] = s.b.gone_clauses[j] = 1;
-        const Range left = append_places(s.a.clauses[i].tokens, found.left), right = append_places(s.b.clauses[j].tokens, found.right);
-        found.differences.push_back({left, right, choice, false, true, true});
-    });
-    const auto sum = [](std::span<const Token> tokens) {
-        return std::accumulate(tokens.begin(), tokens.end(), std::uint64_t{0}, [](auto to, auto& one) { return to + one.key; });
-    };
-    const auto p = a.of(of_a), q = b.of(of_b);
-    found.exchanged |= have_swapped(a.text(p), b.text(q), sum(p) == sum(q)) || are_crossed(a, b, work, s);
-    const std::vector<Match>& same = s.clauses;
-    Match at{0, 0};
-    for (std::size_t k = 0; k <= same.size(); k++) {
-        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
-        gather(a, {at.left, next.left}, s.a);
-        gather(b, {at.right, next.right}, s.b);
-        if (!s.a.tokens.empty() || !s.b.tokens.empty()) {
-            const bool one_sided = s.a.tokens.empty() || s.b.tokens.empty();
-            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
-            align_tokens(a, b, {{}, {}, choice, false, one_sided, false}, begins, ends, work, s, found);
+// Words that exclude each other stand on the two sides, or are all that two texts differ by.
+bool excludes(const Groups& opposites, DifferScratch& s) {
+    for (const auto& [side, other] : {std::pair(&s.a, &s.b), std::pair(&s.b, &s.a)}) {
+        side->groups.clear();
+        for (const std::uint64_t word : side->words) {
+            const auto groups = opposites.of(word);
+            if (groups.empty() || std::binary_search(other->words.begin(), other->words.end(), word)) continue;
+            side->groups.insert(side->groups.end(), groups.begin(), groups.end());
         }
-        at = {next.left + 1, next.right + 1};
     }
+    std::sort(s.b.groups.begin(), s.b.groups.end());
+    for (const std::uint64_t group : s.a.groups) {
+        if (std::binary_search(s.b.groups.begin(), s.b.groups.end(), group)) return true;
+    }
+    const Points p = s.a.plain, q = s.b.plain;
+    const auto [begin, end] = frame(p, q);
+    const Points u = p.subspan(begin, p.size() - end - begin), v = q.subspan(begin, q.size() - end - begin);
+    return opposites.share(u, v);
 }
 
-void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work,
-                          DifferScratch& s, Alignment& found) const {
+// Two texts differ by one or two characters that look or sound alike.
+bool are_alike(Points p, Points q, const Groups& alike) {
+    if (p.size() != q.size()) return false;
+    std::size_t unequal = 0;
+    for (std::size_t i = 0; i < p.size(); i++) {
+        if (p[i] != q[i] && (++unequal > 2 || !alike.share(p.subspan(i, 1), q.subspan(i, 1)))) return false;
+    }
+    return unequal > 0;
+}
+
+void align_tokens(const Form& a, const Form& b, Difference kind, bool begins, bool ends, Work& work, DifferScratch& s, Alignment& found) {
     const Keys x = s.a.keys, y = s.b.keys;
     s.a.gone.assign(x.size(), 0);
     s.b.gone.assign(y.size(), 0);
@@ -339,8 +338,8 @@ void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool be
         found.exchanged |= count == 1 && denies && (apart || both);
         found.exchanged |= apart && first.flags & other.flags & ARGUMENT;
         if (!word || weight <= (count == 1 ? 5 : 8)) return;
-        mark(s.a.gone, i, count);
-        mark(s.b.gone, j, count);
+        std::fill_n(s.a.gone.begin() + i, count, 1);
+        std::fill_n(s.b.gone.begin() + j, count, 1);
         const Range left = add(s.a, i, i + count, true, found.left), right = add(s.b, j, j + count, true, found.right);
         found.differences.push_back({left, right, kind.choice, false, false, true});
     });
@@ -358,62 +357,49 @@ void Differ::align_tokens(const Form& a, const Form& b, Difference kind, bool be
     }
 }
 
-// The texts and numbers of one side.
-void Differ::read(const Form& form, std::span<const std::uint32_t> tokens, Side& side) const {
-    clear(side.text, side.content, side.plain, side.numbers, side.words);
-    for (const std::uint32_t at : tokens) {
-        const Points text = form.text(form.tokens[at]);
-        append(side.text, text);
-        if (has_content(form.tokens[at])) append(side.content, text);
-        side.words.push_back(digest(text));
-    }
-    write_plainly(side.text, relations_.spellings, side.plain);
-    find_numbers(side.plain, side.numbers);
-    std::ranges::sort(side.words);
-}
+}  // namespace
 
-// Words that exclude each other stand on the two sides, or are all that two texts differ by.
-bool Differ::excludes(DifferScratch& s) const {
-    for (const auto& [side, other] : {std::pair(&s.a, &s.b), std::pair(&s.b, &s.a)}) {
-        side->groups.clear();
-        for (const std::uint64_t word : side->words) {
-            const auto groups = relations_.opposites.of(word);
-            if (groups.empty() || std::binary_search(other->words.begin(), other->words.end(), word)) continue;
-            side->groups.insert(side->groups.end(), groups.begin(), groups.end());
+void align(const Form& a, Range of_a, const Form& b, Range of_b, bool choice, Work& work, DifferScratch& s, Alignment& found) {
+    take_clauses(a, of_a, choice, s.a);
+    take_clauses(b, of_b, choice, s.b);
+    const Keys x = s.a.clause_keys, y = s.b.clause_keys;
+    const auto count_of = [](const auto& values) { return static_cast<std::uint32_t>(values.size()); };
+    match(x, y, 1, work, s, s.clauses, [&](std::size_t i, std::size_t j, std::size_t) {
+        if (!(x[i] & 1)) return;
+        s.a.gone_clauses[i] = s.b.gone_clauses[j] = 1;
+        const Range left = append_places(s.a.clauses[i].tokens, found.left), right = append_places(s.b.clauses[j].tokens, found.right);
+        found.differences.push_back({left, right, choice, false, true, true});
+    });
+    const auto sum = [](std::span<const Token> tokens) {
+        return std::accumulate(tokens.begin(), tokens.end(), std::uint64_t{0}, [](auto to, auto& one) { return to + one.key; });
+    };
+    const auto p = a.of(of_a), q = b.of(of_b);
+    found.exchanged |= have_swapped(a.text(p), b.text(q), sum(p) == sum(q)) || are_crossed(a, b, work, s);
+    const std::vector<Match>& same = s.clauses;
+    Match at{0, 0};
+    for (std::size_t k = 0; k <= same.size(); k++) {
+        const Match next = k < same.size() ? same[k] : Match{count_of(x), count_of(y)};
+        gather(a, {at.left, next.left}, s.a);
+        gather(b, {at.right, next.right}, s.b);
+        if (!s.a.tokens.empty() || !s.b.tokens.empty()) {
+            const bool one_sided = s.a.tokens.empty() || s.b.tokens.empty();
+            const bool begins = at.left == 0 && at.right == 0, ends = k == same.size();
+            align_tokens(a, b, {{}, {}, choice, false, one_sided, false}, begins, ends, work, s, found);
         }
+        at = {next.left + 1, next.right + 1};
     }
-    std::sort(s.b.groups.begin(), s.b.groups.end());
-    for (const std::uint64_t group : s.a.groups) {
-        if (std::binary_search(s.b.groups.begin(), s.b.groups.end(), group)) return true;
-    }
-    const Points p = s.a.plain, q = s.b.plain;
-    const auto [begin, end] = frame(p, q);
-    const Points u = p.subspan(begin, p.size() - end - begin), v = q.subspan(begin, q.size() - end - begin);
-    return relations_.opposites.share(digest(u), digest(v));
 }
 
-// Two texts differ by one or two characters that look or sound alike.
-bool Differ::are_alike(Points p, Points q) const {
-    if (p.size() != q.size()) return false;
-    std::size_t unequal = 0;
-    for (std::size_t i = 0; i < p.size(); i++) {
-        if (p[i] != q[i] && (++unequal > 2 || !relations_.alike.share(p[i], q[i]))) return false;
-    }
-    return unequal > 0;
-}
-
-Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last, Work& work,
-                       DifferScratch& s) const {
+Change look_at(const Relations& relations, const Form& a, const Form& b, const Alignment& found, const Difference& one, Match last,
+               Work& work, DifferScratch& s) {
     const auto left = one.left.of(found.left), right = one.right.of(found.right);
-    read(a, left, s.a);
-    read(b, right, s.b);
-    const SideStats x = stats_of(a, left, last.left, relations_.opposites, s.a), y = stats_of(b, right, last.right, relations_.opposites, s.b);
+    const SideStats x = read(relations, a, left, last.left, s.a), y = read(relations, b, right, last.right, s.b);
     const bool content = x.count || y.count, wordless = !x.words && !y.words;
-    const bool same = s.a.plain == s.b.plain, notation = is_same_notation(s.a.plain, s.b.plain, relations_.alike);
-    const auto is_symbol = [&](Points text) { return relations_.spellings.find(text).uses & Spellings::SYMBOL; };
+    const bool same = s.a.plain == s.b.plain, notation = is_same_notation(s.a.plain, s.b.plain, relations.alike);
+    const auto is_symbol = [&](Points text) { return relations.spellings.find(text).uses & Spellings::SYMBOL; };
 
     Change change{};
-    change.opposite = !same && excludes(s);
+    change.opposite = !same && excludes(relations.opposites, s);
     change.null = !change.opposite && (same || !content);
     if ((x.negations + y.negations) % 2) change.negation = x.negations > y.negations ? 1 : -1;
     if (change.opposite) {
@@ -441,7 +427,7 @@ Change Differ::look_at(const Form& a, const Form& b, const Alignment& found, con
     }
 
     const Points p = s.a.content, q = s.b.content;
-    change.alike = are_alike(p, q) || are_alike(s.a.plain, s.b.plain) || (change.latins && are_close(p, q, work, s));
+    change.alike = are_alike(p, q, relations.alike) || are_alike(s.a.plain, s.b.plain, relations.alike) || (change.latins && are_close(p, q, work, s));
     change.replaced = (x.count && y.count) || change.alike;
     change.unlike = change.replaced && !change.alike && !notation && !is_anagram(p, q, s);
     const std::size_t in_common = change.unlike ? s.subsequence.length(p, q, work) : 0, longer = std::max(p.size(), q.size());

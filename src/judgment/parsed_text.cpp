@@ -1,4 +1,7 @@
-#include "judgment/parsed_text.hpp"
+// Texts read into parts, without numbering, in one notation.
+#include "core/utf8.hpp"
+#include "judgment/formulas.hpp"
+#include "judgment/judge.hpp"
 
 namespace dedup::judgment {
 namespace {
@@ -107,230 +110,271 @@ void append_image_key(const Reader& address, Buffer& to) {
     if (all.empty()) to.insert(to.end(), NAMELESS.begin(), NAMELESS.end());
 }
 
-}  // namespace
+class TextParser {
+public:
+    TextParser(const FormTables& tables, ParsedTexts& to) : tables_(tables), to_(to) {}
 
-// What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
-// quotation marks name is as it is written: “髮” is not “發”.
-std::uint32_t TextParser::join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
-    const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
-    const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
-    if (point == U'著') {
-        const auto is_word = [&](std::array<std::uint32_t, 2> both) { return tables_.lexicon->holds(both); };
-        const bool of_word = is_word({last, point}) || is_word({point, next < PLANE ? tables_.single[next] : next});
-        return of_word ? point : folded;
-    }
-    if (folded == U'"' || folded == U'\'') {
-        const bool written = tables_.class_of(named) == Class::han || (U'A' <= named && named <= U'Z');
-        if (written && before.size() > 1 && before[before.size() - 2] == folded) before.back() = named;
-        return folded;
-    }
-    const std::uint32_t whole = tables_.word(std::array{last, folded}).number;
-    if (whole) before.back() = whole;
-    return whole ? 0 : folded;
-}
+    void read(Points text) {
+        fold(keep_capitals(text));
+        Buffer& notes = notes_.points;
+        notes.clear();
+        const Searched whole = take_brackets(strip_tags(text_.reader(tables_), notes), rest_, notes);
+        const std::size_t taken = notes.size();
+        const Searched rest = take_sentences(whole, body_, notes);
+        const bool enough = rest.letters(4) >= 4;
+        if (!enough) notes.resize(taken);
+        const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
+        const auto choices = finder_.find(body, true);
+        const Searched stem = body.part(0, finder_.stem);
 
-// Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
-void TextParser::fold(Points text) {
-    Buffer& to = text_.points;
-    to.resize(text.size());  // there is always room for as many as are left
-    std::size_t size = 0;
-    std::uint32_t script = 0, joined = 0;
-    const auto put = [&](std::uint32_t point) {
-        to.push_back(0);
-        to[size++] = point;
-    };
-    const std::uint32_t* const single = tables_.single.data();
-    for (std::size_t i = 0; i < text.size(); i++) {
-        std::uint32_t* next = &to[size];
-        for (; !script && i < text.size() && text[i] < PLANE && single[text[i]]; i++) *next++ = single[text[i]];
-        size = next - to.data();
-        if (i == text.size()) break;
-        const std::uint32_t& point = text[i];
-        const std::size_t place = tables_.folded_place(point);
-        std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
-        Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
-        if (now == FormTables::JOINED) {
-            joined = join(text, i, std::span(to).first(size));
-            folded = Points(&joined, joined != 0);
-            now = script;
+        ParsedTexts::Place& place = to_.places.back();
+        place.han = tables_.has_any(body.text, Class::han);
+        place.layout.provisions = is_provision(task, 0);
+        clear(images_, image_ends_);
+        place.stem = write(stem);
+        for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
+        place.answer = write(splitter_.answer.reader(tables_));
+        place.explanation = write(splitter_.explanation.reader(tables_));
+        place.notes = write(notes_.reader(tables_));
+        std::size_t begin = 0;
+        for (const std::size_t end : image_ends_) {
+            to_.inner.push_back(to_.write(Points(images_).subspan(begin, end - begin)));
+            begin = end;
         }
-        if (now != script) {
-            if (script) put(U'}');
-            if (now) {
-                put(now);
-                put(U'{');
+        to_.end_one();
+    }
+
+private:
+    // What a character becomes beside others, 0 if it is one with the last: é, but 著 is 着 where it forms no word. What
+    // quotation marks name is as it is written: “髮” is not “發”.
+    std::uint32_t join(Points text, std::size_t i, std::span<std::uint32_t> before) const {
+        const std::uint32_t point = text[i], folded = tables_.folded[point][0], named = i ? text[i - 1] : U' ';
+        const std::uint32_t last = before.empty() ? U' ' : before.back(), next = i + 1 < text.size() ? text[i + 1] : U' ';
+        if (point == U'著') {
+            const auto is_word = [&](std::array<std::uint32_t, 2> both) { return tables_.lexicon->holds(both); };
+            const bool of_word = is_word({last, point}) || is_word({point, next < PLANE ? tables_.single[next] : next});
+            return of_word ? point : folded;
+        }
+        if (folded == U'"' || folded == U'\'') {
+            const bool written = tables_.class_of(named) == Class::han || (U'A' <= named && named <= U'Z');
+            if (written && before.size() > 1 && before[before.size() - 2] == folded) before.back() = named;
+            return folded;
+        }
+        const std::uint32_t whole = tables_.word(std::array{last, folded}).number;
+        if (whole) before.back() = whole;
+        return whole ? 0 : folded;
+    }
+
+    // Characters as they are compared; superscripts and subscripts as ^{...} and _{...}.
+    void fold(Points text) {
+        Buffer& to = text_.points;
+        to.resize(text.size());  // there is always room for as many as are left
+        std::size_t size = 0;
+        std::uint32_t script = 0, joined = 0;
+        const auto put = [&](std::uint32_t point) {
+            to.push_back(0);
+            to[size++] = point;
+        };
+        const std::uint32_t* const single = tables_.single.data();
+        for (std::size_t i = 0; i < text.size(); i++) {
+            std::uint32_t* next = &to[size];
+            for (; !script && i < text.size() && text[i] < PLANE && single[text[i]]; i++) *next++ = single[text[i]];
+            size = next - to.data();
+            if (i == text.size()) break;
+            const std::uint32_t& point = text[i];
+            const std::size_t place = tables_.folded_place(point);
+            std::uint32_t now = place < FormTables::FOLDED ? tables_.scripts[place] : 0;
+            Points folded = place < FormTables::FOLDED ? tables_.folded[place] : Points(&point, 1);
+            if (now == FormTables::JOINED) {
+                joined = join(text, i, std::span(to).first(size));
+                folded = Points(&joined, joined != 0);
+                now = script;
             }
-            script = now;
+            if (now != script) {
+                if (script) put(U'}');
+                if (now) {
+                    put(now);
+                    put(U'{');
+                }
+                script = now;
+            }
+            for (const std::uint32_t one : folded) put(one);
         }
-        for (const std::uint32_t one : folded) put(one);
+        if (script) put(U'}');
+        to.resize(size);
     }
-    if (script) put(U'}');
-    to.resize(size);
-}
 
-// The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
-// XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
-Points TextParser::keep_capitals(Points text) {
-    constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
-    const Reader all{tables_, text};
-    const auto is_capital = [](std::uint32_t c) { return c - U'A' < 26; };
-    const auto is_latin = [](std::uint32_t c) { return (c | 32) - U'a' < 26; };
-    const auto is_other = [](std::uint32_t c) { return (c | 32) - U'a' >= 26; };
-    const auto is_letter = [&](std::size_t i) { return is_latin(all.at(i)); };
-    const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
-    const auto behind_space = [&](std::size_t i) { return i - 1 - (all.at(i - 1) == U' '); };
-    const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A) and 答案：A
-        const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
-        const bool label = (all.is_in(end, U".．、:：)）") && !is_letter(i - 2)) || all.is_in(behind_space(i), U":：");
-        if (end == i + 1) return !column && (text[i] > U'H' || !label);
-        if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
-        return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
-    };
-    const auto find = [&](std::size_t i, auto wanted) -> std::size_t {
-        return std::find_if(text.begin() + i, text.end(), wanted) - text.begin();
-    };
-    std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
-    const auto counts = [&](std::size_t i, std::size_t end) {  // as a symbol
-        if (!is_symbol(i, end)) return false;
-        std::uint32_t &upper = end > i + 1 ? longer_large : large, &lower = end > i + 1 ? longer_small : small;
-        for (std::size_t k = i; k < end; k++) (text[k] < U'a' ? upper : lower) |= bit(text[k]);
-        return true;
-    };
-    runs_.clear();
-    for (std::size_t i = find(0, is_capital), end; i < text.size(); i = find(end, is_capital)) {
-        end = find(i, is_other);
-        while (is_letter(i - 1)) i--;
-        const bool kept = end > i + 6 ? std::min(text[i], text[i + 1]) < U'a' : counts(i, end) || end > i + 1;
-        if (kept) runs_.push_back(range_of(i, end));
-    }
-    if (runs_.empty()) return text;
-    const std::uint32_t a_i = bit(U'a') | bit(U'i'), words = large & a_i && !tables_.has_any(text, Class::han) ? a_i : 0;
-    for (std::size_t i = 0, end; ((large & ~words) | longer_large) && (i = find(i, is_latin)) < text.size(); i = end) {
-        end = find(i, is_other);
-        if (end <= i + 2) counts(i, end);  // longer ones are symbols by their capitals
-    }
-    const std::uint32_t both = (longer_small & longer_large) | (small & large & ~words);
-    cased_.clear();
-    for (const auto [i, end] : runs_) {
-        const bool symbol = both && is_symbol(i, end), single = end == i + 1;
-        const bool behind = all.is(behind_space(i), Class::digit);  // a number
-        const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
-        const bool named = all.is_in(end, U"这一") && (all.stands(end, U"这个单词") || all.stands(end, U"这个词") || all.stands(end, U"一词"));
-        const bool word = named || (all.is_in(i - 1, U"词 ") && (all.stands(i - 2, U"单词") || all.stands(i - 5, U"word ")));
-        const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
-        const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
-                           (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN\u03a9\u2126"))));
-        const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
-        for (std::size_t k = i; k < end; k++) {
-            const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
-            if (!kept || text[k] >= U'a') continue;
-            if (cased_.empty()) cased_.assign(text.begin(), text.end());
-            cased_[k] += CAPITALS;
+    // The text with what folds to a capital in place of those that mean something else than the small letter: alleles (Dd,
+    // XBXb), what a text has in both cases (x=1; X=2), 5mW, 5MV and 5Mb, \D and ls -A, and the word Polish.
+    Points keep_capitals(Points text) {
+        constexpr std::uint32_t CAPITALS = 0xFDD6 - U'A';
+        const Reader all{tables_, text};
+        const auto is_capital = [](std::uint32_t c) { return c - U'A' < 26; };
+        const auto is_latin = [](std::uint32_t c) { return (c | 32) - U'a' < 26; };
+        const auto is_other = [](std::uint32_t c) { return (c | 32) - U'a' >= 26; };
+        const auto is_letter = [&](std::size_t i) { return is_latin(all.at(i)); };
+        const auto bit = [](std::uint32_t c) { return std::uint32_t{1} << (c & 31); };
+        const auto behind_space = [&](std::size_t i) { return i - 1 - (all.at(i - 1) == U' '); };
+        const auto is_symbol = [&](std::size_t i, std::size_t end) {  // no label: A. and (A) and 答案：A
+            const bool column = all.is_in(i - 1, U"|{") && all.is_in(i, U"clr");  // of a table
+            const bool label = (all.is_in(end, U".．、:：)）") && !is_letter(i - 2)) || all.is_in(behind_space(i), U":：");
+            if (end == i + 1) return !column && (text[i] > U'H' || !label);
+            if (end == i + 2) return bit(text[i]) == bit(text[i + 1]);
+            return end <= i + 6 && std::any_of(text.begin() + i + 1, text.begin() + end, [](auto c) { return c < U'a'; });
+        };
+        const auto find = [&](std::size_t i, auto wanted) -> std::size_t {
+            return std::find_if(text.begin() + i, text.end(), wanted) - text.begin();
+        };
+        std::uint32_t small = 0, large = 0, longer_small = 0, longer_large = 0;  // letters by themselves; in longer symbols
+        const auto counts = [&](std::size_t i, std::size_t end) {  // as a symbol
+            if (!is_symbol(i, end)) return false;
+            std::uint32_t &upper = end > i + 1 ? longer_large : large, &lower = end > i + 1 ? longer_small : small;
+            for (std::size_t k = i; k < end; k++) (text[k] < U'a' ? upper : lower) |= bit(text[k]);
+            return true;
+        };
+        runs_.clear();
+        for (std::size_t i = find(0, is_capital), end; i < text.size(); i = find(end, is_capital)) {
+            end = find(i, is_other);
+            while (is_letter(i - 1)) i--;
+            const bool kept = end > i + 6 ? std::min(text[i], text[i + 1]) < U'a' : counts(i, end) || end > i + 1;
+            if (kept) runs_.push_back(range_of(i, end));
         }
+        if (runs_.empty()) return text;
+        const std::uint32_t a_i = bit(U'a') | bit(U'i'), words = large & a_i && !tables_.has_any(text, Class::han) ? a_i : 0;
+        for (std::size_t i = 0, end; ((large & ~words) | longer_large) && (i = find(i, is_latin)) < text.size(); i = end) {
+            end = find(i, is_other);
+            if (end <= i + 2) counts(i, end);  // longer ones are symbols by their capitals
+        }
+        const std::uint32_t both = (longer_small & longer_large) | (small & large & ~words);
+        cased_.clear();
+        for (const auto [i, end] : runs_) {
+            const bool symbol = both && is_symbol(i, end), single = end == i + 1;
+            const bool behind = all.is(behind_space(i), Class::digit);  // a number
+            const bool option = all.at(i - 1) == U'-' && all.at(i - 2) == U' ' && is_letter(i - 3) && is_letter(i - 4);
+            const bool named = all.is_in(end, U"这一") && (all.stands(end, U"这个单词") || all.stands(end, U"这个词") || all.stands(end, U"一词"));
+            const bool word = named || (all.is_in(i - 1, U"词 ") && (all.stands(i - 2, U"单词") || all.stands(i - 5, U"word ")));
+            const bool bits = end == i + 2 && all.is_in(i, U"KMGT") && text[i + 1] == U'b';
+            const bool first = word || (single && (all.at(i - 1) == U'\\' || option)) ||
+                               (behind && (bits || (text[i] == U'M' && all.is_in(i + 1, U"VJN\u03a9\u2126"))));
+            const bool second = behind && text[i] == U'm' && all.is_in(i + 1, U"WHP");
+            for (std::size_t k = i; k < end; k++) {
+                const bool kept = (symbol && both & bit(text[k])) || (k == i && first) || (k == i + 1 && second);
+                if (!kept || text[k] >= U'a') continue;
+                if (cased_.empty()) cased_.assign(text.begin(), text.end());
+                cased_[k] += CAPITALS;
+            }
+        }
+        return cased_.empty() ? text : Points(cased_);
     }
-    return cased_.empty() ? text : Points(cased_);
-}
 
-void TextParser::read(Points text) {
-    fold(keep_capitals(text));
-    Buffer& notes = notes_.points;
-    notes.clear();
-    const Searched whole = take_brackets(strip_tags(text_.reader(tables_), notes), rest_, notes);
-    const std::size_t taken = notes.size();
-    const Searched rest = take_sentences(whole, body_, notes);
-    const bool enough = rest.letters(4) >= 4;
-    if (!enough) notes.resize(taken);
-    const Searched task = splitter_.split(enough ? rest : whole, finder_, notes), body = strip_opening(task);
-    const auto choices = finder_.find(body, true);
-    const Searched stem = body.part(0, finder_.stem);
-
-    ParsedTexts::Place& place = to_.places.back();
-    place.han = tables_.has_any(body.text, Class::han);
-    place.layout.provisions = is_provision(task, 0);
-    clear(images_, image_ends_);
-    place.stem = write(stem);
-    for (const Range choice : choices) to_.choices.push_back(write(body.part(choice.begin, choice.end)));
-    place.answer = write(splitter_.answer.reader(tables_));
-    place.explanation = write(splitter_.explanation.reader(tables_));
-    place.notes = write(notes_.reader(tables_));
-    std::size_t begin = 0;
-    for (const std::size_t end : image_ends_) {
-        to_.inner.push_back(add(Points(images_).subspan(begin, end - begin)));
-        begin = end;
+    Range write(const Searched& part) {
+        if (part.text.empty()) return to_.write({});
+        const Range range = to_.write(flattener_.flatten(part));
+        for (const Points address : flattener_.images) {
+            append_image_key({tables_, address}, images_);
+            image_ends_.push_back(images_.size());
+        }
+        return range;
     }
-    to_.end_one();
-}
 
-// Adds points to the parsed under way.
-Range TextParser::add(Points points) {
-    const std::size_t begin = to_.points.size() - to_.places.back().points;
-    append(to_.points, points);
-    return range_of(begin, begin + points.size());
-}
-
-Range TextParser::write(const Searched& part) {
-    if (part.text.empty()) return add({});
-    const Range range = add(flattener_.flatten(part));
-    for (const Points address : flattener_.images) {
-        append_image_key({tables_, address}, images_);
-        image_ends_.push_back(images_.size());
-    }
-    return range;
-}
-
-void CanonicalWriter::append(const ParsedText& parsed, Buffer& out) {
-    image_ = 0;
-    write(parsed, parsed.stem, out);
-    choices_.resize(parsed.choices.size());
-    for (std::size_t k = 0; k < choices_.size(); k++) {
-        choices_[k].clear();
-        write(parsed, parsed.choices[k], choices_[k]);
-    }
-    std::sort(choices_.begin(), choices_.end());
-    for (const Buffer& choice : choices_) {
-        out.push_back(U'\n');
-        judgment::append(out, choice);
-    }
-}
+    const FormTables& tables_;
+    ParsedTexts& to_;
+    ChoiceFinder finder_;
+    NoteSplitter splitter_;
+    Flattener flattener_;
+    SearchedText text_, rest_, body_, notes_;
+    Buffer images_, cased_;
+    std::vector<Range> runs_;
+    std::vector<std::size_t> image_ends_;
+};
 
 // Letters, digits and signs, numbers in digits; a space only between two words that are not Han.
-void CanonicalWriter::write(const ParsedText& parsed, Range part, Buffer& out) {
-    const Reader text{tables_, parsed.text(part)};
-    content_.clear();
+void write_part(const ParsedText& parsed, Range part, const FormTables& tables, const Spellings& spellings, std::size_t& image, Buffer& out) {
+    const Reader text{tables, parsed.text(part)};
+    Buffer content;
+    content.reserve(part.size());
     bool apart = false;
     for (std::size_t i = 0, end; i < text.size(); i = end) {
         // nearly all: what is written as it is, a letter at least where no space may belong before it
         const std::uint32_t written = FormTables::PLAIN_HAN | (apart ? 0u : FormTables::PLAIN_LETTER);
-        for (end = i; end < text.size() && tables_.has(text.text[end], written);) end++;
+        for (end = i; end < text.size() && tables.has(text.text[end], written);) end++;
         if (end > i) {
-            judgment::append(content_, text.text.subspan(i, end - i));
+            append(content, text.text.subspan(i, end - i));
             apart = false;
             continue;
         }
         end = i + 1;
         const Class kind = text.kind(i);
         const bool plain = kind == Class::letter || kind == Class::digit;
-        const std::size_t light = tables_.has(text.at(i), LIGHT) ? text.phrase(i, LIGHT).length : 0;
+        const std::size_t light = tables.has(text.at(i), LIGHT) ? text.phrase(i, LIGHT).length : 0;
         if (light) {
             end = i + light;
         } else if (plain || kind == Class::han || kind == Class::circled) {
-            if (plain && apart && !content_.empty() && tables_.is_plain(content_.back())) content_.push_back(U' ');
+            if (plain && apart && !content.empty() && tables.is_plain(content.back())) content.push_back(U' ');
             if (kind == Class::digit) {
                 end = number_end(text, i);
-                write_number(text.text.subspan(i, end - i), content_);
+                write_number(text.text.subspan(i, end - i), content);
             } else {
-                content_.push_back(text.at(i));
+                content.push_back(text.at(i));
             }
             apart = false;
             continue;
-        } else if (text.at(i) == IMAGE_MARK && image_ < parsed.images.size()) {
-            judgment::append(content_, parsed.text(parsed.images[image_++]));
+        } else if (text.at(i) == IMAGE_MARK && image < parsed.images.size()) {
+            append(content, parsed.text(parsed.images[image++]));
         } else if (kind == Class::sign && is_operator(text, i)) {
-            content_.push_back(text.at(i));
+            content.push_back(text.at(i));
         }
         apart = true;
     }
-    write_plainly(content_, spellings_, out);
+    write_plainly(content, spellings, out);
+}
+
+}  // namespace
+
+void write_canonical(const ParsedText& parsed, const FormTables& tables, const Spellings& spellings, Buffer& out) {
+    std::size_t image = 0;
+    const auto write = [&](Range part, Buffer& to) { write_part(parsed, part, tables, spellings, image, to); };
+    write(parsed.stem, out);
+    std::vector<Buffer> choices(parsed.choices.size());
+    for (std::size_t k = 0; k < choices.size(); k++) write(parsed.choices[k], choices[k]);
+    std::ranges::sort(choices);
+    for (const Buffer& choice : choices) {
+        out.push_back(U'\n');
+        append(out, choice);
+    }
+}
+
+ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < texts.size(); i++) size += texts[i].size();
+    utf8_.reserve(size);
+    offsets_.reserve(texts.size() + 1);
+    parsed_.points.reserve(size);
+    TextParser parser(tables, parsed_);
+    Buffer points;
+    for (std::size_t i = 0; i < texts.size(); i++) {
+        const auto bytes = texts[i];
+        if (points.size() < bytes.size() + ASCII_BLOCK) points.resize(bytes.size() + ASCII_BLOCK);
+        const std::ptrdiff_t count = decode_utf8(bytes, points.data());
+        if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
+        parser.read(Points(points).first(static_cast<std::size_t>(count)));
+        utf8_.insert(utf8_.end(), bytes.begin(), bytes.end());
+        offsets_.push_back(utf8_.size());
+    }
+}
+
+const OwnTexts& ReadTexts::canonical(const FormTables& tables, const Spellings& spellings) {
+    const std::scoped_lock lock(writing_);
+    if (canonical_) return *canonical_;
+    auto texts = std::make_unique<OwnTexts>();
+    texts->points.reserve(parsed_.points.size());  // nearly always enough
+    texts->offsets.push_back(0);
+    for (std::size_t i = 0; i < size(); i++) {
+        write_canonical(parsed_[i], tables, spellings, texts->points);
+        texts->offsets.push_back(std::ssize(texts->points));
+    }
+    canonical_ = std::move(texts);
+    return *canonical_;
 }
 
 }  // namespace dedup::judgment

@@ -1,13 +1,60 @@
-// What comparisons ask of a form, whatever it is compared with.
+// What comparisons ask of a form, whatever it is compared with; what words and characters are to each other, in tables that
+// Python makes.
 #pragma once
-#include <cstdint>
-#include <vector>
-
-#include "core/hash.hpp"
-#include "judgment/relations.hpp"
-#include "judgment/token.hpp"
+#include "judgment/form_tables.hpp"
 
 namespace dedup::judgment {
+
+// Groups of words: two are related if they share a group.
+class Groups {
+public:
+    // Digests of words, each with the number of a group that it is in.
+    explicit Groups(std::vector<std::pair<std::uint64_t, std::uint32_t>> members) {
+        std::ranges::sort(members);
+        ranges_.reset(members.size());
+        for (const auto& [key, group] : members) {
+            const auto [range, is_new] = ranges_[key_of(key)];
+            groups_.push_back(group);
+            range = range_of(is_new ? groups_.size() - 1 : range.begin, groups_.size());
+        }
+    }
+    std::span<const std::uint32_t> of(std::uint64_t key) const { return ranges_.find(key_of(key)).of(groups_); }
+    bool share(Points one, Points other) const {
+        const auto a = of(digest(one)), b = of(digest(other));
+        return std::ranges::find_first_of(a, b) != a.end();
+    }
+
+private:
+    std::vector<std::uint32_t> groups_;
+    HashTable<Range> ranges_;
+};
+
+// Words that are written in another way as well.
+struct Spellings {
+    enum Use : std::uint8_t { BEHIND_NUMBER = 1, SYMBOL = 2 };  // a unit behind a number; the symbol of one
+    struct Spelling {
+        std::uint8_t uses = 0;
+        Points text;  // how it is written plainly, empty: as it is
+    };
+    OwnTexts texts;
+    HashTable<Spelling> words;  // by digest
+    std::size_t longest_unit = 0;
+    Buffer unit_starts;  // what units behind a number begin with, ascending
+
+    Spelling find(Points word) const { return words.find(key_of(digest(word))); }
+};
+
+struct Relations {
+    Groups opposites;  // words that exclude each other
+    Groups alike;      // characters that look or sound alike
+    Spellings spellings;
+};
+
+// Appends a text with its numerals in digits, and units behind them as symbols.
+void write_plainly(Points text, const Spellings& spellings, Buffer& to);
+
+// Appends digests of the numbers in such a text, and sorts them.
+void find_numbers(Points plain, std::vector<std::uint64_t>& to);
 
 // Without a branch, which would be foretold badly.
 inline bool has_content(const Token& token) { return (token.kind != Kind::function) & (token.kind != Kind::blank); }
@@ -27,30 +74,8 @@ inline std::span<const Token> asked(const Form& form) { return form.of(asked_of(
 
 // How often each character is in what carries a meaning.
 struct Letters {
-    struct Letter {
-        std::uint32_t point, count;
-    };
-    std::vector<Letter> distinct;
-    std::size_t size = 0;  // characters
-};
-
-// Counts them, without a branch on whether one is new.
-class LetterCounter {
-public:
-    void clear() {
-        counts_.resize(PLANE);
-        for (std::size_t k = 0; k < count_; k++) counts_[distinct_[k]] = 0;
-        count_ = 0;
-        beyond_.clear();
-    }
-    void add(Points text);
-    Letters letters() const;
-
-private:
-    std::vector<std::uint32_t> counts_;  // of each character of the basic plane
-    Buffer distinct_;                    // ... those that came, `count_` of them
-    std::size_t count_ = 0;
-    Buffer beyond_;  // the others, as they come
+    std::vector<std::pair<std::uint64_t, std::uint32_t>> distinct;  // keys of characters, counts
+    std::size_t size = 0;                                           // characters
 };
 
 // Tokens, and a hash of those with a meaning; its lowest bit tells whether it is long enough to be known again at another
@@ -105,9 +130,10 @@ private:
     void add_choices(const Form& form, Profile& to);
     void add_numbers(const Form& form, Range part, std::vector<std::uint64_t>& to);
     Points content(const Form& form, std::span<const Token> tokens);
+    Letters letters() const;
 
     const Relations& relations_;
-    LetterCounter counter_;
+    HashTable<std::uint32_t> counts_;  // by character
     std::vector<std::uint64_t> keys_;
     Buffer text_, content_;
 };

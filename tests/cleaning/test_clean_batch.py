@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.cleaning.style_rules import drop_leading_rules
+from dedup_job.cleaning import Cleaner, CleaningSettings, drop_leading_rules
 from dedup_job.native.code_points import pack
 from dedup_job.native.parts import BREAK
 from tests.cleaning.oracle import clean

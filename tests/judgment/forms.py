@@ -9,7 +9,7 @@ import numpy as np
 from dedup_job.cleaning import Cleaner
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import Judge
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import KINDS
 from tests.reference.canonical import canonical_of
 from tests.reference.form import form_of
@@ -35,6 +35,10 @@ def compared(pairs):
 def verdict(text, other, by=None):
     (found,) = (by or judge()).judge(([text], np.array([0]), [other], np.array([0])))
     return found
+
+
+def differences(text, other):
+    return next(judge().each_differences(([text], np.array([0]), [other], np.array([0]))))
 
 
 def are_same(text, other):

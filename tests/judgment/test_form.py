@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedup_job.judgment import form_tables
+from dedup_job.judgment import tables
 from dedup_job.native.bytes_column import strings_of
 from tests.judgment.forms import are_same, canonical, check, judge
 from tests.reference.form import Kind, form_of
@@ -279,11 +279,11 @@ def test_what_stands_behind_an_answer_is_still_asked_where_choices_follow():
 
 
 def test_only_words_of_han_characters_are_rated():
-    assert {form_tables.class_of(c) for word in form_tables.idf() for c in word} == {"han"}
+    assert {tables.class_of(c) for word in tables.idf() for c in word} == {"han"}
 
 
 def test_only_han_characters_deny():
-    assert {form_tables.class_of(c) for c in form_tables.negating()} == {"han"}
+    assert {tables.class_of(c) for c in tables.negating()} == {"han"}
 
 
 def test_synonyms_are_the_same():

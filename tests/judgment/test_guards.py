@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from tests.judgment.forms import guards_of
 
 EXAMPLES = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from dedup_job.fingerprint.lexicon_cache import load_lexicon
 from dedup_job.judgment import APART, JOINED, UNLIKELY, Judge
-from dedup_job.judgment.guards import GUARDS
+from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import shipped_model
 from tests.judgment.forms import held_of, verdict
 

@@ -10,11 +10,21 @@ import pytest
 from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.judgment import learning
-from dedup_job.judgment.guards import GUARDS
-from dedup_job.judgment.judge import PAIR_FEATURES
-from dedup_job.judgment.learning import Labels, Learnt, calibration, learn, logistic, sigmoid
-from dedup_job.judgment.model import Model, feature_names, model_of, shipped_model
+from dedup_job.judgment import PAIR_FEATURES
+from dedup_job.judgment import model as models
+from dedup_job.judgment.features import GUARDS
+from dedup_job.judgment.model import (
+    Labels,
+    Learnt,
+    Model,
+    calibration,
+    feature_names,
+    learn,
+    logistic,
+    model_of,
+    shipped_model,
+    sigmoid,
+)
 
 NAME = 1 << [guard.name for guard in GUARDS].index("name")
 NUMBER = 1 << [guard.name for guard in GUARDS].index("number")
@@ -115,7 +125,7 @@ def test_labels_of_one_text_are_left_out_together_and_then_nothing_is_known_of_t
 
 
 def test_a_file_has_room_for_any_number_of_labels(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(learning, "_LEFT_OUT", 20)
+    monkeypatch.setattr(models, "_LEFT_OUT", 20)
     learnt = learn(Drawn(60, 60).labels(), NOW, [])
     different, same = model(learnt).kinds[0].joined(0.0)
     assert (different.of, same.of) == (20, 20)
@@ -146,7 +156,7 @@ def test_the_dial_joins_hardly_any_different_pair(different: list[float], least:
     said = np.array([*different, 0.99])
     found = np.zeros(len(said), dtype=PAIR_FEATURES)
     labels = Labels(found, np.arange(len(said)) == len(different), said)
-    assert learning._dial(said, labels, NOW) == least
+    assert models._dial(said, labels, NOW) == least
 
 
 def test_what_features_weigh_adds_up_to_the_score():

@@ -124,7 +124,7 @@ def test_a_pair_with_something_left_out_is_never_sure_and_says_how_much(text):
     assert (name, probability) == ("same", 0.999)
     assert 1 <= left_out < 50
     assert forms.judge().weigh(text, asked).probability == 0.999
-    (found,) = forms.judge().differences(text, asked)
+    (found,) = forms.differences(text, asked)
     assert found.place in ("explanation", "notes", "answer")
 
 

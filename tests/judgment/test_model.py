@@ -37,7 +37,7 @@ NODES = {
 
 def document():
     left_out = {"different": [0.1, 0.2], "same": [0.5, 0.9]}
-    return document_of({kind: part_of(copy.deepcopy(NODES), left_out) for kind in KINDS}, [])
+    return document_of({kind: part_of({**copy.deepcopy(NODES), **left_out}) for kind in KINDS}, [])
 
 
 def refusal(text):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dedup_job.judgment import DifferenceKind
 from dedup_job.judgment.model import feature_names
-from tests.judgment.forms import check_equal, check_pairs, compared, judge
+from tests.judgment.forms import check_equal, check_pairs, compared, differences, judge
 from tests.judgment.test_form import HOSTILE, PIECES, QUESTIONS
 
 ALTERED = [
@@ -93,14 +93,14 @@ NAMED = [
 
 @pytest.mark.parametrize(("text", "other", "named"), NAMED)
 def test_each_difference_is_named_with_its_place_and_words(text, other, named):
-    (found,) = judge().differences(text, other)
-    assert (found.kind, found.place, found.text, found.other) == named
+    (found,) = differences(text, other)
+    assert (found.kind, found.place, found.text, found.of) == named
 
 
 def test_texts_that_differ_in_nothing_compared_differ_in_layout():
-    (found,) = judge().differences("光合作用是什么", "光合作用是什么 ？")
+    (found,) = differences("光合作用是什么", "光合作用是什么 ？")
     assert found.kind == DifferenceKind.LAYOUT
-    assert judge().differences("光合作用", "光合作用") == []
+    assert differences("光合作用", "光合作用") == []
 
 
 def test_what_differs_in_nothing_is_the_same_whatever_the_model_says():

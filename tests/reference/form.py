@@ -13,8 +13,8 @@ import numpy as np
 import xxhash
 
 from dedup_job import _core
-from dedup_job.judgment import form_tables as tables
-from dedup_job.judgment.form_tables import class_of, sections_of
+from dedup_job.judgment import tables
+from dedup_job.judgment.tables import class_of, sections_of
 
 Class = StrEnum("Class", [(name.upper(), name) for name in _core.CLASSES])
 Flag, Phrase = (

@@ -13,7 +13,7 @@ from functools import cache
 from itertools import groupby
 
 from dedup_job import _core
-from dedup_job.judgment.relations import relations
+from dedup_job.judgment.tables import relations
 from tests.reference import articles
 from tests.reference.form import Flag, Form, Kind, Token
 

@@ -1,10 +1,11 @@
-"""The tables that the form of a text is read with: characters, phrases, words."""
+"""The tables that texts are read and compared with: characters, phrases, words, their relations."""
 
 from __future__ import annotations
 
 import functools
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -21,6 +22,8 @@ from dedup_job.fingerprint.lexicon_cache import digest_of_lexicon, jieba_files
 from dedup_job.native.code_points import pack
 
 WORDS = "form_words.txt"
+_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_BEHIND_NUMBER, _SYMBOL = 1, 2  # uses of a word as a unit, as in src/judgment/profile.hpp
 RAISED, LOWERED, JOINED = "^", "_", "+"
 MATHEMATICAL = range(0x1D400, 0x1D800)  # letters and digits beyond the basic plane
 HAN_FIRST, HAN_END = 0x3400, 0xA000
@@ -205,10 +208,56 @@ def idf() -> dict[str, float]:
 
 def table_digest() -> str:
     """Return a digest of all that the tables are made of."""
-    folder, made_of = Path(__file__).parent, ("*_tables.py", "relations.py", "*.txt")
+    folder, made_of = Path(__file__).parent, ("tables.py", "*.txt")
     own = (digest_of(file) for names in made_of for file in sorted(folder.glob(names)))
     versions = version("opencc"), unicodedata.unidata_version, digest_of_lexicon()
     return xxhash.xxh3_128_hexdigest(" ".join([*versions, *own]).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """Groups and pairs of words and characters.
+
+    opposites: groups of words that exclude each other. alike: groups of characters that look or
+    sound alike. units: how they are written behind a number, and their symbols. whole: what
+    stands for a whole text, numerals in English and units.
+    """
+
+    opposites: tuple[tuple[str, ...], ...]
+    alike: tuple[str, ...]
+    units: Mapping[str, str]
+    unit_symbols: frozenset[str]
+    whole: Mapping[str, str]
+
+
+@functools.cache
+def relations() -> Relations:
+    """Return the relations (cached)."""
+    own, alike = map(sections_of, ("relations.txt", "alike.txt"))
+    units, numerals = dict(_pairs(own["units"])), dict(_pairs(own["numerals"]))
+    ones = {"one": "1", **numerals}
+    digits = {name: value for name, value in ones.items() if 0 < int(value) < 10}
+    numerals |= {
+        ten + one: str(int(numerals[ten]) + int(value))
+        for ten in _TENS
+        for one, value in digits.items()
+    }
+    apart = {*"".join(own["no slip"])}
+    shapes = (line[0] + other for line in alike["shapes"] for other in line[1:])
+    sounds = (line.split()[-1] for line in alike["sounds"])
+    groups = (*shapes, *alike["sure"], *sounds)
+    slips = ("".join(c for c in group if c not in apart) for group in groups)
+    return Relations(
+        opposites=tuple(tuple(line.split()) for line in own["opposites"]),
+        alike=(*slips, *own["signs alike"]),
+        units=units,
+        unit_symbols=frozenset([*units.values(), *" ".join(own["unit symbols"]).split()]),
+        whole=units | numerals | dict(_pairs(own["signs"])),
+    )
+
+
+def _pairs(lines: Iterable[str]) -> list[tuple[str, str]]:
+    return [(word, meaning) for word, meaning in map(str.split, lines)]
 
 
 def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
@@ -222,11 +271,19 @@ def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
     phrases: texts, sorted; phrase_kinds: uint16 (of each).
     words: texts; word_flags, word_numbers: uint32 (of each).
     negating: characters that a Chinese word negates by.
+    opposites, alike: texts of all groups; opposites_groups, alike_groups: uint32, group of each.
+    spelled: words, spellings: the plain text of each; uses: uint8, of a word as a unit, bits.
     """
     characters = [*map(chr, (*range(PLANE), *MATHEMATICAL))]
     plain, scripts = zip(*(folds().get(each, (each, "")) for each in characters), strict=True)
     code_of = {name: code for code, name in enumerate(_core.CLASSES)}
     sought, (flags, numbers) = sorted(phrases()), zip(*words().values(), strict=True)
+    known = relations()
+    spelled = sorted({*known.whole, *known.unit_symbols})
+
+    def uses_of(word: str) -> int:
+        return _BEHIND_NUMBER * (word in known.units) + _SYMBOL * (word in known.unit_symbols)
+
     return {
         **texts_of("folded", plain),
         "scripts": np.array([ord(script or "\0") for script in scripts], np.uint32),
@@ -239,7 +296,18 @@ def build_tables(lexicon: _core.Lexicon) -> dict[str, NDArray[Any]]:
         "word_flags": np.array(flags, np.uint32),
         "word_numbers": np.array(numbers, np.uint32),
         "negating": texts_of("", [negating()])[""],
+        **_grouped("opposites", known.opposites),
+        **_grouped("alike", known.alike),
+        **texts_of("spelled", spelled),
+        **texts_of("spellings", [known.whole.get(word, "") for word in spelled]),
+        "uses": np.array([*map(uses_of, spelled)], np.uint8),
     }
+
+
+def _grouped(name: str, groups: Sequence[Sequence[str]]) -> dict[str, NDArray[Any]]:
+    numbers = np.repeat(np.arange(len(groups), dtype=np.uint32), [*map(len, groups)])
+    members = [member for group in groups for member in group]
+    return texts_of(name, members) | {f"{name}_groups": numbers}
 
 
 def texts_of(name: str, texts: Sequence[str]) -> dict[str, NDArray[Any]]:
