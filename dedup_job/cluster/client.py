@@ -71,16 +71,14 @@ def connect(address: str) -> None:
             ray.init(address=address, **told)
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
-            Message(
-                "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
-                "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
-                "too. local:2 starts one here.",
-                address=address,
-            )
+            "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
+            "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
+            "too. local:2 starts one here.",
+            address=address,
         ) from e
     except RuntimeError as e:  # other versions of Ray or Python
         raise UsageError(
-            Message("the cluster at {address!r}: {why}", address=address, why=_shortened(e))
+            "the cluster at {address!r}: {why}", address=address, why=_shortened(e)
         ) from e
 
 
@@ -90,9 +88,7 @@ def _reach(address: str) -> None:
     if not colon or not port.isdecimal():
         if address != "auto":
             raise UsageError(
-                Message(
-                    "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
-                )
+                "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
             )
         return
     try:
@@ -105,11 +101,9 @@ def _count(address: str) -> int:
     text = address.removeprefix(_LOCAL)
     if not text.isdecimal() or not 1 <= int(text) <= _MOST:
         raise UsageError(
-            Message(
-                "--cluster {address!r}: expected local:N with N from 1 to {most}",
-                address=address,
-                most=_MOST,
-            )
+            "--cluster {address!r}: expected local:N with N from 1 to {most}",
+            address=address,
+            most=_MOST,
         )
     return int(text)
 

@@ -11,11 +11,9 @@ from dedup_job.messages import Message
 def cannot_go_on(why: str) -> DatabaseUnreachable:
     """Return the error of a run that the cluster cannot finish."""
     return DatabaseUnreachable(
-        Message(
-            "the cluster cannot go on: {why}. All that was decided is written or will be decided "
-            "again: the same command goes on, on a cluster or without one.",
-            why=why,
-        )
+        "the cluster cannot go on: {why}. All that was decided is written or will be decided "
+        "again: the same command goes on, on a cluster or without one.",
+        why=why,
     )
 
 

@@ -40,14 +40,12 @@ def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
     for name, version in package_versions().items():
         if versions[name] != version:
             raise UsageError(
-                Message(
-                    "{node} has {package} {version}, this machine {own}: a run on a cluster needs "
-                    "the same versions everywhere. Install them there.",
-                    node=platform.node(),
-                    package=name,
-                    version=version,
-                    own=versions[name],
-                )
+                "{node} has {package} {version}, this machine {own}: a run on a cluster needs "
+                "the same versions everywhere. Install them there.",
+                node=platform.node(),
+                package=name,
+                version=version,
+                own=versions[name],
             )
     models = settings.models()
     form = form_of(settings, models)

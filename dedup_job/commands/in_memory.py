@@ -63,7 +63,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     is_table = hasattr(texts, "columns")  # it would give their names
     if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
         raise UsageError(
-            Message("texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts))
+            "texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts)
         )
     chosen = load_settings() if settings is None else expect_settings(settings)
     return _Texts(chosen).outcomes(texts)
@@ -143,9 +143,7 @@ def _pair(number: int, item: Any) -> tuple[Any, str | None]:
         case (_, text):
             item = text
     raise UsageError(
-        Message(
-            "text {number} is {kind}; expected a str or (id, str).", number=number, kind=_kind(item)
-        )
+        "text {number} is {kind}; expected a str or (id, str).", number=number, kind=_kind(item)
     )
 
 

@@ -62,21 +62,17 @@ def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) 
             if version is None or on.target.version() != version:
                 # this process slept through its lease
                 raise LeaseLost(
-                    Message(
-                        "another run wrote to {target} while it was read; nothing was saved. Wait "
-                        "until it is done; then the same command.",
-                        target=on.target.name,
-                    )
+                    "another run wrote to {target} while it was read; nothing was saved. Wait "
+                    "until it is done; then the same command.",
+                    target=on.target.name,
                 )
             on.progress.stage(Message("writing the snapshot"))
             try:
                 on.snapshots.write(index, version)
             except OSError as e:
                 raise UsageError(
-                    Message(
-                        "the snapshot {file} cannot be written: {why}. Make room, or name another "
-                        "folder with index.folder.",
-                        file=file,
-                        why=e.strerror or e,
-                    )
+                    "the snapshot {file} cannot be written: {why}. Make room, or name another "
+                    "folder with index.folder.",
+                    file=file,
+                    why=e.strerror or e,
                 ) from e

@@ -30,7 +30,7 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, Make]]:
         stream = open_regular(file.path)
     except OSError as e:
         why = e.strerror
-        raise UsageError(Message("{file} cannot be read: {why}.", file=name, why=why)) from e
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=why) from e
     with stream:
         try:
             size = None if file.compression else os.fstat(stream.fileno()).st_size
@@ -39,7 +39,7 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, Make]]:
             if getattr(e, "errno", None) is not None:
                 raise
             why = str(e)  # of what unpacks it
-            raise UsageError(Message("{file} is damaged: {why}", file=name, why=why)) from e
+            raise UsageError("{file} is damaged: {why}", file=name, why=why) from e
 
 
 def _opened(

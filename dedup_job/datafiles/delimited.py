@@ -85,7 +85,7 @@ class DelimitedReader:
     def _refuse(self, field: str) -> NoReturn:
         names = ", ".join(self.names)
         if not is_unicode(names):
-            raise UsageError(Message("{file} is not UTF-8. Save it as UTF-8.", file=self._name))
+            raise UsageError("{file} is not UTF-8. Save it as UTF-8.", file=self._name)
         shown = on_one_line(names if len(names) <= _MOST_SHOWN else f"{names[:_MOST_SHOWN]}...")
         told = {"file": self._name, "field": field, "names": shown or Message("none")}
         wrong = Message("{file} has no column {field!r}; its header names {names}.", **told)
@@ -101,13 +101,10 @@ class DelimitedReader:
             number += 1
             if len(line) == LONGEST and not line.endswith("\n"):
                 raise UsageError(
-                    Message(
-                        "{file}: line {line:,} is longer than {most} million characters. Is it "
-                        "CSV?",
-                        file=self._name,
-                        line=number,
-                        most=LONGEST >> 20,
-                    )
+                    "{file}: line {line:,} is longer than {most} million characters. Is it CSV?",
+                    file=self._name,
+                    line=number,
+                    most=LONGEST >> 20,
                 )
             yield line
 
@@ -122,13 +119,11 @@ class DelimitedReader:
             yield from self._records
         except csv.Error as e:
             raise UsageError(
-                Message(
-                    "{file} is not CSV at line {line:,}: {why}. A field with a quotation mark "
-                    'stands within such marks, and the mark twice: "a ""b"" c".',
-                    file=self._name,
-                    line=self._records.line_num,
-                    why=str(e),
-                )
+                "{file} is not CSV at line {line:,}: {why}. A field with a quotation mark "
+                'stands within such marks, and the mark twice: "a ""b"" c".',
+                file=self._name,
+                line=self._records.line_num,
+                why=str(e),
             ) from e
 
 

@@ -59,11 +59,9 @@ def named(path: Path) -> Named:
     format_ = _SUFFIXES.get(suffix)
     if format_ is None:
         raise UsageError(
-            Message(
-                "{file} names no format. Expected the end .jsonl, .csv or .tsv, each also with .gz "
-                "behind it.",
-                file=path,
-            )
+            "{file} names no format. Expected the end .jsonl, .csv or .tsv, each also with .gz "
+            "behind it.",
+            file=path,
         )
     return Named(path, format_, compression, suffix)
 

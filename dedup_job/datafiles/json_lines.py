@@ -72,11 +72,9 @@ class JsonLinesReader:
         self.bom = begins.startswith(BOM)
         if begins.lstrip(_BLANK).startswith(b"["):
             raise UsageError(
-                Message(
-                    "{file} is a JSON array, not JSON lines. Write each object on a line of its "
-                    "own, without commas behind it: jq -c '.[]' does so.",
-                    file=name,
-                )
+                "{file} is a JSON array, not JSON lines. Write each object on a line of its "
+                "own, without commas behind it: jq -c '.[]' does so.",
+                file=name,
             )
         self.expected: int | None = None  # about, by the mean length of the first lines
         if size is not None:
@@ -97,13 +95,11 @@ class JsonLinesReader:
             self._lines += 1
             if len(line) > LONGEST:
                 raise UsageError(
-                    Message(
-                        "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
-                        "of its own?",
-                        file=self._name,
-                        line=self._lines,
-                        most=LONGEST >> 20,
-                    )
+                    "{file}: line {line:,} is longer than {most} MiB. Is each object on a line "
+                    "of its own?",
+                    file=self._name,
+                    line=self._lines,
+                    most=LONGEST >> 20,
                 )
             if line.strip(_BLANK):
                 yield self._lines, line, len(line)
@@ -113,13 +109,11 @@ class JsonLinesReader:
         absent = {path[0] for path in self._fields.paths}.difference(*page.objects)
         if absent and any(page.objects):
             raise UsageError(
-                Message(
-                    "none of the first {number:,} rows has the field {field!r}. {found} Name one "
-                    "with --field.",
-                    number=len(page),
-                    field=min(absent),
-                    found=text_fields(page.objects),
-                )
+                "none of the first {number:,} rows has the field {field!r}. {found} Name one "
+                "with --field.",
+                number=len(page),
+                field=min(absent),
+                found=text_fields(page.objects),
             )
 
 

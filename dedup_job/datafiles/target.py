@@ -148,21 +148,17 @@ class FileTarget:
         out, unread = self._out.path, counts.reasons.get(Reason.UNDECODABLE, 0)
         if 2 * unread > counts.scanned:
             raise UsageError(
-                Message(
-                    "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
-                    "each object on a line of its own. Nothing was written.",
-                    unread=unread,
-                    rows=counts.scanned,
-                    why=self._unread,
-                )
+                "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
+                "each object on a line of its own. Nothing was written.",
+                unread=unread,
+                rows=counts.scanned,
+                why=self._unread,
             )
         if not counts.kept and (counts.scanned or (out.is_file() and out.stat().st_size)):
             raise UsageError(
-                Message(
-                    "of {rows:,} rows none has a text that could be kept. Name its field with "
-                    "--field. Nothing was written.",
-                    rows=counts.scanned,
-                )
+                "of {rows:,} rows none has a text that could be kept. Name its field with "
+                "--field. Nothing was written.",
+                rows=counts.scanned,
             )
 
     def abort(self, report: Run) -> None:

@@ -336,10 +336,8 @@ def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
     decided = after.counts.scanned - before.counts.scanned
     if decided != len(batch.documents):
         raise DedupError(
-            Message(
-                "{read} documents were read and {decided} decided, which is a fault of dedup; "
-                "please report it. Nothing of this batch was written.",
-                read=len(batch.documents),
-                decided=decided,
-            )
+            "{read} documents were read and {decided} decided, which is a fault of dedup; "
+            "please report it. Nothing of this batch was written.",
+            read=len(batch.documents),
+            decided=decided,
         )
