@@ -14,14 +14,12 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands.check import check_target
-    from dedup_job.commands.file import Files, deduplicate_file
-    from dedup_job.commands.in_memory import Outcome, deduplicate
+    from dedup_job.commands.in_memory import Files, Outcome, deduplicate, deduplicate_file
     from dedup_job.commands.inspect import Inspected, inspect
     from dedup_job.commands.listing import list_documents, list_ids, sample_pairs
     from dedup_job.commands.restore import Restored, restore, undo_run
     from dedup_job.commands.run import Request, Watch, run_job
-    from dedup_job.commands.status import target_status
+    from dedup_job.commands.status import check_target, target_status
     from dedup_job.documents import Difference, Pair
     from dedup_job.errors import (
         ConfigurationError,
@@ -36,8 +34,7 @@ if TYPE_CHECKING:
     )
     from dedup_job.mongo.maintenance.rollback import Undone
     from dedup_job.runs.check import Checked
-    from dedup_job.runs.decided import DecidedDocument
-    from dedup_job.runs.list_filter import ListFilter
+    from dedup_job.runs.decided import DecidedDocument, ListFilter
     from dedup_job.runs.progress import Callback, Progress
     from dedup_job.runs.run import Run, Status
     from dedup_job.runs.status import TargetStatus
@@ -45,14 +42,12 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 _HOMES = {  # where each public name lives
-    "commands.check": ("check_target",),
-    "commands.file": ("Files", "deduplicate_file"),
-    "commands.in_memory": ("Outcome", "deduplicate"),
+    "commands.in_memory": ("Files", "Outcome", "deduplicate", "deduplicate_file"),
     "commands.inspect": ("Inspected", "inspect"),
     "commands.listing": ("list_documents", "list_ids", "sample_pairs"),
     "commands.restore": ("Restored", "restore", "undo_run"),
     "commands.run": ("Request", "Watch", "run_job"),
-    "commands.status": ("target_status",),
+    "commands.status": ("check_target", "target_status"),
     "documents": ("Difference", "Pair"),
     "errors": (
         "RunAborted",
@@ -67,8 +62,7 @@ _HOMES = {  # where each public name lives
     ),
     "mongo.maintenance.rollback": ("Undone",),
     "runs.check": ("Checked",),
-    "runs.list_filter": ("ListFilter",),
-    "runs.decided": ("DecidedDocument",),
+    "runs.decided": ("DecidedDocument", "ListFilter"),
     "runs.progress": ("Callback", "Progress"),
     "runs.run": ("Run", "Status"),
     "runs.status": ("TargetStatus",),

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli.options import Guarded
-from dedup_job.cli.streams import open_streams, output_error, set_up_logs
-from dedup_job.cli.usage import Command, Section, refusal, set_up_language
+from dedup_job.cli.process import open_streams, output_error, set_up_logs
+from dedup_job.cli.usage import Command, Guarded, Section, refusal, set_up_language
 from dedup_job.errors import DedupError, Interrupted
 from dedup_job.messages import Message, localized
 from dedup_job.printing import escaping
@@ -25,19 +24,19 @@ if TYPE_CHECKING:
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
     Message("Work:"): {
         "run": ("run.run", "Copy the unique documents of the source to the target."),
-        "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
-        "demo": ("demo.demo", "Make labelled documents, run on them, show what became of each."),
+        "file": ("run.file", "Copy the unique rows of a file to another, without a database."),
+        "demo": ("run.demo", "Make labelled documents, run on them, show what became of each."),
     },
     Message("Look:"): {
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
-        "report": ("report.report", "Write a page of kept and dropped documents, with samples."),
-        "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
+        "report": ("listing.report", "Write a page of kept and dropped documents, with samples."),
+        "check": ("status.check", "Verify that nothing is lost and nothing was changed by hand."),
         "status": ("status.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
         "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
-        "learn": ("learn.learn", "Make a model that judges as the labels of dedup review do."),
+        "learn": ("review.learn", "Make a model that judges as the labels of dedup review do."),
         "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
         "undo": ("restore.undo", "Take the last run back."),
     },

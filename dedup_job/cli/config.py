@@ -13,8 +13,7 @@ import typer
 from rich.table import Column
 
 from dedup_job.cli.console import Overwrite, console, save
-from dedup_job.cli.options import Given, with_options
-from dedup_job.cli.usage import Command, Group
+from dedup_job.cli.usage import Command, Given, Group, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password

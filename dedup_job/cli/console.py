@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from dedup_job.cli.signals import StopSignals
+from dedup_job.cli.process import StopSignals
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized

@@ -10,7 +10,7 @@ import typer
 
 from dedup_job import commands
 from dedup_job.cli.console import asking, working
-from dedup_job.cli.options import OF_A_TARGET, Given, Target, Yes, with_options
+from dedup_job.cli.usage import OF_A_TARGET, Given, Target, Yes, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.messages import Message, counted, joined, localized

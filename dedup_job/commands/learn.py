@@ -23,8 +23,8 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.maintenance.label_store import LabelStore
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line
-from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.survey import Label
 from dedup_job.settings import Settings
 
 _LABELS = {**LETTERS, **{str(label): label for label in Label}}

@@ -11,8 +11,7 @@ from typing import Any
 import xxhash
 
 from dedup_job.columns import Documents
-from dedup_job.commands.lookup import decided_records, refusal, several
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.opened import Opened, decided_records, opened, refusal, several
 from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
 from dedup_job.documents import Document, too_long

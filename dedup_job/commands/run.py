@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory, preparing_threads
 from dedup_job.commands.opened import connected, form_of
-from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
@@ -33,8 +33,7 @@ from dedup_job.runs.run import About, Run, Scope
 from dedup_job.settings import Settings
 
 if TYPE_CHECKING:
-    from dedup_job.commands.dry_run import DryTarget
-    from dedup_job.commands.dry_survey import SurveyCollector
+    from dedup_job.commands.dry_run import DryTarget, SurveyCollector
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
@@ -144,19 +143,17 @@ def _job(
     cleaner = Cleaner(settings.cleaning)
     target: Target | DryTarget
     if writer is not None:
-        target, snapshots = writer, SnapshotStore(reader, settings.index, memory)
+        target = writer
     else:
-        from dedup_job.commands.dry_run import DrySnapshots, DryTarget  # here: few runs need it
+        from dedup_job.commands.dry_run import DryTarget  # here: few runs need it
 
         target = DryTarget(reader, source, cleaner, watch.collector)
-        snapshots = DrySnapshots(reader, settings.index, memory)
+    kept_in, keeps = (reader, settings.index, memory), writer is not None
     against: list[Other] = []
     if others:
-        from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
-
-        page, keeps = PageSize(settings.run.page_documents), writer is not None
+        page = PageSize(settings.run.page_documents)
         read = (reader.other(str(name), page) for name in others)
-        against = [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in read]
+        against = [OtherSnapshots(one, *kept_in, keeps=keeps) for one in read]
     refresher = None
     if writer is not None and settings.source.refreshes:
         from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
@@ -189,7 +186,7 @@ def _job(
             index, settings.decision, target.texts_of, models.judge, target, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
-        snapshots=snapshots,
+        snapshots=SnapshotStore(*kept_in, keeps=keeps),
         others=against,
         threads=threads,
         max_rate=settings.run.max_rate,

@@ -22,7 +22,7 @@ from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
 from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
-from dedup_job.job.index_loading import load_index, load_others
+from dedup_job.job.preparing import load_index, load_others
 from dedup_job.job.protocols import (
     FollowedSource,
     Other,
@@ -32,11 +32,9 @@ from dedup_job.job.protocols import (
     Source,
     Target,
 )
-from dedup_job.messages import Message
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import WAITING, Progress
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.stages import Profile, Stage, Stopwatch
+from dedup_job.runs.run import About, Checkpoint, Profile, Run, Scope, Stage, Status, Stopwatch
 
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
@@ -72,11 +70,11 @@ class Job:
     index: KeptIndex
     decider: GreedyDeduplicator
     abort_if: AbortConditions
-    snapshots: Snapshots
     threads: int
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
+    snapshots: Snapshots | None = None
     others: Sequence[Other] = ()
     refresher: Refresher | None = None
     follow: Follow | None = None
@@ -103,7 +101,8 @@ def run(job: Job) -> Run:
         if job.follow is not None and report.status is Status.DONE:
             report = _go_on(job, job.follow, report)
         job.decider.end()
-        job.snapshots.save(job.index)
+        if job.snapshots:
+            job.snapshots.save(job.index)
         return report
 
 
@@ -265,7 +264,8 @@ class RunProgress:
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
-            self._job.snapshots.relieve(self._job.index)
+            if self._job.snapshots:
+                self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)

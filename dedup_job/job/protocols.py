@@ -9,8 +9,7 @@ from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
-from dedup_job.runs.run import Checkpoint, Run, Scope
-from dedup_job.runs.stages import Stopwatch
+from dedup_job.runs.run import Checkpoint, Run, Scope, Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
@@ -149,20 +148,3 @@ class Snapshots(Protocol):
 
     def save(self, index: KeptIndex) -> None:
         """Keep it for the next run."""
-
-
-class NoSnapshots:
-    """No index is kept between runs."""
-
-    def promised(self) -> None:
-        """Promise nothing."""
-
-    def load(self, index: KeptIndex) -> str:  # noqa: ARG002
-        """There is nothing to load."""
-        return ""
-
-    def relieve(self, index: KeptIndex) -> None:
-        """Leave the index in memory."""
-
-    def save(self, index: KeptIndex) -> None:
-        """Keep nothing."""

@@ -23,7 +23,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 from pymongo import MongoClient
 
-from dedup_job.demo import phrases
+from dedup_job import demo as phrases
 from scripts.bench.command import records_of
 
 KINDS = ("chinese", "exam", "html", "news")

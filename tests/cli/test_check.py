@@ -11,7 +11,7 @@ import pytest
 from bson import Int64, ObjectId
 from pymongo.database import Database
 
-from dedup_job.commands.check import check_target
+from dedup_job.commands.status import check_target
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo.maintenance import audit
 from dedup_job.mongo.reading import PageSize

@@ -20,7 +20,7 @@ import dedup_job
 from dedup_job.cli import app
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.extended_json import readings, unmistakable
-from dedup_job.pages.render import report_page
+from dedup_job.pages import report_page
 from dedup_job.printing import command_line
 from dedup_job.runs.check import Check, Finding
 from tests.mongo.bson.test_extended_json import IDS, key_of, same

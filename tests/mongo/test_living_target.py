@@ -8,8 +8,8 @@ import pytest
 from bson import Int64
 
 from dedup_job import deduplicate
-from dedup_job.commands.check import check_target
 from dedup_job.commands.restore import restore, undo_run
+from dedup_job.commands.status import check_target
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.runs.check import Check

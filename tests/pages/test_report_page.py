@@ -12,7 +12,7 @@ import pytest
 from markupsafe import escape
 
 from dedup_job.documents import Difference, Pair
-from dedup_job.pages.render import report_page
+from dedup_job.pages import report_page
 from dedup_job.printing import escaped
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument

@@ -13,7 +13,7 @@ import pytest
 from dedup_job.report.progress import Bar, Log, shown_progress
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Callback, Progress
-from tests.monitoring.test_metrics import REPORT
+from tests.report.test_metrics import REPORT
 
 
 class Clock:

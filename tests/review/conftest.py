@@ -21,8 +21,7 @@ from tests.running import run_here, uri_of
 
 pytest.importorskip("uvicorn")
 
-from dedup_job.review.admission import TOKEN_HEADER, Ticket
-from dedup_job.review.server import bound, page_server
+from dedup_job.review import TOKEN_HEADER, Ticket, bound, page_server
 
 Db = Database[dict[str, Any]]
 

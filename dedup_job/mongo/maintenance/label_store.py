@@ -18,8 +18,8 @@ from dedup_job.mongo.bson.edit import RawDocument
 from dedup_job.mongo.connection import LABELS, AnyCollection
 from dedup_job.mongo.reading import ID_PAGE, in_turn, majority, pages
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.survey import Label
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -14,8 +14,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dedup_job.errors import UsageError
-from dedup_job.monitoring import metrics
-from dedup_job.monitoring.metrics import End, MetricsFile, as_text
+from dedup_job.report import metrics
+from dedup_job.report.metrics import End, MetricsFile, as_text
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.progress import Progress
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
