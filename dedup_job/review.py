@@ -26,14 +26,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from dedup_job.commands.review import Review
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.messages import Message
-from dedup_job.pages import (
-    STATIC,
-    asset,
-    content_part,
-    empty_page,
-    failure_part,
-    panel_part,
-)
+from dedup_job.pages import STATIC, asset, failure_part, review_part
 from dedup_job.runs.survey import AskedPair, Label
 
 _LINGER = 2  # seconds for requests under way when it is ended
@@ -88,7 +81,7 @@ def review_app(review: Review, language: str) -> Starlette:
     desk = _Desk(review)
 
     def page(_: Request) -> Response:  # without anything of the target: it asks with the token
-        return HTMLResponse(empty_page(language))
+        return HTMLResponse(review_part("review", language=language))
 
     return Starlette(
         routes=[
@@ -115,7 +108,8 @@ class _Desk:
             panel = self._panel(key)
         except UsageError:  # the address is of another review
             panel = self._panel(review.next_open())
-        return HTMLResponse(content_part(review.target, review.name, review.stored_in, panel))
+        about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
+        return HTMLResponse(review_part("content", panel=panel, **about))
 
     def show(self, request: Request) -> Response:
         """Return the pair before one, or the next without an answer."""
@@ -141,8 +135,10 @@ class _Desk:
         return self._shown(self._review.next_open(key), last=last)
 
     def _panel(self, key: str | None, last: AskedPair | None = None) -> str:
+        """Return the part that changes; key: of the pair to answer; last: the one just answered."""
         asked = None if key is None else self._review.pair(key)
-        return panel_part(self._review.target, asked, self._review.progress(), last)
+        about = {"target": self._review.target, "progress": self._review.progress()}
+        return review_part("review_panel", asked=asked, last=last, **about)
 
     def _shown(self, key: str | None, last: AskedPair | None = None) -> Response:
         panel = self._panel(key, last)

@@ -143,16 +143,13 @@ def _run() -> None:
             _fail(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
-        _fail(_unexpected(e), 1)
-
-
-def _unexpected(error: Exception) -> Message:
-    return Message(
-        "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
-        "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
-        name=type(error).__name__,
-        error=str(error),
-    )
+        said = Message(
+            "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
+            "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
+            name=type(e).__name__,
+            error=str(e),
+        )
+        _fail(said, 1)
 
 
 def _leave(code: int) -> NoReturn:

@@ -98,9 +98,8 @@ class OneLine(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
-        record, args = copy(record), record.args
-        if isinstance(args, tuple) and any(isinstance(one, Message) for one in args):
-            record.args = tuple(localized(one) for one in args)
+        record = copy(record)
+        record.msg = localized(record.msg)
         if record.exc_info:
             kind, error, _ = record.exc_info
             name = kind.__name__ if kind is not None else "error"
@@ -130,7 +129,7 @@ def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
     if ended.exc_value is not None and ended.exc_type is not SystemExit:
         name = ended.thread.name if ended.thread is not None else "?"
         said = Message("the thread {name} ended", name=name)
-        log.warning("%s", said, exc_info=ended.exc_value)
+        log.warning(said, exc_info=ended.exc_value)
 
 
 STOPPING = Message("stopping after the batch in hand; once more to end at once")

@@ -162,7 +162,7 @@ def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
     A dry run writes no metrics: they would not be true of the target.
     """
     if dry_run and file:
-        log.info("%s", Message("a dry run writes no metrics"))
+        log.info(Message("a dry run writes no metrics"))
     metrics, since, code = MetricsFile(None if dry_run else file), time.monotonic(), 0
     try:
         yield metrics

@@ -92,7 +92,6 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     needed = needed_memory(settings, documents)
     if documents and needed > limit:
         log.warning(
-            "%s",
             Message(
                 "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it "
                 "has {limit:,.1f} GB (run.max_memory, or what this machine has). What does not fit "

@@ -122,7 +122,7 @@ class SnapshotStore:
                 folder=self._folder,
                 why=e.strerror or e,
             )
-            log.warning("%s", said)
+            log.warning(said)
 
     def _read(self, kept: KeptIndex, version: Version) -> list[Mapping[str, Any]]:
         """Return the facts of the files; one that is damaged ends them, unless it is the first."""
@@ -141,7 +141,7 @@ class SnapshotStore:
                         file=file,
                         why=said_by(e),
                     )
-                    log.warning("%s", said)
+                    log.warning(said)
                 break
             if found and saved.facts["after"] != found[-1]["generation"]:
                 break  # of former times
@@ -174,7 +174,7 @@ class SnapshotStore:
                 file=self.file_of(version),
                 why=e.strerror or e,
             )
-            log.warning("%s", said)
+            log.warning(said)
 
     def write(self, kept: KeptIndex, version: Version) -> None:
         """Save what the index remembers of the target as it was at `version`.
@@ -298,7 +298,7 @@ class OtherSnapshots(SnapshotStore):
             said = Message(
                 "{name} is read as a whole; its snapshot: {why}", name=self.name, why=why_not
             )
-            log.info("%s", said)
+            log.info(said)
         if not self.loaded:
             self._add(part, self._source.pages())
         self.save(part)

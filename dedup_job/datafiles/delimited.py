@@ -44,18 +44,16 @@ class Records:
     columns: Sequence[int]
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.numbers)
 
-    def contents(self) -> list[Content]:
-        """Return the text of each record, or why it has none."""
-        return [self._content(record) for record in self.records]
-
-    def _content(self, record: list[str]) -> Content:
-        parts = [record[column] for column in self.columns if column < len(record)]
-        if not all(map(is_unicode, parts)):
-            return Quarantined(Reason.UNDECODABLE, NOT_UTF8)
-        return BREAK.join(parts) if parts else Skipped(Reason.MISSING)
+    def contents(self) -> Iterator[Content]:
+        """Yield the text of each record, or why it has none."""
+        for record in self.records:
+            parts = [record[column] for column in self.columns if column < len(record)]
+            if not all(map(is_unicode, parts)):
+                yield Quarantined(Reason.UNDECODABLE, NOT_UTF8)
+            else:
+                yield BREAK.join(parts) if parts else Skipped(Reason.MISSING)
 
     def others(self) -> list[dict[str, Any]]:
         """Return the other fields of each record by name."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from dedup_job.columns import Documents, Holding
 from dedup_job.datafiles.delimited import DelimitedReader, DelimitedWriter, Records
-from dedup_job.datafiles.formats import CSV, Content, Make, Named, Writer, unpacked
+from dedup_job.datafiles.formats import CSV, Content, Make, Named, Writer, packed
 from dedup_job.datafiles.json_lines import JsonLinesReader, JsonLinesWriter, Lines
 from dedup_job.documents import longest_before, too_long_before
 from dedup_job.errors import UsageError
@@ -34,17 +34,15 @@ def reading(file: Named, field: str) -> Iterator[tuple[Reader, Make]]:
     try:
         stream = open_regular(file.path)
     except OSError as e:
-        why = e.strerror
-        raise UsageError("{file} cannot be read: {why}.", file=name, why=why) from e
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
     with stream:
         try:
             size = None if file.compression else os.fstat(stream.fileno()).st_size
-            yield _opened(file, unpacked(stream, file.compression), name, field, size)
+            yield _opened(file, packed(stream, "rb", file.compression), name, field, size)
         except (OSError, EOFError, zlib.error) as e:
             if getattr(e, "errno", None) is not None:
                 raise
-            why = str(e)  # of what unpacks it
-            raise UsageError("{file} is damaged: {why}", file=name, why=why) from e
+            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
 
 
 def _opened(

@@ -169,7 +169,7 @@ class FileTarget:
 
 def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
     whole = stack.enter_context(writing_whole(file.path))
-    return whole, packed(whole, file.compression)
+    return whole, packed(whole, "wb", file.compression)
 
 
 def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:

@@ -98,13 +98,8 @@ def is_unicode(text: str) -> bool:
     return True
 
 
-def unpacked(stream: BinaryIO, compression: str) -> BinaryIO:
-    """Return a stream of the decompressed bytes."""
-    return cast("BinaryIO", gzip.GzipFile(fileobj=stream, mode="rb")) if compression else stream
-
-
-def packed(stream: BinaryIO, compression: str) -> BinaryIO:
-    """Return a stream that compresses into this one; its end leaves this one open."""
+def packed(stream: BinaryIO, mode: str, compression: str) -> BinaryIO:
+    """Return a stream that compresses into this one, or reads from it; its end leaves this open."""
     # without a time, so that equal files are equal bytes
-    form = gzip.GzipFile("", "wb", _LEVEL, stream, mtime=0) if compression else stream
+    form = gzip.GzipFile("", mode, _LEVEL, stream, mtime=0) if compression else stream
     return cast("BinaryIO", form)

@@ -35,7 +35,6 @@ class Lines:
     objects: Sequence[dict[str, Any]] = ()
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.numbers)
 
     def contents(self) -> list[Content]:

@@ -88,4 +88,4 @@ class ChangeStore:
                 "same.",
                 name=self.collection.full_name,
             )
-            log.warning("%s", said)
+            log.warning(said)

@@ -207,7 +207,7 @@ class Refresher:
                     number=len(keys),
                     most=_MOST,
                 )
-                log.warning("%s", said)
+                log.warning(said)
             if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue

@@ -16,7 +16,7 @@ from dedup_job.printing import command_line, escaped
 from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
 from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.survey import AskedPair, Layer, ReviewProgress, Survey
+from dedup_job.runs.survey import Layer, Survey
 
 STATIC: Final = {  # what the page loads: its file in this room, its type
     "page.css": ("page.css", "text/css"),
@@ -39,36 +39,24 @@ def report_page(survey: Survey, language: str = "") -> str:
     language: `en` or `zh`, what was asked for, "" for nothing: look.js says which one is shown.
     Every text is escaped.
     """
+    runs = [[run.number, run.counts.repeat_rate] for run in survey.runs if run.counts.scanned]
+    bins = {"near": survey.near.bins, "refused": survey.refused.bins}
     template = environment().get_template("report.html.j2")
-    return template.render(survey=survey, language=language, charts=_charts(survey))
+    charts = {"similarities": bins, "runs": runs}
+    return template.render(survey=survey, language=language, charts=charts)
 
 
-def empty_page(language: str) -> str:
-    """Return the page before it is filled; language: see `report_page`."""
-    return environment().get_template("review.html.j2").render(language=language)
+def review_part(name: str, **values: Any) -> Markup:
+    """Return a part of the page of `dedup review`: `review`, `content` or `review_panel`.
 
-
-def content_part(target: str, name: str, stored_in: str, panel: str) -> str:
-    """Return what fills the page; name: who answers; panel: the part that changes."""
-    template = environment().get_template("content.html.j2")
-    return template.render(target=target, name=name, stored_in=stored_in, panel=Markup(panel))
-
-
-def panel_part(
-    target: str, asked: AskedPair | None, progress: ReviewProgress, last: AskedPair | None
-) -> str:
-    """Return the part of the page that changes. Every text is escaped.
-
-    asked: the pair to answer, None if all have an answer; last: the one that was just answered.
+    values: those of its template. Every text is escaped.
     """
-    template = environment().get_template("review_panel.html.j2")
-    return template.render(target=target, asked=asked, progress=progress, last=last, most=_WHOLE)
+    return Markup(environment().get_template(f"{name}.html.j2").render(values, most=_WHOLE))
 
 
 def failure_part(why: str) -> str:
-    """Return what takes the place of the page's message where nothing was done."""
-    told_so = Markup('<p id="message" class="notice" role="alert">{}</p>')
-    return told_so.format(escaped(why))
+    """Return the message of the page where nothing was done."""
+    return Markup('<p id="message" class="notice" role="alert">{}</p>').format(escaped(why))
 
 
 def words(key: str, **values: Any) -> Markup:
@@ -76,20 +64,18 @@ def words(key: str, **values: Any) -> Markup:
 
     key: section and name in words.toml; `label` is that of the names that rows hold.
     """
-    forms: Iterable[Markup] = map(Markup, map(escape, _forms(key)))
+    section, _, name = key.partition(".")
+    if section == "label":
+        texts: Sequence[str] = [in_language(label(name), language) for language in LANGUAGES]
+    else:
+        texts = _words()[section][name]
+    forms: Iterable[Markup] = map(Markup, map(escape, texts))
     if values:  # else a name that a row holds may have braces of its own
         forms = (form.format(**values) for form in forms)
     return Markup("").join(
         Markup('<span lang="{}">{}</span>').format(language, form)
         for language, form in zip(HTML_LANGUAGE.values(), forms, strict=True)
     )
-
-
-def _forms(key: str) -> Sequence[str]:
-    section, _, name = key.partition(".")
-    if section == "label":
-        return [in_language(label(name), language) for language in LANGUAGES]
-    return _words()[section][name]
 
 
 @cache
@@ -186,11 +172,3 @@ def _value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
-
-
-def _charts(survey: Survey) -> dict[str, Any]:
-    runs = [run for run in survey.runs if run.counts.scanned]
-    return {
-        "similarities": {"near": survey.near.bins, "refused": survey.refused.bins},
-        "runs": [[run.number, run.counts.repeat_rate] for run in runs],
-    }

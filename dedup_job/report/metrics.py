@@ -120,14 +120,15 @@ class MetricsFile:
             write_whole(self._file, as_text(self._target, self._values()))
         except OSError as e:
             if not self._failed:
-                lost = Message(
-                    "{option} {file} cannot be written: {why}. The run goes on; what the file "
-                    "tells may be old.",
-                    option=OPTION,
-                    file=self._file,
-                    why=e.strerror,
+                log.warning(
+                    Message(
+                        "{option} {file} cannot be written: {why}. The run goes on; what the file "
+                        "tells may be old.",
+                        option=OPTION,
+                        file=self._file,
+                        why=e.strerror,
+                    )
                 )
-                log.warning("%s", lost)
             self._failed = True
 
     def _values(self) -> Values:

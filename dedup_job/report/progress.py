@@ -120,7 +120,7 @@ class Log:
 
 
 def _log(words: str, level: int = logging.INFO) -> None:
-    log.log(level, "%s", words)
+    log.log(level, words)
 
 
 def above(warning: str) -> None:

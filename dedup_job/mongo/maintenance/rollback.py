@@ -204,7 +204,7 @@ def _warn(target: TargetReader, run: int, number: int, why: str) -> None:
         "{why}. What is there now stays, and so does that row.",
         **values,
     )
-    log.warning("%s", said)
+    log.warning(said)
 
 
 def _staying(target: Target, run: int, pieces: RunPieces, known: _Keys) -> set[bytes]:

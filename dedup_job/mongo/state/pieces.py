@@ -154,7 +154,7 @@ def _read(
                 )
                 if bars:
                     raise StateMismatch(said) from e
-                log.warning("%s", said)
+                log.warning(said)
                 continue
             yield bson_edit.field(found.raw, "of"), piece
 
