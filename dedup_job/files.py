@@ -29,10 +29,7 @@ _REPORTS = re.compile(  # how they begin, without white space: of runs, of check
 
 
 def open_regular(file: Path) -> BufferedReader:
-    """Open a file to read its bytes. Raises OSError, also where it is a pipe or a device.
-
-    A pipe would wait for a writer without end, and a device may have no end.
-    """
+    """Open a file for reading; OSError for a pipe, which may wait, or a device, without an end."""
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
@@ -73,10 +70,7 @@ def _replacing(file: Path, beside: str, mode: int = 0o666) -> Iterator[BinaryIO]
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it, where missing, for this user alone, whatever the umask.
-
-    A folder that is there stays as it is. Raises OSError.
-    """
+    """Make a missing folder and those above it for this user alone. Raises OSError."""
     if folder.is_dir():
         return
     make_private(folder.parent)
@@ -220,10 +214,7 @@ def writing_whole(file: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def nothing_written(where: str) -> Iterator[None]:
-    """Turn an OSError into a sentence: files that are written whole are not there.
-
-    where: what the error may be about, where it does not say. Raises DedupError.
-    """
+    """Turn an OSError about files written whole into a DedupError; where: if it names none."""
     try:
         yield
     except OSError as e:

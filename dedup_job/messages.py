@@ -23,10 +23,7 @@ _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the 
 
 
 class Message(str):
-    """A sentence in English that knows its template and its values.
-
-    Without values the template is the sentence, braces and all.
-    """
+    """A sentence in English that knows its template and its values, if there are any."""
 
     template: str
     values: Mapping[str, object]

@@ -52,10 +52,7 @@ def bound(port: int) -> socket.socket:
 
 
 def serve(review: Review, own: socket.socket, ready: Callable[[str], None], language: str) -> None:
-    """Serve the page until a signal comes; `ready` is given its address, with the token.
-
-    language: that was asked for, "" for none.
-    """
+    """Serve the page until a signal comes; `ready` is given its address, with the token."""
     ticket = Ticket(own.getsockname()[1])
     ready(ticket.address)
     page_server(review, ticket, language).run(sockets=[own])

@@ -200,11 +200,7 @@ def load(
     file: Path | None = None,
     strongest: Origin = Origin.FLAG,
 ) -> Loaded:
-    """Read and check all settings; ConfigurationError lists every problem at once.
-
-    flags: values by dotted name; None means that the flag was not given; strongest: what these
-    are called.
-    """
+    """Read all settings; ConfigurationError lists all problems. flags: by dotted name, or None."""
     variables, unknown = _from_environment()
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]

@@ -153,11 +153,7 @@ def _run() -> None:
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once.
-
-    All that counts is on disk and at the server by now. The usual way out looks through a million
-    objects for cycles and waits for the driver's threads, which sleep for half a second at a time.
-    """
+    """End the process at once: the usual way out looks for cycles, and waits for threads."""
     if error := output_error():
         said = Message("error: the output could not be written: {why}", why=error.strerror)
         sys.stderr.write(f"{localized(said)}\n")

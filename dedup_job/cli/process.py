@@ -60,11 +60,7 @@ def open_streams() -> None:
 
 
 def output_error() -> OSError | None:
-    """Return once what standard output failed with, None where all was written or is not missed.
-
-    A pipe that its reader closed is no error: in `dedup list | head` he has what he wanted. Other
-    tools die of SIGPIPE there, which lets a script with `pipefail` fail without a reason.
-    """
+    """Return the error of standard output, once; None if its reader closed it, as `head` does."""
     sys.stdout.flush()
     raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
     if not isinstance(raw, _Tolerant) or raw.failed is None or raw.failed.errno == errno.EPIPE:
@@ -91,10 +87,7 @@ def _tolerant(handle: int, former: TextIO | None) -> TextIO:
 
 
 class OneLine(logging.Formatter):
-    """A line with the time, in the language of the user.
-
-    Of an exception it holds the name and the first line instead of a traceback.
-    """
+    """A line with the time, in the user's language; an exception is its name and first line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
@@ -111,10 +104,7 @@ class OneLine(logging.Formatter):
 
 
 def set_up_logs() -> None:
-    """Log to standard error, also what ends a thread of the driver.
-
-    With DEDUP_TRACEBACK exceptions keep their tracebacks.
-    """
+    """Log to standard error, also errors that end threads; DEDUP_TRACEBACK keeps tracebacks."""
     form, date = "%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(form, date))

@@ -157,10 +157,7 @@ def run(
 
 @contextmanager
 def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
-    """Report the end of the block, however it ends.
-
-    A dry run writes no metrics: they would not be true of the target.
-    """
+    """Report the end of the block, however it ends; but not of a dry run, which decides nothing."""
     if dry_run and file:
         log.info(Message("a dry run writes no metrics"))
     metrics, since, code = MetricsFile(None if dry_run else file), time.monotonic(), 0
@@ -241,10 +238,7 @@ def tell(
     stays: bool = True,
     pages: Sequence[Callable[[Run], None]] = (),
 ) -> None:
-    """Print the report, write it to the file, make the pages, end with the exit code that fits.
-
-    stays: the target is still there, so other commands can look at it.
-    """
+    """Print and write the report, make the pages, end with the exit code; stays: the target."""
     # first: the files may not be to be written
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done

@@ -281,10 +281,7 @@ class Guarded(Group):
     """Commands without a password in any argument: all users of a machine may read them."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a connection string with a password, whatever it stands for, with UsageError.
-
-        Also a second --config.
-        """
+        """Refuse a password in a connection string, wherever it is, and a second --config."""
         if sum(word.split("=")[0] == "--config" for word in args) > 1:
             raise UsageError(
                 "--config is given twice, and takes one file or one preset. Put the settings "
@@ -322,10 +319,7 @@ class Guarded(Group):
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What was given on the command line of the settings that several commands share.
-
-    values: by the name of the parameter, None where it was not given.
-    """
+    """Shared options as they were given, by the name of the parameter; None if not given."""
 
     values: Mapping[str, Any]
 

@@ -38,10 +38,7 @@ _CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it c
 
 
 def on_cluster(address: str) -> Callable[[Settings, Job], AbstractContextManager[Job]]:
-    """Return what lets a cluster prepare the pages of a job.
-
-    address: HOST:PORT; auto: the cluster that this machine belongs to; local:N: N workers here.
-    """
+    """Return a `Spread` over HOST:PORT, this machine's cluster (auto), or N workers (local:N)."""
 
     @contextmanager
     def spread(settings: Settings, job: Job) -> Iterator[Job]:

@@ -125,11 +125,7 @@ def _count(address: str) -> int:
 
 
 def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
-    """Return batch and work of a page; or the error of it.
-
-    given: reference to settings and package versions of the command; in a list, so that Ray does
-    not fetch them for each page.
-    """
+    """Return batch and work of a page, or the error; given: its list keeps Ray from fetching it."""
     try:
         watch = Stopwatch()
         batch = _portable(_preparation(given[0]).prepare(pickle.loads(page), watch))

@@ -35,10 +35,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
 ) -> Iterator[list[DecidedDocument]]:
-    """Yield what is wanted, page by page: in `_id` order, groups the largest first.
-
-    texts: read the texts as well.
-    """
+    """Yield what is wanted, page by page: in `_id` order, groups the largest first."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 

@@ -126,10 +126,7 @@ def _opened(
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return the settings of a run with the connection and the folder of now.
-
-    UsageError where they name files: no file is read because a database names it.
-    """
+    """Return a run's settings, connection and folder of now; UsageError if they name a file."""
     recorded = run["settings"]
     named = [
         f"{section}.{name} = {path!r}"

@@ -96,7 +96,8 @@ def restore(
     if not names:
         raise UsageError("no _id is given; name one at least.")
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
-    asked = _hash_of(names, status)
+    text = "\n".join([str(status), *sorted(names)])
+    asked = xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))
     with opened(settings, name, progress) as on:
         on.progress.stage(Message("taking the lease"))
         with on.target.hold():  # which takes back what was cut off
@@ -134,20 +135,18 @@ def _all_dropped(
     for some in in_turn(names):
         page = records.meant(some, out)
         for name, key in page.items():
-            if key is not None:
-                found[comparable(key)] = key
-            elif len(wrong) >= NAMED:
+            if key is None and len(wrong) >= NAMED:
                 wrong.append("")
-            else:
-                try:  # why not is found out one by one, of the first that are shown
-                    key = _dropped(on, records, name)
-                    found[comparable(key)] = key
-                except UsageError as e:
-                    wrong.append(e.message)
+                continue
+            try:  # why not is found out one by one, of the first that are shown
+                key = _dropped(on, records, name) if key is None else key
+                found[comparable(key)] = key
+            except UsageError as e:
+                wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             there = [record for _, record in part]
             kept = [*map(_gone, there)] if requeue else _kept_all(on, there)
-            wrong += [one.message for one in kept if isinstance(one, UsageError)]
+            wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         on.progress.advance(looked_up)
     if wrong and len(names) == 1:
@@ -162,20 +161,15 @@ def _all_dropped(
     return [*found.values()]
 
 
-def _gone(record: Record) -> UsageError | None:
+def _gone(record: Record) -> Message | None:
     """Return why the next run cannot decide a document, None where it can."""
     if record.source is not None or record.stored is None:
         return None
-    return UsageError(
+    return Message(
         "_id {id} is no longer in the source, so no run can decide it; the ledger has the only "
         "copy. Restore it without --requeue.",
         id=shown(record.key),
     )
-
-
-def _hash_of(names: Sequence[str], status: Status) -> str:
-    text = "\n".join([str(status), *sorted(names)])
-    return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
 
 def _moves(
@@ -190,11 +184,11 @@ def _moves(
 
 
 def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
-    """Yield the same with what is written; raises what keeps one from being kept."""
+    """Yield the same with the documents to write; UsageError if one cannot be kept by now."""
     kept: list[Document] = []
     for document in _kept_all(on, [record for _, record in part]):
-        if isinstance(document, UsageError):  # it changed since it was looked up
-            raise document
+        if isinstance(document, Message):
+            raise UsageError(document)
         kept.append(document)
     prints = on.models.fingerprinter.fingerprint([str(document.content) for document in kept])
     rows = (row for row, _ in part)
@@ -225,52 +219,40 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     return record.key
 
 
-def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
+def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
+    """Return the documents as they will be kept, or why one cannot be."""
     contents = [record.dropped and record.dropped.content for record in records]
-    texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(on.clean_all(texts))
-    kept: list[Document | UsageError] = []
-    for record, content in zip(records, contents, strict=True):
-        text = next(cleaned) if isinstance(content, str) else None
-        try:
-            kept.append(_as_kept(on, record, text))
-        except UsageError as e:
-            kept.append(e)
-    return kept
+    cleaned = iter(on.clean_all([content for content in contents if isinstance(content, str)]))
+    return [
+        _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
+        for record, content in zip(records, contents, strict=True)
+    ]
 
 
-def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
-    """Return the document as it will be kept; UsageError where it cannot be. text: cleaned."""
+def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message:
     name, source = shown(record.key), on.target.source.full_name
     if record.dropped is None:
-        raise UsageError(
+        return Message(
             "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
             "(ledger.document). Put it back into the source; then the same command.",
             source=source,
             id=name,
         )
-    if why_not := _without_text(on.settings, name, record.dropped, text):
+    why_not, most = None, on.settings.source.max_chars
+    if text is None:
+        no_text = refusal(record.dropped, on.settings.source.field)
+        why_not = Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
+    elif len(text) > most:
+        why = too_long(len(text), most).detail
+        why_not = Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
+    elif not text:
+        why_not = Message("nothing is left of the text of _id {id} after cleaning.", id=name)
+    if why_not:
         repair = Message(
             "Repair it in the source; then the same command, or --requeue to have it decided anew."
         )
-        raise UsageError(joined([why_not, repair]))
+        return joined([why_not, repair])
     document = record.dropped.with_content(text or "")
     if not on.target.rows.fits(Documents.of([document])).all():
-        raise UsageError(
-            "with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name
-        )
+        return Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
     return document
-
-
-def _without_text(
-    settings: Settings, name: str, dropped: Document, text: str | None
-) -> Message | None:
-    if text is None:
-        no_text = refusal(dropped, settings.source.field)
-        return Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
-    if len(text) > (most := settings.source.max_chars):
-        why = too_long(len(text), most).detail
-        return Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
-    if text:
-        return None
-    return Message("nothing is left of the text of _id {id} after cleaning.", id=name)

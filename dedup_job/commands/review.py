@@ -103,10 +103,7 @@ def open_review(
 
 
 class Review:
-    """A sample of pairs under review by one person. May be called from several threads.
-
-    target, stored_in: namespaces of the target and of the labels; name: who answers.
-    """
+    """A sample of pairs under review by one person, for several threads; stored_in: a namespace."""
 
     def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._labels = on, LabelStore(on.target)

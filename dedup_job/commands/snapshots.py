@@ -85,10 +85,7 @@ class SnapshotStore:
         return Promised(documents, live, left_out)
 
     def load(self, kept: KeptIndex) -> str | None:
-        """Let the index remember what the snapshot holds; None if it does.
-
-        Else returns why not, "" where there is none.
-        """
+        """Let the index remember the snapshot; return None, or why not, "" where there is none."""
         self.loaded, version = [], self._version()
         if version is None:
             return ""
@@ -106,10 +103,7 @@ class SnapshotStore:
         return None
 
     def relieve(self, kept: KeptIndex) -> None:
-        """Put what has grown too large into a file that goes with this process, and map it.
-
-        Where that is impossible, it stays in memory, and there is a warning.
-        """
+        """Put what has grown too large into a mapped file of this process; else warn."""
         if kept.growing_bytes <= self._memory:
             return
         try:
@@ -152,10 +146,7 @@ class SnapshotStore:
         return found
 
     def save(self, kept: KeptIndex) -> None:
-        """Save what the index remembers, if that is worth a file and is not there already.
-
-        A run has done its work by then: what goes wrong is a warning, and the former file stays.
-        """
+        """Save the index, if that is worth a file and not there already; a failure is a warning."""
         version = self._version()
         if (
             not self._keeps
@@ -177,10 +168,7 @@ class SnapshotStore:
             log.warning(said)
 
     def write(self, kept: KeptIndex, version: Version) -> None:
-        """Save what the index remembers of the target as it was at `version`.
-
-        Only the last segments are written, as one. Raises OSError; the former files stay then.
-        """
+        """Save the last segments, as one, as of `version`; OSError leaves the former files."""
         number = min(kept.to_merge(), len(self.loaded))  # others lie in no file
         del self.loaded[number:]
         file = self.file_of(version, number)
@@ -218,10 +206,7 @@ class SnapshotStore:
     def _read_what_came_since(
         self, kept: KeptIndex, last: Mapping[str, Any], version: Version
     ) -> None:
-        """Read what runs have kept since the last file was written; it is read again, if not saved.
-
-        A process may have ended before it wrote its file, and a person may restore documents.
-        """
+        """Read what runs and people kept since the last file was written."""
         run = last.get("run")
         if last["generation"] == version.generation:
             return
@@ -289,10 +274,7 @@ class OtherSnapshots(SnapshotStore):
     def fill(
         self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
     ) -> None:
-        """Let an index know the documents of the collection.
-
-        read: prepares pages, and tells of what they are.
-        """
+        """Let an index know the documents of the collection; read: prepares pages."""
         part, self._prepared = KeptIndex(self._settings), read
         if why_not := self.load(part):
             said = Message(
@@ -372,10 +354,7 @@ def _headers(folder: Path, target: str) -> Iterator[tuple[Path, Mapping[str, Any
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
-    """Return a description of a target's index files, by their headers; None if there are none.
-
-    state: the state document of the target.
-    """
+    """Return a target's index files, by their headers and its state document; None without any."""
     found, size, why_not = list[Any](), 0, ""
     try:
         for file, facts in _headers(folder or user_state_path("dedup"), state["id"]):

@@ -26,10 +26,7 @@ from dedup_job.settings import Settings
 
 
 def target_status(settings: Settings, target: str, progress: Progress = QUIET) -> TargetStatus:
-    """Return how a target stands now, also while a run is at work.
-
-    UsageError if no run ever wrote to it. Nothing is written.
-    """
+    """Return how a target stands now, also during a run; UsageError if no run ever wrote to it."""
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
         retry = retry_policy(client, settings.run.retry_for, progress)
@@ -44,11 +41,7 @@ def break_lease(
     agree: Callable[[Lease], None] = lambda _: None,
     progress: Progress = QUIET,
 ) -> Lease:
-    """End the lease of a target; return it as it was, free or held.
-
-    agree: called with a held lease; its exception leaves the lease as it is. Raises StateMismatch
-    if the lease changed hands meanwhile.
-    """
+    """End a lease that `agree` lets end; return it as it was. StateMismatch if it changed."""
     with connected(settings, progress) as (client, database):
         name = Namespace.parse(target, database, "--target")
         state, found = state_of(client, name)

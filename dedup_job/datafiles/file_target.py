@@ -138,10 +138,7 @@ class FileTarget:
         return ""
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Let the files take their names, unless the run was stopped.
-
-        UsageError where most rows could not be read, or none is kept.
-        """
+        """Let the files take their names, unless stopped; UsageError if most rows are unread."""
         if report.checkpoint.finished:
             self._check(report.counts)
         self._done = report.checkpoint.finished

@@ -27,10 +27,7 @@ _POLL = 0.1  # seconds after which a thread notices that nobody wants its work a
 
 
 class Pace:
-    """Lets no page pass before all documents of the pages before it may have passed.
-
-    Time that was lost is not made up for: the limit holds at any moment.
-    """
+    """Lets no page pass before the documents before it may have; lost time is not made up for."""
 
     def __init__(self, rate: float | None, stop: Callable[[], bool]) -> None:
         """Take the documents per second, None for no limit; a stop ends the waiting."""
@@ -49,10 +46,7 @@ class Pace:
 
 @contextmanager
 def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
-    """Let a thread get items in advance, from now on, `depth` of them at most.
-
-    As a context manager it gives the items; the thread's error is raised in its turn.
-    """
+    """Let a thread get items in advance, at most `depth`; its error is raised in its turn."""
     room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
     closed = threading.Event()
 

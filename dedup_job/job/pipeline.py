@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -80,13 +79,8 @@ class Job:
     follow: Follow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A batch that is to be written, and the report as of then."""
-
-    batch: Batch
-    decisions: Decisions
-    report: Run
+Decided = tuple[Batch, Decisions, Run]
+"""A batch that is to be written, and the report as of then."""
 
 
 def run(job: Job) -> Run:
@@ -270,23 +264,30 @@ class RunProgress:
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
             counts += Counts.of_cleaning(batch.documents)
-            last_id, seconds = _last_id(batch, before), self._seconds()
-            after = replace(before, counts=counts, seconds=seconds, last_id=last_id)
-            _prove(before, after, batch)
+            if counts.scanned - before.counts.scanned != len(batch.documents):
+                raise DedupError(
+                    "{read} documents were read and {decided} decided, which is a fault of dedup; "
+                    "please report it. Nothing of this batch was written.",
+                    read=len(batch.documents),
+                    decided=counts.scanned - before.counts.scanned,
+                )
+            rows = np.flatnonzero(batch.documents.keys.lengths <= LONGEST_ID)
+            last_id = batch.documents[int(rows[-1])].id if len(rows) else before.last_id
+            after = replace(before, counts=counts, seconds=self._seconds(), last_id=last_id)
             self._job.abort_if.check(batch.documents, decisions)
         self._decided = after
-        return Decided(batch, decisions, self._report(after, Status.RUNNING))
+        return batch, decisions, self._report(after, Status.RUNNING)
 
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
-        documents = decided.batch.documents
+        documents, report = decided[0].documents, decided[2]
         with self.watch.timing(Stage.WRITE, len(documents)):
-            self._job.target.write(decided.batch, decided.decisions, decided.report)
+            self._job.target.write(*decided)
         self._job.decider.arrived()
         self._left.update(documents.former)
         self._again += len(documents) if documents.former else 0
-        self.written = decided.report
-        self._job.progress.checkpoint(self.written)
+        self.written = report
+        self._job.progress.checkpoint(report)
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""
@@ -322,22 +323,4 @@ class RunProgress:
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
-        )
-
-
-def _last_id(batch: Batch, before: Checkpoint) -> Any:
-    documents = batch.documents
-    rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
-    return documents[int(rows[-1])].id if len(rows) else before.last_id
-
-
-def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
-    """Every document read has exactly one decision, or nothing of the batch is written."""
-    decided = after.counts.scanned - before.counts.scanned
-    if decided != len(batch.documents):
-        raise DedupError(
-            "{read} documents were read and {decided} decided, which is a fault of dedup; "
-            "please report it. Nothing of this batch was written.",
-            read=len(batch.documents),
-            decided=decided,
         )

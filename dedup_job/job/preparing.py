@@ -74,10 +74,7 @@ def load_others(
     progress: Progress,
     stop: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Fill the index with what other collections hold, from snapshots where these are proved.
-
-    Their documents are prepared as those of the source are. Stopped as `load_index`.
-    """
+    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
 
     def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
         progress.total(None, Message("reading {name}", name=name))

@@ -61,10 +61,7 @@ class Refresher(Protocol):
     """Lets a run decide again what the source changed or deleted."""
 
     def plan(self) -> Mapping[bytes, bytes]:
-        """Return the keys of what leaves the target, by key as the target has it.
-
-        `pages` of the source begin with what is decided again.
-        """
+        """Return the keys of what leaves the target, by their key there; `pages` begin with it."""
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
         """Let leave what nothing is decided for; return its keys. The run has begun."""

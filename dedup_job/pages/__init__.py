@@ -47,10 +47,7 @@ def report_page(survey: Survey, language: str = "") -> str:
 
 
 def review_part(name: str, **values: Any) -> Markup:
-    """Return a part of the page of `dedup review`: `review`, `content` or `review_panel`.
-
-    values: those of its template. Every text is escaped.
-    """
+    """Return a filled template of `dedup review`; every text is escaped."""
     return Markup(environment().get_template(f"{name}.html.j2").render(values, most=_WHOLE))
 
 

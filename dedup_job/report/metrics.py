@@ -59,10 +59,7 @@ class End:
 
 
 class MetricsFile:
-    """Keeps the file up to date: it displays the run's progress, and learns how the run ends.
-
-    report: of the run, as soon as there is one.
-    """
+    """Keeps the file up to date: displays progress, and learns how the run ends and its report."""
 
     def __init__(self, file: Path | None) -> None:
         """Take the file, None for none; UsageError where it cannot be written."""

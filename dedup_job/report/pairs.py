@@ -119,10 +119,7 @@ def pieces_of(left: str, right: str) -> list[Piece]:
 
 
 def shortened(piece: Piece, context: int, change: int) -> Piece:
-    """Return a piece of which long texts have their ends alone.
-
-    context, change: characters of each end, if both texts have it, and if they differ.
-    """
+    """Return a piece with the ends alone of long texts: of `context` characters, or of `change`."""
 
     def ends(text: str, most: int) -> str:
         return text if len(text) <= 2 * most + _GAP else f"{text[:most]} … {text[-most:]}"

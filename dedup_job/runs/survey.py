@@ -51,10 +51,7 @@ class Label(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AskedPair:
-    """A pair as it is shown: its key, its place in the sample, what was said of it.
-
-    number: from 1 on, 0 for one that was answered before and is not in this sample.
-    """
+    """A pair as it is shown; number: in the sample, from 1 on, 0 for an earlier one not in it."""
 
     key: str
     number: int
@@ -120,10 +117,7 @@ class Drawn:
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
-        """Return the same with what is found by the key of each; others are left out.
-
-        So are documents that were decided otherwise since.
-        """
+        """Return what is found by key and decided the same since; others are left out."""
 
         def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
             now = ((found.get(one.key), one.decision) for one in part)
