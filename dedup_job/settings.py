@@ -38,7 +38,6 @@ from dedup_job.text_fields import TextFields
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-FILES = (("decision", "model"),)  # settings that name a file; its content decides
 _LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
@@ -136,10 +135,8 @@ class Settings(BaseModel):
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
         del values["index"]["folder"]  # how it is done, not what is found
-        for section, name in FILES:  # what they hold counts
-            path = getattr(getattr(self, section), name)
-            if path is not None:
-                values[section][name] = _content(path, f"{section}.{name}")
+        if self.decision.model is not None:  # what the file holds counts
+            values["decision"]["model"] = _content(self.decision.model, "decision.model")
         if not self.output.keep:
             del values["output"]["keep"]
         if not self.decision.judges:

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from dedup_job import __version__
 from dedup_job.cli.process import open_streams, output_error, set_up_logs
-from dedup_job.cli.usage import Command, Guarded, Section, refusal, set_up_language
-from dedup_job.errors import DedupError, Interrupted
+from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
+from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.messages import Message, localized
+from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
+from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -47,8 +51,15 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
 
-class LazyCommands(Guarded):
-    """The commands; the module of each is loaded when it is called."""
+_GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
+_NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
+
+
+class LazyCommands(Group):
+    """The commands; the module of each is loaded when it is called.
+
+    No argument holds a password: all users of a machine may read them.
+    """
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -72,6 +83,42 @@ class LazyCommands(Guarded):
         single = typer.Typer(**_LOOK)
         single.command(cmd_name, cls=Command)(found)
         return typer.main.get_command(single)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a password in a connection string, wherever it is, and a second --config."""
+        if sum(word.split("=")[0] == "--config" for word in args) > 1:
+            raise UsageError(
+                "--config is given twice, and takes one file or one preset. Put the settings "
+                "of both into one file; `dedup config show --config NAME` prints those of a "
+                "preset."
+            )
+        for before, argument in pairwise(["", *args]):
+            option = before if before.startswith("--") else Message("an argument")
+            value = argument
+            if glued := _GLUED.match(argument):
+                option, value = glued.groups()
+            if has_password(value) and (names_server(value) or option in _NAMES):
+                raise UsageError(
+                    "{option} holds a password, or what may be one, which other users of this "
+                    "machine could read. Put the connection string into the environment "
+                    "(DEDUP_URI) or into a file (--uri-file).",
+                    option=option,
+                )
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a value that an option does not take is repeated in the refusal."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as e:
+            from pydantic import ValidationError  # here: --help should not wait for it
+
+            if isinstance(e.__cause__, ValidationError):
+                problem = e.__cause__.errors()[0]
+                given, why = short(problem["input"]), what_is_wrong(problem)
+                known = given in why or has_password(str(problem["input"]))
+                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
+            raise
 
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         """Yield each group of commands: its title, and a line for each command."""

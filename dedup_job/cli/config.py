@@ -81,7 +81,8 @@ def init(
 
 def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
     yield from _comment(Message("Settings of dedup, for --config {file}.", file=file.name))
-    yield from _comment(_HOW_TO_CHANGE)
+    how = Message("A setting that is commented out has its default; take the # off to change it.")
+    yield from _comment(how)
     for section, part in loaded.settings:
         yield f"\n[{section}]"
         for name, field in type(part).model_fields.items():
@@ -96,11 +97,6 @@ def _comment(text: Message) -> Iterator[str]:
     lines = io.StringIO()
     Output(lines, width=100, colour=False).paragraph(text)
     yield from (f"# {line}" for line in lines.getvalue().splitlines())
-
-
-_HOW_TO_CHANGE = Message(
-    "A setting that is commented out has its default; take the # off to change it."
-)
 
 
 def _as_toml(value: Any) -> str:

@@ -11,7 +11,7 @@ from rich.table import Column, Table
 
 from dedup_job import commands
 from dedup_job.cli.console import console, working
-from dedup_job.cli.usage import OF_A_TARGET, Given, check_range, with_options
+from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.guards import GUARDS
@@ -56,12 +56,7 @@ def inspect(
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
-        ),
-    ] = None,
+    target: Annotated[str | None, TARGET] = None,
     text: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="A text as an ITEM, also with --target."),

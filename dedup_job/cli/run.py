@@ -21,7 +21,7 @@ from dedup_job.cli.process import StopSignals, output_error
 from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, counted, localized
+from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json
 from dedup_job.report.metrics import End, MetricsFile
 from dedup_job.report.output import figures, new_table
@@ -31,7 +31,6 @@ from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.cli.guide import Proposal
     from dedup_job.commands.demo import Row
     from dedup_job.commands.dry_run import SurveyCollector
     from dedup_job.commands.run import Spread
@@ -147,11 +146,12 @@ def run(
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
             metrics.report = commands.run.run_job(settings, request, watch, spread)
-        pages = []
+        pages: list[Callable[[Run], None]] = []
         if html is not None:
             pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
-            pages.append(partial(_say_how_to_write, proposed))
+            how = joined([Message("to write the unique documents:"), proposed.command()], "\n  ")
+            pages.append(lambda _: console().say(how))
         tell(metrics.report, report, stop, profile=profile, pages=pages)
 
 
@@ -194,9 +194,9 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
 def _on_cluster(address: str) -> Spread:
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
-    from dedup_job.cluster import on_cluster  # here: few runs need it
+    from dedup_job.cluster import spread  # here: few runs need it
 
-    return on_cluster(address)
+    return partial(spread, address)
 
 
 def _write_page(
@@ -215,11 +215,6 @@ def _write_page(
             survey = commands.listing.survey_target(settings, target, progress)
     write_page(survey, file)
     console().say(Message("{file}: open it in a browser.", file=file))
-
-
-def _say_how_to_write(proposed: Proposal, _: Run) -> None:
-    console().say(Message("to write the unique documents:"))
-    console().say(f"  {proposed.command()}")
 
 
 def _agree(source: str, target: str) -> None:
@@ -299,9 +294,7 @@ def file(
         Path | None,
         typer.Option(metavar="FILE.jsonl", help="Also write why each other row is not kept."),
     ] = None,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="Also write the report as JSON.")
-    ] = None,
+    report: _ReportFile = None,
     overwrite: Overwrite = False,
     *,
     options: Given,

@@ -161,18 +161,12 @@ def status(
 
 
 def _broken(lease: Lease) -> Message:
+    about = {"target": lease.target, "holder": str(lease.holder)}
     if lease.holder is None:
-        return Message("the lease of {target} was free", target=lease.target)
-    return Message(
-        "the lease of {target} is free; {holder}, writes nothing more",
-        target=lease.target,
-        holder=str(lease.holder),
-    )
+        return Message("the lease of {target} was free", **about)
+    return Message("the lease of {target} is free; {holder}, writes nothing more", **about)
 
 
 def _question(lease: Lease) -> Message:
-    return Message(
-        "End the lease of {target}, held by {holder}?",
-        target=lease.target,
-        holder=str(lease.holder),
-    )
+    about = {"target": lease.target, "holder": str(lease.holder)}
+    return Message("End the lease of {target}, held by {holder}?", **about)

@@ -15,7 +15,6 @@ import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
@@ -24,8 +23,6 @@ from typer.core import TyperCommand, TyperGroup
 
 from dedup_job.errors import UsageError
 from dedup_job.messages import FOLDER, Message, chosen_language, localized
-from dedup_job.mongo.uri import has_password, names_server
-from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from dedup_job.settings import Loaded, Settings
@@ -203,12 +200,10 @@ def _translated(told: str) -> str:
 Source = Annotated[
     str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
 ]
-Target = Annotated[
-    str,
-    typer.Option(
-        metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
-    ),
-]
+TARGET = typer.Option(
+    metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
+)
+Target = Annotated[str, TARGET]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 _SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
@@ -273,49 +268,6 @@ CONNECTION = ("uri", "uri_file", "db")
 OF_A_TARGET = (*CONNECTION, "field", "config")
 OF_A_RUN = (*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config")
 
-_GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
-_NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
-
-
-class Guarded(Group):
-    """Commands without a password in any argument: all users of a machine may read them."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Refuse a password in a connection string, wherever it is, and a second --config."""
-        if sum(word.split("=")[0] == "--config" for word in args) > 1:
-            raise UsageError(
-                "--config is given twice, and takes one file or one preset. Put the settings "
-                "of both into one file; `dedup config show --config NAME` prints those of a "
-                "preset."
-            )
-        for before, argument in pairwise(["", *args]):
-            option = before if before.startswith("--") else Message("an argument")
-            value = argument
-            if glued := _GLUED.match(argument):
-                option, value = glued.groups()
-            if has_password(value) and (names_server(value) or option in _NAMES):
-                raise UsageError(
-                    "{option} holds a password, or what may be one, which other users of this "
-                    "machine could read. Put the connection string into the environment "
-                    "(DEDUP_URI) or into a file (--uri-file).",
-                    option=option,
-                )
-        return super().parse_args(ctx, args)
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command; a value that an option does not take is repeated in the refusal."""
-        try:
-            return super().invoke(ctx)
-        except typer.BadParameter as e:
-            from pydantic import ValidationError  # here: --help should not wait for it
-
-            if isinstance(e.__cause__, ValidationError):
-                problem = e.__cause__.errors()[0]
-                given, why = short(problem["input"]), what_is_wrong(problem)
-                known = given in why or has_password(str(problem["input"]))
-                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
-            raise
-
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -353,7 +305,11 @@ def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callab
     def decorate(command: F) -> F:
         own = inspect.signature(command, eval_str=True)
         left = [one for name, one in own.parameters.items() if name != "options"]
-        shared = [_parameter(name) for name in names]
+        shared = list[inspect.Parameter]()
+        for name, (_, kind, metavar, told) in ((name, _SETTINGS[name]) for name in names):
+            option: Any = Annotated[kind | None, typer.Option(metavar=metavar, help=told)]
+            only = inspect.Parameter.KEYWORD_ONLY
+            shared.append(inspect.Parameter(name, only, default=None, annotation=option))
 
         @functools.wraps(command)
         def called(**values: Any) -> Any:
@@ -367,14 +323,6 @@ def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callab
         return cast("F", called)
 
     return decorate
-
-
-def _parameter(name: str) -> inspect.Parameter:
-    _, kind, metavar, told = _SETTINGS[name]
-    annotation: Any = Annotated[kind | None, typer.Option(metavar=metavar, help=told)]
-    return inspect.Parameter(
-        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation
-    )
 
 
 def check_range(option: str, value: float, least: float, most: float) -> None:

@@ -13,9 +13,9 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -37,16 +37,12 @@ _LAST_SECONDS = 15.0
 _CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it could not be shared
 
 
-def on_cluster(address: str) -> Callable[[Settings, Job], AbstractContextManager[Job]]:
-    """Return a `Spread` over HOST:PORT, this machine's cluster (auto), or N workers (local:N)."""
-
-    @contextmanager
-    def spread(settings: Settings, job: Job) -> Iterator[Job]:
-        job.progress.stage(Message("starting processes on the cluster {address}", address=address))
-        with ClusterPreprocessor(address, settings) as preprocessor:
-            yield replace(job, preparing=preprocessor, threads=_AHEAD * preprocessor.cores)
-
-    return spread
+@contextmanager
+def spread(address: str, settings: Settings, job: Job) -> Iterator[Job]:
+    """Yield the job with its pages prepared at HOST:PORT, here (auto) or by N workers (local:N)."""
+    job.progress.stage(Message("starting processes on the cluster {address}", address=address))
+    with ClusterPreprocessor(address, settings) as preprocessor:
+        yield replace(job, preparing=preprocessor, threads=_AHEAD * preprocessor.cores)
 
 
 class ClusterPreprocessor:
@@ -149,8 +145,5 @@ def cannot_go_on(why: str) -> DatabaseUnreachable:
 
 def portable(error: Exception) -> Exception:
     """Return an error that another process can raise."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:  # noqa: BLE001  # whatever cannot be pickled
-        return DedupError(f"{type(error).__name__}: {error}")
-    return error
+    known = isinstance(error, DedupError)
+    return error if known else DedupError(f"{type(error).__name__}: {error}")

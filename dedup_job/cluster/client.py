@@ -19,10 +19,9 @@ from typing import Any, NoReturn
 import ray
 from ray.exceptions import RayError
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.cluster import cannot_go_on, portable
 from dedup_job.columns import Batch
-from dedup_job.commands.opened import form_of
+from dedup_job.commands.opened import form_of, preparation
 from dedup_job.commands.run import package_versions
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.job.preparing import Preparation
@@ -148,14 +147,7 @@ def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
                 own=versions[name],
             )
     models = settings.models()
-    form = form_of(settings, models)
-    return Preparation(
-        Cleaner(settings.cleaning),
-        models.fingerprinter,
-        form.kept.fits,
-        settings.source.max_chars,
-        form.ranks,
-    )
+    return preparation(settings, models, form_of(settings, models))
 
 
 def _portable(batch: Batch) -> Batch:

@@ -14,15 +14,14 @@ import numpy as np
 import xxhash
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
+from dedup_job.columns import Batch, Decisions, Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Pair, Reason, Skipped
-from dedup_job.index import KeptIndex
+from dedup_job.job import protocols
 from dedup_job.mongo.bson.edit import are_own, place_of
 from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
-from dedup_job.runs.counts import Counts
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Checkpoint, Run, Scope
 from dedup_job.runs.survey import (
@@ -36,7 +35,7 @@ from dedup_job.runs.survey import (
 )
 
 
-class DryTarget:
+class DryTarget(protocols.Target):
     """Reads the target; what would be there is read from the source."""
 
     def __init__(
@@ -48,7 +47,6 @@ class DryTarget:
     ) -> None:
         self._reader, self._source = reader, source
         self._cleaner, self._collector = cleaner, collector
-        self.kept = reader.kept
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -57,12 +55,14 @@ class DryTarget:
         yield
 
     def begin(
-        self,
-        scope: Scope,
-        record: Callable[[Checkpoint], Run],  # noqa: ARG002
-    ) -> tuple[Checkpoint, list[Run]]:
+        self, scope: Scope, record: Callable[[Checkpoint], Run]
+    ) -> tuple[Checkpoint, Sequence[Run]]:
         """Begin at nothing."""
-        return Checkpoint(0, scope, datetime.now(UTC), Counts()), self._reader.run_lines()
+        return super().begin(scope, record)[0], self._reader.run_lines()
+
+    def kept(self) -> Iterator[KeptPage]:
+        """Yield what the target holds."""
+        return self._reader.kept()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return texts as the target has them; of what would be there the source's, cleaned."""
@@ -101,20 +101,10 @@ class DryTarget:
         if self._collector is not None:
             self._collector.see(batch, decisions)
 
-    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
-        """Nothing was written that could be missing."""
-        return ""
-
-    def bookmark(self) -> None:
-        """Return none: nothing is written that would show when the changes are read to the end."""
-
     def finish(self, report: Run, *_: object, **__: object) -> None:
         """Write nothing; let a collector end its work while texts can be read."""
         if self._collector is not None:
             self._collector.finish(report, self.texts)
-
-    def abort(self, report: Run) -> None:
-        """Write nothing."""
 
 
 _MAX_TEXT = 5000  # characters of a text that is held; a longer one is looked up in the end

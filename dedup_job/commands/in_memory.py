@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
-from dedup_job.commands.run import Watch, own_versions
+from dedup_job.commands.run import Watch, versions
 from dedup_job.datafiles.file_source import FileSource, reading
 from dedup_job.datafiles.file_target import FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
@@ -25,7 +25,6 @@ from dedup_job.documents import (
     Duplicate,
     Kept,
     Reason,
-    Refusal,
     Skipped,
     content_of,
 )
@@ -80,72 +79,53 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
             "texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts)
         )
     chosen = load_settings() if settings is None else expect_settings(settings)
-    return _Texts(chosen).outcomes(texts)
+    models, kept = chosen.models(), dict[bytes, str]()
+    kept_texts = by_key(lambda keys: {key: kept[key] for key in keys})
+    index = KeptIndex(chosen.index)
+    engine = GreedyDeduplicator(index, chosen.decision, kept_texts, models.judge)
+    return _outcomes(texts, chosen, models, engine, kept)
 
 
-class _Texts:
-    def __init__(self, settings: Settings) -> None:
-        self._most = settings.source.max_chars
-        self._cleaner = Cleaner(settings.cleaning)
-        self._models: Models = settings.models()
-        self._ids: list[Any] = []
-        self._kept: dict[bytes, str] = {}
-        texts = by_key(lambda keys: {key: self._kept[key] for key in keys})
-        self._engine = GreedyDeduplicator(
-            KeptIndex(settings.index), settings.decision, texts, self._models.judge
-        )
+def _outcomes(
+    texts: Iterable[Any],
+    settings: Settings,
+    models: Models,
+    engine: GreedyDeduplicator,
+    kept: dict[bytes, str],
+) -> Iterator[Outcome]:
+    cleaner, most, ids = Cleaner(settings.cleaning), settings.source.max_chars, list[Any]()
 
-    def outcomes(self, texts: Iterable[Any]) -> Iterator[Outcome]:
-        left = enumerate(texts)
-        while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
-            yield from self._decide(page)
+    def id_of(key: bytes) -> Any:
+        return ids[int.from_bytes(key, "big")]
 
-    def _decide(self, page: Sequence[tuple[Any, str | None]]) -> Iterator[Outcome]:
-        cleaned = self._cleaner.clean_all([text or "" for _, text in page])
-        contents: list[str | Refusal] = [
-            _MISSING if given is None else content_of(text, self._most)
+    def outcome(key: bytes, decision: Decision, text: str) -> Outcome:
+        name = type(decision).__name__.lower()
+        if isinstance(decision, Kept):
+            return Outcome(id_of(key), name, text)
+        if not isinstance(decision, Duplicate):
+            return Outcome(id_of(key), name, text, reason=str(decision.reason))
+        pair, reason = decision.pair, str(decision.reason)
+        measures = pair.similarity, pair.richer, pair.probability
+        return Outcome(id_of(key), name, text, id_of(pair.of), reason, *measures)
+
+    left = enumerate(texts)
+    while page := [_pair(number, item) for number, item in islice(left, _BATCH)]:
+        cleaned = cleaner.clean_all([text or "" for _, text in page])
+        contents = [
+            _MISSING if given is None else content_of(text, most)
             for (_, given), text in zip(page, cleaned, strict=True)
         ]
-        first = len(self._ids)
-        self._ids += [id_ for id_, _ in page]
-        documents = Documents.of(
-            (
-                Document(None, (first + i).to_bytes(_KEY_BYTES, "big"), b"", content)
-                for i, content in enumerate(contents)
-            ),
-            self._id_of,
-        )
-        prints = self._models.fingerprinter.fingerprint(documents.texts)
-        decisions = self._engine.decide(Batch(documents, prints))
-        for key, decision, text in zip(documents.keys.list(), decisions, cleaned, strict=True):
+        keys = [(len(ids) + i).to_bytes(_KEY_BYTES, "big") for i in range(len(page))]
+        ids += [id_ for id_, _ in page]
+        found = (Document(None, *one) for one in zip(keys, repeat(b""), contents))
+        documents = Documents.of(found, id_of)
+        prints = models.fingerprinter.fingerprint(documents.texts)
+        decisions = engine.decide(Batch(documents, prints))
+        for key, decision, text in zip(keys, decisions, cleaned, strict=True):
             if isinstance(decision, Kept):
-                self._kept[key] = text
-            yield self._outcome(key, decision, text)
-        self._engine.arrived()
-
-    def _outcome(self, key: bytes, decision: Decision, text: str) -> Outcome:
-        id_ = self._id_of(key)
-        if isinstance(decision, Kept):
-            return Outcome(id_, "kept", text)
-        reason = str(decision.reason)
-        if isinstance(decision, Duplicate):
-            pair = decision.pair
-            of = self._id_of(pair.of)
-            return Outcome(
-                id_,
-                "duplicate",
-                text,
-                of,
-                reason,
-                pair.similarity,
-                pair.richer,
-                pair.probability,
-            )
-        name = "skipped" if isinstance(decision, Skipped) else "quarantined"
-        return Outcome(id_, name, text, reason=reason)
-
-    def _id_of(self, key: bytes) -> Any:
-        return self._ids[int.from_bytes(key, "big")]
+                kept[key] = text
+            yield outcome(key, decision, text)
+        engine.arrived()
 
 
 def _pair(number: int, item: Any) -> tuple[Any, str | None]:
@@ -189,13 +169,13 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
         "{source}, {out} or what is written beside it", source=source.path, out=out.path
     )
     try:
-        with nothing_written(names), reading(source, settings.source.field) as (reader, make):
+        with nothing_written(names), reading(source, settings.source.field) as reader:
             models = settings.models(watch.progress.stage)
             watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
             rows, index = FileSource(reader, settings.source.max_chars), KeptIndex(settings.index)
             cleaned = settings.output.text is StoredText.CLEANED
-            target = FileTarget(out, ledger, rows, make, cleaned=cleaned)
+            target = FileTarget(out, ledger, rows, cleaned=cleaned)
             prepared = Preparation(
                 Cleaner(settings.cleaning),
                 fingerprinter,
@@ -206,7 +186,7 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                 f"{source.path}",
                 f"{out.path}",
                 settings.recorded(),
-                own_versions(),
+                versions(),
                 dry_run=False,
             )
             watch.begun()

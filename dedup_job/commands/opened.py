@@ -15,6 +15,7 @@ from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.decision import Models
 from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import StateMismatch, UsageError
+from dedup_job.job.preparing import Preparation
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.bson.extended_json import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.bson.ledger_rows import LedgerRows
@@ -27,7 +28,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.printing import for_shell
 from dedup_job.runs.progress import Progress
-from dedup_job.settings import FILES, Settings, expect_settings
+from dedup_job.settings import Settings, expect_settings
 
 _NOW = ("connection", "run", "abort_if")  # settings that decide nothing
 
@@ -66,6 +67,12 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
         as_made,
         Ranking(rules, lambda texts: models.any_judge.richness(texts)) if rules else None,
     )
+
+
+def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
+    """Return the preparation of the source's pages."""
+    clean, most = Cleaner(settings.cleaning), settings.source.max_chars
+    return Preparation(clean, models.fingerprinter, form.kept.fits, most, form.ranks)
 
 
 @contextmanager
@@ -128,18 +135,14 @@ def _opened(
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
     """Return a run's settings, connection and folder of now; UsageError if they name a file."""
     recorded = run["settings"]
-    named = [
-        f"{section}.{name} = {path!r}"
-        for section, name in FILES
-        if (path := recorded.get(section, {}).get(name)) is not None
-    ]
-    if named:
+    model = recorded.get("decision", {}).get("model")
+    if model is not None:
         raise UsageError(
             "run {run} of the target {target} read files: {files}. A file that only a database "
             "names is not read: give --config FILE with the settings of that run.",
             run=run["_id"],
             target=target,
-            files=", ".join(named),
+            files=f"decision.model = {model!r}",
         )
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
     sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory, preparing_threads
-from dedup_job.commands.opened import connected, form_of
+from dedup_job.commands.opened import connected, form_of, preparation
 from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
-from dedup_job.job.preparing import Preparation
 from dedup_job.job.protocols import Other
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
@@ -174,13 +173,7 @@ def _job(
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
-        preparing=Preparation(
-            cleaner,
-            models.fingerprinter,
-            reader.rows.fits,
-            settings.source.max_chars,
-            reader.form.ranks,
-        ),
+        preparing=preparation(settings, models, reader.form),
         index=index,
         decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, target, threads
@@ -231,11 +224,7 @@ def package_versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
-def own_versions() -> dict[str, str]:
-    """Return the versions of what has a part in a decision, in this process."""
-    return package_versions() | {"rules": str(RULES), "python": platform.python_version()}
-
-
-def versions(client: Client) -> dict[str, str]:
-    """Return these and the server's."""
-    return own_versions() | {"server": client.server_info()["version"]}
+def versions(client: Client | None = None) -> dict[str, str]:
+    """Return the versions of what has a part in a decision: in this process, and the server's."""
+    own = package_versions() | {"rules": str(RULES), "python": platform.python_version()}
+    return own | ({"server": client.server_info()["version"]} if client else {})

@@ -13,6 +13,7 @@ from dedup_job.datafiles.formats import (
     LONGEST,
     NOT_UTF8,
     Content,
+    Writer,
     fields_in,
     is_unicode,
     paged,
@@ -68,7 +69,7 @@ class DelimitedReader:
 
     def __init__(self, stream: Any, name: str, field: str, suffix: str) -> None:
         """Read the header; UsageError where a name of a field is not that of one column."""
-        self._name = name
+        self._name, self._suffix = name, suffix
         csv.field_size_limit(LONGEST)  # the module has no other way; its own limit is 128 KiB
         self.bom: bool = stream.peek(len(BOM)).startswith(BOM)
         self._text = io.TextIOWrapper(stream, "utf-8-sig", _BYTES_AS_THEY_ARE, newline="")
@@ -105,6 +106,10 @@ class DelimitedReader:
                     most=LONGEST >> 20,
                 )
             yield line
+
+    def writer(self, stream: BinaryIO) -> Writer:
+        """Return a writer of such records, behind the same header."""
+        return DelimitedWriter(stream, self.names, self._suffix, bom=self.bom)
 
     def pages(self) -> Iterator[Records]:
         """Yield all records; blank lines are none."""

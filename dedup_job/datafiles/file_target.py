@@ -8,27 +8,26 @@ import tempfile
 import threading
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Batch, Decisions, KeptPage, NumberedTexts
+from dedup_job.columns import Batch, Decisions, NumberedTexts
 from dedup_job.datafiles.file_source import FileSource, number_of
-from dedup_job.datafiles.formats import Make, Named, Writer, packed
+from dedup_job.datafiles.formats import Named, Writer, packed
 from dedup_job.documents import Decision, Duplicate, Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.files import writing_whole
-from dedup_job.index import KeptIndex
+from dedup_job.job.protocols import Target
 from dedup_job.native.bytes_column import BytesColumn
 from dedup_job.native.code_points import TextColumn, pack
 from dedup_job.printing import escaped_json
 from dedup_job.runs.counts import Counts
-from dedup_job.runs.run import Checkpoint, Run, Scope
+from dedup_job.runs.run import Run
 
 _IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
 _Known = tuple[dict[str, Any], dict[str, int]]
@@ -38,18 +37,18 @@ class _Discarded(Exception):
     """The files are not to be there."""
 
 
-class FileTarget:
+class FileTarget(Target):
     """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
 
     def __init__(
-        self, out: Named, ledger: Named | None, source: FileSource, make: Make, *, cleaned: bool
+        self, out: Named, ledger: Named | None, source: FileSource, *, cleaned: bool
     ) -> None:
-        """Take the two files, the source, and what makes a writer of the first.
+        """Take the two files and the source.
 
         cleaned: whether the kept rows hold the cleaned texts.
         """
         self._cleaned = cleaned
-        self._out, self._ledger, self._make, self._source = out, ledger, make, source
+        self._out, self._ledger, self._source = out, ledger, source
         self._rows: BinaryIO | None = None  # of the ledger
         self._done = False
         self._unread = ""  # why the first row was quarantined that was
@@ -72,7 +71,7 @@ class FileTarget:
             if self._ledger is not None:
                 whole, self._rows = _opened(stack, self._ledger)
                 files.append((self._ledger, whole, self._rows))
-            self._writer = self._make(out)
+            self._writer = self._source.reader.writer(out)
             stack.callback(_give_up, self._writer)
             yield
             if not self._done:
@@ -81,25 +80,10 @@ class FileTarget:
             for file, whole, stream in files:
                 _end(file, whole, stream)
 
-    def begin(
-        self,
-        scope: Scope,
-        record: Callable[[Checkpoint], Run],  # noqa: ARG002
-    ) -> tuple[Checkpoint, Sequence[Run]]:
-        """Begin at nothing."""
-        return Checkpoint(0, scope, datetime.now(UTC), Counts()), ()
-
-    def kept(self) -> Iterator[KeptPage]:
-        """Nothing is kept before."""
-        return iter(())
-
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
         """Return the cleaned texts of kept rows."""
         numbers = np.array([number_of(key) for key in keys.list()], dtype=np.int64)
         return self._texts.get(numbers)
-
-    def bookmark(self) -> None:
-        """There is none: a file is read from its start."""
 
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
         """Write the rows of a batch: those that are kept, and a line for each other one."""
@@ -133,10 +117,6 @@ class FileTarget:
             self._unread = self._unread or line["detail"]
         return line
 
-    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
-        """Nobody else writes these files."""
-        return ""
-
     def finish(self, report: Run, *_: object, **__: object) -> None:
         """Let the files take their names, unless stopped; UsageError if most rows are unread."""
         if report.checkpoint.finished:
@@ -159,9 +139,6 @@ class FileTarget:
                 "--field. Nothing was written.",
                 rows=counts.scanned,
             )
-
-    def abort(self, report: Run) -> None:
-        """Nothing is left to be said."""
 
 
 def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar, cast
 
@@ -40,10 +40,6 @@ class Writer(Protocol):
 
     def close(self) -> None:
         """Write what is left; the stream stays open."""
-
-
-Make = Callable[[BinaryIO], Writer]
-"""Returns a writer to a stream."""
 
 
 class Named(NamedTuple):

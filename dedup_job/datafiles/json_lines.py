@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring
 from typing import Any, BinaryIO
 
-from dedup_job.datafiles.formats import BOM, LONGEST, NOT_UTF8, Content, is_unicode, paged
+from dedup_job.datafiles.formats import BOM, LONGEST, NOT_UTF8, Content, Writer, is_unicode, paged
 from dedup_job.documents import Quarantined, Reason, Skipped
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
@@ -80,6 +80,10 @@ class JsonLinesReader:
             begin = stream.read(_SAMPLE)
             stream.seek(0)
             self.expected = begin.count(b"\n") * size // max(len(begin), 1)
+
+    def writer(self, stream: BinaryIO) -> Writer:
+        """Return a writer of such lines."""
+        return JsonLinesWriter(stream, bom=self.bom)
 
     def pages(self) -> Iterator[Lines]:
         """Yield all lines."""

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.resources import files
-from typing import Any, assert_never
+from typing import Any
 
 _FILE: Mapping[str, Any] = tomllib.loads(
     files("dedup_job.demo").joinpath("phrases.toml").read_text("utf-8")
@@ -109,19 +109,18 @@ class Kind(StrEnum):
     NOT_TEXT = "not_text"
 
 
-# Of all documents; what is left over are originals.
-SHARES: Mapping[Kind, float] = {
-    Kind.EXACT_COPY: 0.08,
-    Kind.MARKUP_COPY: 0.08,
-    Kind.NEAR_COPY: 0.08,
-    Kind.NUMBER_CHANGED: 0.05,
-    Kind.POLARITY_CHANGED: 0.02,
-    Kind.SHORT: 0.03,
-    Kind.SHORT_COPY: 0.01,
-    Kind.EMPTY: 0.01,
-    Kind.MISSING: 0.01,
-    Kind.NOT_TEXT: 0.01,
-}
+_KINDS: Mapping[Kind, tuple[float, str]] = {  # share of all documents, decision due
+    Kind.EXACT_COPY: (0.08, "duplicate"),
+    Kind.MARKUP_COPY: (0.08, "duplicate"),
+    Kind.NEAR_COPY: (0.08, "duplicate"),
+    Kind.NUMBER_CHANGED: (0.05, "kept"),
+    Kind.POLARITY_CHANGED: (0.02, "kept"),
+    Kind.SHORT: (0.03, "kept"),
+    Kind.SHORT_COPY: (0.01, "duplicate"),
+    Kind.EMPTY: (0.01, "skipped"),
+    Kind.MISSING: (0.01, "skipped"),
+    Kind.NOT_TEXT: (0.01, "skipped"),
+}  # what is left over are originals
 
 LONGEST = 400  # characters of an original before its closing question
 NEAR_COPY_FROM = 100  # shorter texts change too much by one character
@@ -134,15 +133,7 @@ _NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
 
 def due(kind: Kind | str) -> str:
     """Return the decision a document of this kind should get: kept, duplicate or skipped."""
-    match Kind(kind):
-        case Kind.ORIGINAL | Kind.NUMBER_CHANGED | Kind.POLARITY_CHANGED | Kind.SHORT:
-            return "kept"
-        case Kind.EXACT_COPY | Kind.MARKUP_COPY | Kind.NEAR_COPY | Kind.SHORT_COPY:
-            return "duplicate"
-        case Kind.EMPTY | Kind.MISSING | Kind.NOT_TEXT:
-            return "skipped"
-        case never:
-            assert_never(never)
+    return "kept" if kind == Kind.ORIGINAL else _KINDS[Kind(kind)][1]
 
 
 def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
@@ -171,7 +162,7 @@ class _Draft:
 
 
 def _drafts(rng: random.Random, size: int) -> list[_Draft]:
-    counts = {kind: round(size * share) for kind, share in SHARES.items()}
+    counts = {kind: round(size * share) for kind, (share, _) in _KINDS.items()}
     used: set[str] = set()
     originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
     shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]

@@ -217,17 +217,14 @@ class RunProgress:
                 yield iter(())
                 return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
+        prepare = partial(job.preparing.prepare, watch=self.watch)
         with prefetch(self._pace(read), _PAGES) as pages:
-            yield self._prepared(pages)
+            yield in_order(prepare, self._loaded(pages), job.threads)
 
-    def _prepared(self, pages: Iterator[Documents]) -> Iterator[Batch]:
+    def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
             self._job.progress.total(self._expected)
             self._since = time.perf_counter()
-        prepare = partial(self._job.preparing.prepare, watch=self.watch)
-        yield from in_order(prepare, self._loaded(pages), self._job.threads)
-
-    def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         for number, page in enumerate(pages):
             if number == 0:
                 with self.watch.timing(Stage.LOAD):

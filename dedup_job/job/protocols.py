@@ -4,44 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
+from dedup_job.runs.counts import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})
 
 
 class Source(Protocol):
-    """Gives the documents that are not decided yet."""
+    """Gives the documents that are not decided yet; by itself one without changes."""
 
     @property
     def known(self) -> int:
         """How many documents were passed over since they were decided before."""
+        return 0
 
     @property
     def changed(self) -> Mapping[str, Set[bytes]]:
         """Keys of those that the source has changed or deleted since, by what happened."""
+        return _NOTHING
 
     @property
     def tells(self) -> bool:
         """Whether that is all that happened to them."""
+        return True
 
-    def mark(self, since: Any) -> None:
+    def mark(self, since: Any) -> None:  # noqa: ARG002
         """Remember the present moment; since: a bookmark, from where changes are read, or None."""
+        return
 
     @property
     def bookmark(self) -> Any:
         """From where the next run may read, once this one has read everything; None if unknown."""
+        return None
 
     @property
     def undecided(self) -> int | None:
         """About how many documents are left to decide, None if only reading could tell."""
+        return None
 
-    def trust(self, index: Callable[[], Holding | None]) -> None:
+    def trust(self, index: Callable[[], Holding | None]) -> None:  # noqa: ARG002
         """Let ids be looked up in the index where that saves reading them; it comes as it may."""
+        return
 
     def pages(self, limit: int | None) -> Iterator[Documents]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
@@ -81,27 +90,36 @@ class Preparing(Protocol):
 
 
 class Target(Protocol):
-    """Takes decided documents, a batch at a time, each batch whole or not at all."""
+    """Takes decided documents, a batch at a time, each batch whole or not at all.
+
+    By itself one that holds nothing before a run, and nothing of it afterwards.
+    """
 
     def hold(self) -> AbstractContextManager[None]:
         """Keep every other run away."""
 
     def begin(
-        self, scope: Scope, record: Callable[[Checkpoint], Run]
+        self,
+        scope: Scope,
+        record: Callable[[Checkpoint], Run],  # noqa: ARG002
     ) -> tuple[Checkpoint, Sequence[Run]]:
         """Resume the unfinished run of this scope or begin the next; return all in order."""
+        return Checkpoint(0, scope, datetime.now(UTC), Counts()), ()
 
     def kept(self) -> Iterator[KeptPage]:
         """Yield what is kept already."""
+        return iter(())
 
     def bookmark(self) -> Any:
         """Return the bookmark of the last run that read everything; None if it is of no use."""
+        return None
 
     def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:
         """Commit a batch together with the report's checkpoint."""
 
-    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:
+    def problem(self, index: KeptIndex, checkpoint: Checkpoint) -> str:  # noqa: ARG002
         """Describe what others changed, after the run's last batch; "" where nothing changed."""
+        return ""
 
     def finish(
         self,
@@ -113,8 +131,9 @@ class Target(Protocol):
     ) -> None:
         """Record the end of the run and its last checkpoint, and from where the next one reads."""
 
-    def abort(self, report: Run) -> None:
+    def abort(self, report: Run) -> None:  # noqa: ARG002
         """Record that the run broke off; its checkpoint stays the one committed last."""
+        return
 
 
 class Other(Protocol):

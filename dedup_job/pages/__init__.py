@@ -46,9 +46,9 @@ def report_page(survey: Survey, language: str = "") -> str:
     return template.render(survey=survey, language=language, charts=charts)
 
 
-def review_part(name: str, **values: Any) -> Markup:
+def review_part(template: str, /, **values: Any) -> Markup:
     """Return a filled template of `dedup review`; every text is escaped."""
-    return Markup(environment().get_template(f"{name}.html.j2").render(values, most=_WHOLE))
+    return Markup(environment().get_template(f"{template}.html.j2").render(values, most=_WHOLE))
 
 
 def failure_part(why: str) -> str:
