@@ -35,14 +35,20 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
         "report": ("listing.report", "Write a page of kept and dropped documents, with samples."),
-        "check": ("status.check", "Verify that nothing is lost and nothing was changed by hand."),
-        "status": ("status.status", "Show how a target stands: run at work, last run, index."),
+        "check": (
+            "maintenance.check",
+            "Verify that nothing is lost and nothing was changed by hand.",
+        ),
+        "status": ("maintenance.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
         "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
         "learn": ("review.learn", "Make a model that judges as the labels of dedup review do."),
-        "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
-        "undo": ("restore.undo", "Take the last run back."),
+        "restore": (
+            "maintenance.restore",
+            "Put documents that were dropped wrongly into the target.",
+        ),
+        "undo": ("maintenance.undo", "Take the last run back."),
     },
     Message("Set up:"): {
         "config": ("config.app", "Show, check or write settings."),
@@ -218,7 +224,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _say(line: str | Text) -> None:
-    from dedup_job.report.output import Output  # here: rich takes as long as --help itself
+    from dedup_job.report.terminal import Output  # here: rich takes as long as --help itself
 
     out = Output(sys.stderr)
     (out.paragraph if out.is_terminal else out.say)(line)

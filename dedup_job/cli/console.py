@@ -17,9 +17,9 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
-from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
-from dedup_job.runs.progress import Progress
+from dedup_job.report.terminal import Output
+from dedup_job.runs.run import Progress
 
 T = TypeVar("T")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]

@@ -17,11 +17,11 @@ from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.overview import Overview, look_around
 from dedup_job.printing import command_line
-from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
+from dedup_job.report.terminal import Output, figures, new_table
 
 if TYPE_CHECKING:
-    from dedup_job.runs.progress import Progress
+    from dedup_job.runs.run import Progress
     from dedup_job.settings import Settings
 
 _UNCHANGED = Message("nothing was written")

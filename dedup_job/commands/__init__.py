@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn
     from dedup_job.commands import listing as listing
-    from dedup_job.commands import restore as restore
+    from dedup_job.commands import maintenance as maintenance
     from dedup_job.commands import review as review
     from dedup_job.commands import run as run
-    from dedup_job.commands import status as status
 
 
 def __getattr__(name: str) -> Any:

@@ -15,9 +15,8 @@ from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents
 from dedup_job.commands.cores import preparing_threads
 from dedup_job.commands.run import Watch, versions
-from dedup_job.datafiles.file_source import FileSource, reading
-from dedup_job.datafiles.file_target import FileTarget
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
+from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, by_key
 from dedup_job.documents import (
     Decision,

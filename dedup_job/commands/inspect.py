@@ -29,7 +29,7 @@ from dedup_job.mongo.maintenance.records import KeptRecord, PairReader, Record, 
 from dedup_job.mongo.maintenance.sampling import Sampler
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
 _MAX_VIEWED = 1000  # candidates that are compared

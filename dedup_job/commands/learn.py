@@ -23,7 +23,7 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.maintenance.label_store import LabelStore
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import Label
 from dedup_job.settings import Settings
 

@@ -18,10 +18,8 @@ from dedup_job.mongo.maintenance.records import PairReader, Records
 from dedup_job.mongo.maintenance.run_counts import held_counts
 from dedup_job.mongo.maintenance.sampling import Sampler, naming
 from dedup_job.mongo.state.fields import is_by_hand, with_checkpoint
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import PAIRS, DecidedDocument, ListFilter, What
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import Run, Status
+from dedup_job.runs.decided import PAIRS, Counts, DecidedDocument, ListFilter, What
+from dedup_job.runs.run import QUIET, Progress, Run, Status
 from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 

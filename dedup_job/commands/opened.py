@@ -27,7 +27,7 @@ from dedup_job.mongo.maintenance.records import Record, Records
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
 from dedup_job.printing import for_shell
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Progress
 from dedup_job.settings import Settings, expect_settings
 
 _NOW = ("connection", "run", "abort_if")  # settings that decide nothing

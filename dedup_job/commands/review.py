@@ -39,7 +39,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import AskedPair, Label, ReviewProgress, Share, review_sample
 from dedup_job.settings import Settings
 from dedup_job.settings_input import placed, what_is_wrong

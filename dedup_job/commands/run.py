@@ -27,8 +27,7 @@ from dedup_job.mongo.reading import PageSize, are_empty
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Run, Scope
+from dedup_job.runs.run import QUIET, About, Progress, Run, Scope
 from dedup_job.settings import Settings
 
 if TYPE_CHECKING:

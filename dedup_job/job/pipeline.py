@@ -20,8 +20,14 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
-from dedup_job.job.preparing import load_index, load_others
+from dedup_job.job.preparing import (
+    BackgroundWriter,
+    Pace,
+    in_order,
+    load_index,
+    load_others,
+    prefetch,
+)
 from dedup_job.job.protocols import (
     FollowedSource,
     Other,
@@ -31,9 +37,19 @@ from dedup_job.job.protocols import (
     Source,
     Target,
 )
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import WAITING, Progress
-from dedup_job.runs.run import About, Checkpoint, Profile, Run, Scope, Stage, Status, Stopwatch
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import (
+    WAITING,
+    About,
+    Checkpoint,
+    Profile,
+    Progress,
+    Run,
+    Scope,
+    Stage,
+    Status,
+    Stopwatch,
+)
 
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from dedup_job.columns import Batch, Decisions, Documents, Holding, KeptPage
 from dedup_job.index import KeptIndex, Promised
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Stopwatch
 
 _NOTHING: Mapping[str, Set[bytes]] = MappingProxyType({})

@@ -15,7 +15,7 @@ from dedup_job.mongo.bson.extended_json import shown
 from dedup_job.mongo.connection import LABELS, SUFFIXES
 from dedup_job.mongo.errors import UNAUTHORIZED
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint
 
 _WAY_OUT = Message(

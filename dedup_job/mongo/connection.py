@@ -20,7 +20,7 @@ from dedup_job.messages import Message
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.retry import RetryPolicy
 from dedup_job.mongo.uri import is_well_formed, redacted
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Progress
 
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]

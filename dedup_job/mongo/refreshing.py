@@ -30,8 +30,7 @@ from dedup_job.mongo.source import Source
 from dedup_job.mongo.source_settings import OnChange, OnDelete
 from dedup_job.mongo.state.pieces import fits_in_piece
 from dedup_job.mongo.target import Target
-from dedup_job.runs.progress import Progress
-from dedup_job.runs.run import Checkpoint
+from dedup_job.runs.run import Checkpoint, Progress
 
 log = logging.getLogger("dedup")
 CHANGED, DELETED = "changed", "deleted"

@@ -32,7 +32,7 @@ from dedup_job.mongo.state.fields import is_by_hand
 from dedup_job.mongo.state.pieces import RunPieces, purge, undecided_again
 from dedup_job.mongo.target_reader import TargetForm, TargetReader
 from dedup_job.native.bytes_column import no_strings
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint, Run, Scope, Status
 
 _NAMESPACE_EXISTS = 48

@@ -14,8 +14,7 @@ from markupsafe import Markup, escape
 from dedup_job.messages import LANGUAGES, in_language
 from dedup_job.printing import command_line, escaped
 from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.survey import Layer, Survey
 
 STATIC: Final = {  # what the page loads: its file in this room, its type

@@ -11,8 +11,7 @@ from itertools import chain, groupby, zip_longest
 from typing import Any, TypeVar
 
 from dedup_job.messages import Message
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import KEPT, DecidedDocument
+from dedup_job.runs.decided import KEPT, Counts, DecidedDocument
 from dedup_job.runs.run import Run
 
 _Z = 1.959964  # of the normal distribution, 95 % between -z and z

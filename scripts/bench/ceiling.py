@@ -30,12 +30,12 @@ from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
 from dedup_job.commands.opened import form_of, preparation
 from dedup_job.decision import GreedyDeduplicator, greedy
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import BackgroundWriter, in_order, prefetch
+from dedup_job.job.preparing import BackgroundWriter, in_order, prefetch
 from dedup_job.mongo.bson import edit
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import BytesColumn, bytes_of
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Stopwatch
 from dedup_job.settings import Settings
 from scripts.bench.command import count, parser_of

@@ -22,7 +22,7 @@ from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.extended_json import readings, unmistakable
 from dedup_job.pages import report_page
 from dedup_job.printing import command_line
-from dedup_job.runs.check import Check, Finding
+from dedup_job.runs.status import Check, Finding
 from tests.mongo.bson.test_extended_json import IDS, key_of, same
 from tests.pages.test_report_page import survey_with
 

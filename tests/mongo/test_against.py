@@ -12,7 +12,7 @@ from dedup_job.errors import UsageError
 from dedup_job.index import kept
 from dedup_job.job import pipeline
 from dedup_job.mongo.source import Source
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
 from dedup_job.runs.survey import Label
 from tests.deciding import PLAIN
 from tests.mongo.test_follow import eventually, following

@@ -13,7 +13,7 @@ from dedup_job.errors import UsageError
 from dedup_job.mongo.bson import edit as raw
 from dedup_job.mongo.bson.edit import RAW
 from dedup_job.mongo.reading import majority
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Checkpoint, Scope
 from tests.mongo.test_run import questions
 from tests.proving import command, good

@@ -24,8 +24,8 @@ from dedup_job.mongo.reading import ID_PAGE, PageSize, fetch, majority, pages
 from dedup_job.mongo.state.lease import holder
 from dedup_job.mongo.state.pieces import RunPieces
 from dedup_job.mongo.target import Target
-from dedup_job.runs.check import Check
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Progress
+from dedup_job.runs.status import Check
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}

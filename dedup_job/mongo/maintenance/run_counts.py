@@ -16,7 +16,7 @@ from dedup_job.mongo.reading import majority
 from dedup_job.mongo.state.fields import BY_HAND
 from dedup_job.mongo.state.pieces import pieces_of_runs
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Status
 
 KEPT, LEFT = "kept", "left"  # LEFT: documents and rows of an undone run, of any kind

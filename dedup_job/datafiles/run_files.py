@@ -1,4 +1,4 @@
-"""The files that a run writes: the rows that are kept, and why each other one is not."""
+"""The files of a run without a database: one as its source, those it writes as its target."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import json
 import os
 import tempfile
 import threading
+import zlib
 from array import array
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -16,18 +17,109 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dedup_job.columns import Batch, Decisions, NumberedTexts
-from dedup_job.datafiles.file_source import FileSource, number_of
-from dedup_job.datafiles.formats import Named, Writer, packed
-from dedup_job.documents import Decision, Duplicate, Quarantined, Reason, Skipped
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
+from dedup_job.datafiles.formats import (
+    CSV,
+    DelimitedReader,
+    JsonLinesReader,
+    Lines,
+    Named,
+    Records,
+    Writer,
+    packed,
+)
+from dedup_job.documents import (
+    Decision,
+    Duplicate,
+    Quarantined,
+    Reason,
+    Skipped,
+    longest_before,
+    too_long_before,
+)
 from dedup_job.errors import UsageError
-from dedup_job.files import writing_whole
-from dedup_job.job.protocols import Target
-from dedup_job.native.bytes_column import BytesColumn
+from dedup_job.files import open_regular, writing_whole
+from dedup_job.job.protocols import Source, Target
+from dedup_job.native.bytes_column import BytesColumn, elements_of, no_strings
 from dedup_job.native.code_points import TextColumn, pack
+from dedup_job.native.parts import has_breaks
 from dedup_job.printing import escaped_json
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Run
+
+
+@contextmanager
+def reading(file: Named, field: str) -> Iterator[Reader]:
+    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
+    name = str(file.path)
+    try:
+        stream = open_regular(file.path)
+    except OSError as e:
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
+    with stream:
+        try:
+            unpacked = packed(stream, "rb", file.compression)
+            if file.format == CSV:
+                yield DelimitedReader(unpacked, name, field, file.suffix)
+            else:
+                size = None if file.compression else os.fstat(stream.fileno()).st_size
+                yield JsonLinesReader(unpacked, name, field, size)
+        except (OSError, EOFError, zlib.error) as e:
+            if getattr(e, "errno", None) is not None:
+                raise
+            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
+
+
+Reader = DelimitedReader | JsonLinesReader
+Rows = Records | Lines
+_KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
+
+
+def number_of(key: bytes) -> int:
+    """Return the number of the row with a key."""
+    return int.from_bytes(key, "big")
+
+
+class FileSource(Source):
+    """Gives the rows of a file; those on their way are held for the writer."""
+
+    def __init__(self, reader: Reader, most: int) -> None:
+        """Take what reads the file; most: characters of a cleaned text."""
+        self.reader, self._most = reader, most
+        self.under_way: deque[Rows] = deque()
+
+    @property
+    def undecided(self) -> int | None:
+        """About how many rows there are."""
+        return self.reader.expected
+
+    def pages(self, limit: int | None) -> Iterator[Documents]:  # noqa: ARG002
+        """Yield all rows as documents, in order, with their numbers as keys."""
+        for rows in self.reader.pages():
+            self.under_way.append(rows)
+            yield _documents(rows, self._most)
+
+
+def _documents(page: Rows, most: int) -> Documents:
+    contents, longest = [*page.contents()], longest_before(most)
+    for row, content in enumerate(contents):
+        if isinstance(content, str) and len(content) > longest:
+            contents[row] = too_long_before(len(content), most)
+    texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
+    n, packed = len(contents), pack([*texts.values()])
+    return Documents(
+        raw=no_strings(n),
+        keys=elements_of(np.array(page.numbers, dtype=_KEY)),
+        text_at=np.zeros(n, dtype=np.int64),
+        as_read=np.ones(n, dtype=np.bool_),
+        rows=np.array([*texts], dtype=np.int64),
+        texts=packed,
+        cut=np.zeros(len(texts), dtype=np.int64),
+        refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
+        id_of=number_of,
+        marked=packed if has_breaks(packed) else None,
+    )
+
 
 _IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
 _Known = tuple[dict[str, Any], dict[str, int]]
