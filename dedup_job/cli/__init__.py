@@ -224,7 +224,7 @@ def _fail(message: str, code: int) -> NoReturn:
 
 
 def _say(line: str | Text) -> None:
-    from dedup_job.report.terminal import Output  # here: rich takes as long as --help itself
+    from dedup_job.report.output import Output  # here: rich takes as long as --help itself
 
     out = Output(sys.stderr)
     (out.paragraph if out.is_terminal else out.say)(line)

@@ -17,8 +17,8 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
+from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
-from dedup_job.report.terminal import Output
 from dedup_job.runs.run import Progress
 
 T = TypeVar("T")

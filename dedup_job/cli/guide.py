@@ -17,8 +17,8 @@ from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
 from dedup_job.mongo.overview import Overview, look_around
 from dedup_job.printing import command_line
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
-from dedup_job.report.terminal import Output, figures, new_table
 
 if TYPE_CHECKING:
     from dedup_job.runs.run import Progress

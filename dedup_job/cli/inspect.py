@@ -19,8 +19,8 @@ from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.bson.extended_json import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
 from dedup_job.report import pairs
+from dedup_job.report.output import Block, Output, figures, new_table, whole
 from dedup_job.report.pairs import label, measured
-from dedup_job.report.terminal import Block, Output, figures, new_table, whole
 from dedup_job.runs.decided import KEPT
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
+from dedup_job.report.output import Output, whole
 from dedup_job.report.pairs import (
     beginning,
     both_texts,
@@ -31,7 +32,6 @@ from dedup_job.report.pairs import (
     measures,
     visible,
 )
-from dedup_job.report.terminal import Output, whole
 from dedup_job.runs.decided import KEPT, ListFilter, What
 
 if TYPE_CHECKING:

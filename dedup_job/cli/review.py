@@ -23,7 +23,7 @@ from dedup_job.errors import UsageError
 from dedup_job.files import check_new, read_input
 from dedup_job.messages import Message, asked_language, counted, joined, localized
 from dedup_job.printing import command_line
-from dedup_job.report.terminal import Output, figures, new_table
+from dedup_job.report.output import Output, figures, new_table
 from dedup_job.runs.survey import Share
 
 if TYPE_CHECKING:

@@ -23,9 +23,10 @@ from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json
+from dedup_job.report.output import figures, new_table
 from dedup_job.report.pairs import label
 from dedup_job.report.progress import End, MetricsFile, above, shown_progress, told
-from dedup_job.report.terminal import figures, new_table, show
+from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:

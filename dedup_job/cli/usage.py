@@ -134,7 +134,7 @@ def _perhaps(what: Message, near: Iterable[str] | None) -> Message:
 
 
 def _help(command: Any, ctx: Any, commands: Iterable[Section] = ()) -> str:
-    from dedup_job.report.terminal import Output  # here: rich is slow to load
+    from dedup_job.report.output import Output  # here: rich is slow to load
 
     text = io.StringIO()
     out = Output(text, colour=False, width=min(shutil.get_terminal_size().columns, _WIDEST))

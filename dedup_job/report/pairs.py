@@ -14,7 +14,7 @@ from rich.text import Text
 
 from dedup_job.documents import Pair
 from dedup_job.messages import Message, joined
-from dedup_job.report.terminal import Block, Output, new_table
+from dedup_job.report.output import Block, Output, new_table
 
 LABELS: Final[Mapping[str, Message]] = {
     # differences of two texts, but for those that are called as they are named

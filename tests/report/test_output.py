@@ -11,7 +11,7 @@ from rich import box
 from rich.cells import cell_len
 from rich.table import Table
 
-from dedup_job.report.terminal import Output, whole
+from dedup_job.report.output import Output, whole
 from tests.test_printing import HOSTILE, commands
 
 ID = "65a0a0a0a0a0a0a0a0a0a0a0"

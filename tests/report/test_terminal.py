@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 import pytest
 from rich.cells import cell_len
 
-from dedup_job.report.terminal import Output, details, show
+from dedup_job.report.output import Output
+from dedup_job.report.terminal import details, show
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import About, Checkpoint, Profile, Run, Scope, Stage, Status, Work
 
