@@ -55,7 +55,7 @@ def counted(number: int, what: str) -> Message:
 
 
 def said_by(error: BaseException) -> str:
-    """Return what an error says: the Message that it was raised with, if it was."""
+    """Return an error's Message, or its text."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, Message) else str(error)
 

@@ -63,7 +63,7 @@ def escaped_json(text: str) -> str:
 
 
 class EscapingStream:
-    """A text stream that escapes what is written to it; all else is the stream's own.
+    """A text stream that escapes text written to it; all else is the stream's own.
 
     Who writes sequences of his own, as a progress bar does, takes `plain` of it and escapes.
     """

@@ -54,7 +54,7 @@ def is_interactive() -> bool:
 
 
 def asking(question: Callable[[T], str], unchanged: str, *, yes: bool) -> Callable[[T], None]:
-    """Return what asks about a plan before it is carried out, if not `yes`; see `confirm`."""
+    """Return a function that confirms a plan, unless `yes`; see `confirm`."""
     return lambda plan: None if yes else confirm(question(plan), unchanged)
 
 

@@ -49,7 +49,7 @@ class _Tolerant(io.FileIO):
 
 
 def open_streams() -> None:
-    """Let this process have all three standard streams, and none of them raise OSError."""
+    """Open missing standard streams; none of the three raises OSError from now on."""
     for handle in range(3):
         try:
             os.fstat(handle)
@@ -70,7 +70,7 @@ def output_error() -> OSError | None:
 
 
 def is_read() -> bool:
-    """Tell whether standard output takes what is written; else a long list need not go on."""
+    """Tell whether standard output still takes text; else a long list need not go on."""
     sys.stdout.flush()
     raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
     return not isinstance(raw, _Tolerant) or raw.failed is None
@@ -148,7 +148,7 @@ class StopSignals:
         return self.received is not None
 
     def wait_for_batch(self) -> None:
-        """Let the first signal from now on wait for the batch in hand."""
+        """Make the first signal from now on wait for the batch in hand."""
         self._waits = True
 
     def __enter__(self) -> StopSignals:

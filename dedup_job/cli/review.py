@@ -140,7 +140,7 @@ def _server() -> Any:
 
 @contextmanager
 def _page(opened: Any, *, no_browser: bool) -> Iterator[Callable[[str], None]]:
-    """Yield what tells the address and opens a browser there.
+    """Yield a function that prints the address and opens a browser there.
 
     The address holds the token, and all users of a machine see the arguments of a process: so the
     browser is given a private file that leads there.

@@ -51,7 +51,7 @@ class Group(TyperGroup):
     """Commands with their help in the language of the user."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return what belongs to the command; without any, write the help and end with 2."""
+        """Return the words left for the command; without any, write the help and end with 2."""
         if not args and self.no_args_is_help:
             typer.echo(ctx.get_help(), err=True)
             raise typer.Exit(2)
@@ -81,7 +81,7 @@ def first_paragraph(told: str | None) -> str:
 
 
 def set_up_language() -> None:
-    """Let the library find our translations of its words."""
+    """Point the library to our translations of its words."""
     gettext.bindtextdomain("dedup", FOLDER)
     gettext.textdomain("dedup")
 
@@ -179,7 +179,7 @@ def _options(command: Any, ctx: Any) -> Iterator[Section]:
 
 
 def _record(parameter: Any, ctx: Any) -> Any:
-    """Return what the library says of an option; it takes the language from a variable."""
+    """Return the library's record of an option; it takes the language from a variable."""
     former = os.environ.get("LANGUAGE")
     os.environ["LANGUAGE"] = chosen_language()
     try:

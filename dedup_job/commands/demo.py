@@ -42,7 +42,7 @@ class Demonstration(NamedTuple):
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
 ) -> Demonstration:
-    """Make documents, run on them, and return the outcome; tell: takes what is done next.
+    """Make documents, run on them, and return the outcome; tell: takes the next step in words.
 
     The database of the demonstration is emptied first. folder: where the server's data stays;
     None: it is thrown away.

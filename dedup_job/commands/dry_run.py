@@ -61,7 +61,7 @@ class DryTarget(protocols.Target):
         return super().begin(scope, record)[0], self._reader.run_lines()
 
     def kept(self) -> Iterator[KeptPage]:
-        """Yield what the target holds."""
+        """Yield the target's documents."""
         return self._reader.kept()
 
     def texts_of(self, keys: BytesColumn) -> NumberedTexts:
@@ -143,7 +143,7 @@ class Drawing:
         self._random.add(rank, make)
 
     def drawn(self) -> Drawn:
-        """Return what was drawn so far."""
+        """Return the pairs drawn so far."""
         return Drawn(self._bins, [*self._extreme], [*self._random])
 
 
@@ -212,7 +212,7 @@ class SurveyCollector:
 
 
 def decided_document(document: Document, decision: Decision) -> DecidedDocument:
-    """Return a document with what was decided of it."""
+    """Return a document with its decision."""
     if isinstance(decision, Kept):
         pair = decision.nearest or NO_PAIR
         name, reason = KEPT, pair.kind

@@ -33,7 +33,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
 ) -> Iterator[list[DecidedDocument]]:
-    """Yield what is wanted, page by page: in `_id` order, groups the largest first."""
+    """Yield the documents listed, page by page: in `_id` order, groups the largest first."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 
@@ -46,7 +46,7 @@ def list_ids(
     *,
     limit: int | None = None,
 ) -> Iterator[list[str]]:
-    """Yield the ids of what is wanted, page by page, as `restore` and `inspect` take them."""
+    """Yield the ids of documents listed, page by page, as `restore` and `inspect` take them."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.ids(limit)
 

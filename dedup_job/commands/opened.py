@@ -187,7 +187,7 @@ def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
 
 
 def several(written: str, records: Sequence[Record]) -> UsageError:
-    """Return what refuses an id that may mean several documents."""
+    """Return the error for an id that may mean several documents."""
     names = ", ".join(for_shell(unmistakable(record.key)) for record in records)
     return UsageError(
         "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",

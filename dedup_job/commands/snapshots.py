@@ -58,9 +58,9 @@ class SnapshotStore:
         self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
 
     def promised(self) -> Promised | None:
-        """Return what the snapshot says that it holds, where it is of the target as that is now.
+        """Return the snapshot's own counts, if it is of the target as that is now; else None.
 
-        Its files are not checked yet, and nothing is proved: `load` does both. None else.
+        Its files are not checked yet, and nothing is proved: `load` does both.
         """
         version, found = self._version(), list[Mapping[str, Any]]()
         if version is None:
@@ -85,7 +85,7 @@ class SnapshotStore:
         return Promised(documents, live, left_out)
 
     def load(self, kept: KeptIndex) -> str | None:
-        """Let the index remember the snapshot; return None, or why not, "" where there is none."""
+        """Load the index from the snapshot; return None, or why not, "" where there is none."""
         self.loaded, version = [], self._version()
         if version is None:
             return ""
@@ -274,7 +274,7 @@ class OtherSnapshots(SnapshotStore):
     def fill(
         self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
     ) -> None:
-        """Let an index know the documents of the collection; read: prepares pages."""
+        """Add the documents of the collection to an index; read: prepares pages."""
         part, self._prepared = KeptIndex(self._settings), read
         if why_not := self.load(part):
             said = Message(

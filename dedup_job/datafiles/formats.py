@@ -47,7 +47,7 @@ class Writer(Protocol):
         """Write those of the rows that are kept; texts: the new ones, by row."""
 
     def close(self) -> None:
-        """Write what is left; the stream stays open."""
+        """Flush; the stream stays open."""
 
 
 class Named(NamedTuple):
@@ -60,7 +60,7 @@ class Named(NamedTuple):
 
 
 def named(path: Path) -> Named:
-    """Return what the name of a file says; UsageError where it names no format."""
+    """Return a file with the format of its name; UsageError if it names none."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     compression = suffixes.pop() if suffixes and suffixes[-1] == _COMPRESSED else ""
     suffix = suffixes[-1] if suffixes else ""
@@ -424,6 +424,6 @@ class DelimitedWriter:
         self._writer.writerows(rows.records[row] for row in kept)
 
     def close(self) -> None:
-        """Write what is left."""
+        """Flush."""
         self._text.flush()
         self._text.detach()

@@ -210,7 +210,7 @@ class FileTarget(Target):
         return line
 
     def finish(self, report: Run, *_: object, **__: object) -> None:
-        """Let the files take their names, unless stopped; UsageError if most rows are unread."""
+        """Give the files their names, unless stopped; UsageError if most rows are unread."""
         if report.checkpoint.finished:
             self._check(report.counts)
         self._done = report.checkpoint.finished

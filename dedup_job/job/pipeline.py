@@ -68,7 +68,7 @@ class Follow:
     told: Callable[[Run, bool], None]
 
     def over(self, stop: Callable[[], bool]) -> Callable[[], bool]:
-        """Return what tells whether to wait no longer, from now on."""
+        """Return a function that tells, from now on, whether waiting is over."""
         end = time.monotonic() + self.seconds
         return lambda: stop() or time.monotonic() >= end
 
@@ -167,7 +167,7 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
 
 
 class RunProgress:
-    """How far a run is: what is decided, and, some batches behind it, what is written."""
+    """How far a run is: batches decided and, some behind them, batches written."""
 
     def __init__(self, job: Job, *, follows: bool = False) -> None:
         """Begin the run, or go on with one that did not come to its end.
@@ -206,14 +206,14 @@ class RunProgress:
         return {*self._leaving.values()}
 
     def refresh(self) -> None:
-        """Let leave what nothing is decided for."""
+        """Remove the documents for which nothing is decided."""
         if self._job.refresher is not None:
             self._left |= self._job.refresher.begin(self._first)
             if self._follows:  # else the index is not loaded yet
                 self._job.index.forget_keys(self.forgotten)
 
     def _recall(self) -> None:
-        """Let those be compared again that stayed, and say what is out of date still."""
+        """Compare again with documents that stayed; report those still out of date."""
         if self._job.refresher is not None:
             stayed = self._leaving.keys() - self._left
             self._job.index.recall_keys({self._leaving[key] for key in stayed})

@@ -58,7 +58,7 @@ class Pace:
 
 @contextmanager
 def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
-    """Let a thread get items in advance, at most `depth`; its error is raised in its turn."""
+    """Yield items that a thread gets in advance, at most `depth`; its error comes in its turn."""
     room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
     closed = threading.Event()
 
@@ -112,7 +112,7 @@ def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterat
 
 
 class BackgroundWriter(Generic[T]):
-    """One thread that works off, in order, what is handed to it.
+    """One thread that works off items in order.
 
     As a context manager it waits at the end until all is done, also where the block raised an
     error: what was handed over is good. KeyboardInterrupt alone waits only for the item in hand.

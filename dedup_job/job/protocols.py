@@ -49,7 +49,7 @@ class Source(Protocol):
         return None
 
     def trust(self, index: Callable[[], Holding | None]) -> None:  # noqa: ARG002
-        """Let ids be looked up in the index where that saves reading them; it comes as it may."""
+        """Look ids up in the index where that saves reading them, once `index` returns one."""
         return
 
     def pages(self, limit: int | None) -> Iterator[Documents]:
@@ -63,7 +63,7 @@ class FollowedSource(Protocol):
         """Wait until something came to be decided or recorded; False if it is over before."""
 
     def begin_anew(self) -> None:
-        """Count anew what is known and changed: another run begins with what arrives."""
+        """Reset the counts of known and changed: another run begins with the next arrivals."""
 
 
 class Refresher(Protocol):
@@ -73,13 +73,13 @@ class Refresher(Protocol):
         """Return the keys of what leaves the target, by their key there; `pages` begin with it."""
 
     def begin(self, checkpoint: Checkpoint) -> Set[bytes]:
-        """Let leave what nothing is decided for; return its keys. The run has begun."""
+        """Remove documents for which nothing is decided; return their keys. The run has begun."""
 
     def counts(self, left: Set[bytes]) -> Mapping[str, int]:
         """Return how many documents are dealt with, by what happened; left: keys of what left."""
 
     def end(self, left: Set[bytes], *, all_: bool) -> None:
-        """Tell what is out of date still, and record it where a run read all; left: what left."""
+        """Report documents still out of date; record them if a run read all. left: removed keys."""
 
 
 class Preparing(Protocol):
@@ -107,7 +107,7 @@ class Target(Protocol):
         return Checkpoint(0, scope, datetime.now(UTC), Counts()), ()
 
     def kept(self) -> Iterator[KeptPage]:
-        """Yield what is kept already."""
+        """Yield the documents kept already."""
         return iter(())
 
     def bookmark(self) -> Any:
@@ -147,14 +147,14 @@ class Other(Protocol):
         """Remember the present moment; a run writes something behind it."""
 
     def fill(self, index: KeptIndex, read: Callable[[Iterator[Any], str], Iterable[Batch]]) -> None:
-        """Let the index know its documents; read: prepares pages, and tells of what they are."""
+        """Add its documents to the index; read: prepares pages, named in the progress."""
 
 
 class Snapshots(Protocol):
     """Keeps the index of a target between runs."""
 
     def promised(self) -> Promised | None:
-        """Return what `load` will give, as far as can be told; None where it has to be tried."""
+        """Return the counts that `load` will give; None where only loading can tell."""
 
     def load(self, index: KeptIndex) -> str | None:
         """Fill the index; return why not, None if it did, "" if there was nothing to expect."""

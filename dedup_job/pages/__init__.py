@@ -86,7 +86,7 @@ def asset(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """Return what fills templates: it escapes every text, and refuses a name that is not there."""
+    """Return the environment of the templates: it escapes texts and refuses unknown names."""
     environment = Environment(
         loader=PackageLoader("dedup_job.pages", "."),
         autoescape=True,

@@ -62,7 +62,7 @@ class Output(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Escape what was not given as a string."""
+        """Escape texts that were not given as strings."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment

@@ -48,7 +48,7 @@ LABELS: Final[Mapping[str, Message]] = {
 
 
 def label(name: str) -> Message:
-    """Return what a reader calls a name; a stage or a state stands for itself."""
+    """Return the label of a name that rows hold; a stage or a state stands for itself."""
     return LABELS.get(name) or Message(name)
 
 
@@ -283,7 +283,7 @@ def side_by_side(names: tuple[str, str], left: str, right: str, console: Output)
 
 
 def marked_line(left: str, right: str, console: Output, width: int) -> Text:
-    """Return what differs with a little context, about so many columns wide."""
+    """Return the differences with a little context, about `width` columns wide."""
     pieces = pieces_of(left, right)
     changed = [i for i, piece in enumerate(pieces) if not piece.same]
     if not changed:

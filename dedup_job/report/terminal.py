@@ -82,7 +82,7 @@ def _figures(report: Run) -> Iterator[Text | Message]:
 
 
 def _sentences(report: Run) -> Iterator[Message]:
-    """Yield what belongs to the figures, and the one warning that matters."""
+    """Yield the notes on the figures, and the one warning that matters."""
     if not report.counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if more := [*_more(report)]:
@@ -137,7 +137,7 @@ def _warnings(report: Run) -> Iterator[Message]:
 
 
 def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
-    """Yield what can be looked at or taken back, and the command for it."""
+    """Yield the next steps, each with its command."""
     about, counts = report.about, report.counts
     if not (report.number and counts.scanned) or about.dry_run:
         return

@@ -278,7 +278,7 @@ class Stopwatch:
             yield item  # type: ignore[misc]  # _END is no T, and does not get here
 
     def add(self, stage: Stage, work: Work) -> None:
-        """Count what was done for a stage."""
+        """Add work to a stage."""
         with self._lock:
             self.work[stage] += work
 
@@ -359,28 +359,28 @@ class Progress:
         self._now = Moment()
 
     def stage(self, name: str) -> None:
-        """Learn that a part of the work without a count begins."""
+        """Begin a part of the work without a count."""
         self._tell(doing=name, counted=False, done=0, total=None)
 
     def total(self, documents: int | None, doing: str = _DEDUPLICATING) -> None:
-        """Learn about how many documents are to be read, and what for; None: not known."""
+        """Begin to count about n documents, None if unknown; doing: the work in words."""
         done = self._now.counts.scanned  # of a run that goes on
         self._tell(doing=doing, counted=True, done=done, total=documents)
 
     def advance(self, done: int) -> None:
-        """Learn how many documents are done."""
+        """Set the number of documents done."""
         self._tell(done=done)
 
     def began(self, report: Run, others: Counts, last_success: datetime | None) -> None:
-        """Learn that a run has the lease and begins, or goes on; others: see `Moment`."""
+        """Report that a run has the lease and begins, or resumes; others: see `Moment`."""
         self._tell(report=report, others=others, last_success=last_success)
 
     def checkpoint(self, report: Run) -> None:
-        """Learn that a run has written a batch."""
+        """Report that a run has written a batch."""
         self._tell(done=report.checkpoint.counts.scanned, report=report)
 
     def waiting(self, seconds: int | None) -> None:
-        """Learn how long the database has not answered; None: it does again."""
+        """Set the seconds that the database has not answered; None: it does again."""
         self._tell(silent=seconds)
 
     def _tell(self, **changes: Any) -> None:

@@ -140,11 +140,11 @@ class TargetStatus:
         return max(left, 0) / rate if rate and left is not None else None
 
     def sentence(self) -> Message:
-        """Say what is going on."""
+        """Return the state in a sentence."""
         return Message(_SENTENCES[self.state], run=self.line.number if self.line else 0)
 
     def rows(self) -> Iterator[tuple[str, str]]:
-        """Yield what there is to tell, by name."""
+        """Yield the lines of the status by name."""
         yield Message("state"), self.sentence()
         yield Message("source"), on_one_line(self.source)
         if self.holder:
@@ -363,7 +363,7 @@ class Finding:
 
 
 class Tally:
-    """Counts what is examined and found while a target is walked."""
+    """Counts documents examined and found while a target is walked."""
 
     def __init__(self, show: Callable[[bytes], str]) -> None:
         self._show = show
@@ -378,7 +378,7 @@ class Tally:
         self._all[check] = Finding(check, *counts, first)
 
     def findings(self) -> tuple[Finding, ...]:
-        """Return what was found, check by check."""
+        """Return the findings, one a check."""
         return tuple(self._all.values())
 
 
