@@ -95,10 +95,10 @@ def review(
         _import(settings, target, read_input(import_, _LARGEST), use.own_name(name))
         return
     server = _server()
-    wanted = use.Assignment(target, use.own_name(name), sample, seed)
+    name = use.own_name(name)
     with server.bound(port) as own, ExitStack() as stack:
         with working(Message("ended; no answer was stored.")) as progress:
-            review = use.open_review(settings, wanted, progress)
+            review = use.open_review(settings, target, name, (sample, seed), progress)
             opened = stack.enter_context(review)
         about = {"name": opened.name, "place": opened.stored_in}
         ended = Message("ended; what {name} answered is stored in {place}.", **about)

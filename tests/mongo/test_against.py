@@ -293,7 +293,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
 
 def test_labels_of_such_pairs_come_back(ran):
     settings, target = settings_of(ran), f"{ran.name}.target"
-    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+    with review.open_review(settings, target, "me", (100, 0)) as asked:
         keys = [key for key in asked._drawn if asked.pair(key).document.against]
         for key in keys:
             asked.answer(key, Label.SAME)
@@ -302,7 +302,7 @@ def test_labels_of_such_pairs_come_back(ran):
     lines = [*review.export_labels(settings, target)]
     ran["target.labels"].drop()
     assert review.import_labels(settings, target, lines) == 2
-    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+    with review.open_review(settings, target, "me", (100, 0)) as asked:
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 
