@@ -24,15 +24,7 @@ from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.runs.decided import DUPLICATE, KEPT, NO_PAIR, DecidedDocument
 from dedup_job.runs.run import Checkpoint, Run, Scope
-from dedup_job.runs.survey import (
-    BINS,
-    BY_THRESHOLD,
-    EXTREME,
-    OTHERS,
-    RANDOM,
-    Drawn,
-    Survey,
-)
+from dedup_job.runs.survey import BINS, BY_THRESHOLD, EXTREME, OTHERS, RANDOM, Drawn, Survey
 
 
 class DryTarget(protocols.Target):

@@ -18,15 +18,7 @@ from dedup_job.commands.run import Watch, versions
 from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, by_key
-from dedup_job.documents import (
-    Decision,
-    Document,
-    Duplicate,
-    Kept,
-    Reason,
-    Skipped,
-    content_of,
-)
+from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
 from dedup_job.errors import RunAborted, UsageError
 from dedup_job.files import nothing_written
 from dedup_job.index import KeptIndex

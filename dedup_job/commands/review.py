@@ -21,13 +21,7 @@ from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined, said_by
 from dedup_job.mongo.bson import edit as bson_edit
-from dedup_job.mongo.bson.extended_json import (
-    MALFORMED,
-    parsed,
-    shown,
-    shown_value,
-    unmistakable,
-)
+from dedup_job.mongo.bson.extended_json import MALFORMED, parsed, shown, shown_value, unmistakable
 from dedup_job.mongo.checks import check_target_lasts
 from dedup_job.mongo.errors import translated
 from dedup_job.mongo.maintenance.label_store import LabelRow, LabelStore
