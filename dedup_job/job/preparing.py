@@ -59,35 +59,32 @@ class Pace:
 @contextmanager
 def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
     """Yield items that a thread gets in advance, at most `depth`; its error comes in its turn."""
-    room: queue.Queue[tuple[T | None, BaseException | None, bool]] = queue.Queue(depth)
+    room: queue.Queue[Future[T] | None] = queue.Queue(depth)  # None behind the last
     closed = threading.Event()
 
-    def put(item: T | None, error: BaseException | None, last: bool) -> None:
+    def put(item: Future[T] | None) -> None:
         placed = False
         while not placed and not closed.is_set():
             with suppress(queue.Full):
-                room.put((item, error, last), timeout=_POLL)
+                room.put(item, timeout=_POLL)
                 placed = True
 
     def work() -> None:
+        done: Future[T]
         try:
             for item in items:
-                put(item, None, False)
+                put(done := Future())
+                done.set_result(item)
                 if closed.is_set():
                     return
         except BaseException as e:  # noqa: BLE001  # raised again where the items are wanted
-            put(None, e, True)
-        else:
-            put(None, None, True)
+            put(done := Future())
+            done.set_exception(e)
+        put(None)
 
     def got() -> Iterator[T]:
-        while True:
-            item, error, last = room.get()
-            if error is not None:
-                raise error
-            if last:
-                return
-            yield item  # type: ignore[misc]  # None only with an error or as the last
+        while (done := room.get()) is not None:
+            yield done.result()
 
     threading.Thread(target=work, name="ahead", daemon=True).start()
     try:
