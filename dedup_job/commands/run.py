@@ -185,7 +185,7 @@ def _job(
         progress=watch.progress,
         stop=watch.stop,
         refresher=refresher,
-        follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
+        follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
     )
 
 

@@ -28,15 +28,7 @@ from dedup_job.job.preparing import (
     load_others,
     prefetch,
 )
-from dedup_job.job.protocols import (
-    FollowedSource,
-    Other,
-    Preparing,
-    Refresher,
-    Snapshots,
-    Source,
-    Target,
-)
+from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
 from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import (
     WAITING,
@@ -58,12 +50,10 @@ _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 class Follow:
     """How a job goes on with what arrives.
 
-    source: that of the job; seconds: after which a run ends, and the next one begins with what
-    arrives first; told: takes the report of a run that ended while the job goes on, again with True
-    after so many seconds without anything.
+    seconds: after which a run ends, and the next one begins with the first arrival; told: takes the
+    report of a run that ended while the job goes on, again with True after as long without any.
     """
 
-    source: FollowedSource
     seconds: float
     told: Callable[[Run, bool], None]
 
@@ -130,7 +120,7 @@ def _run(job: Job, *, first: bool) -> Run:
                     job.source.trust(job.index.held_ids)
             course.decide_all(batches)
         if job.follow is not None:
-            course.follow(job.follow.source)
+            course.follow()
         report = course.ended()
         problem = job.target.problem(job.index, report.checkpoint)
     except BaseException as e:
@@ -153,10 +143,10 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
     while report.status is Status.DONE and not job.stop():
         follow.told(report, is_quiet)
         job.progress.advance(0)
-        follow.source.begin_anew()
+        job.source.begin_anew()
         # what was found out of date meanwhile is mended at once, and what then is left waits
         is_due = job.refresher is not None and any(report.changed.values()) and not is_due
-        is_quiet = not (is_due or follow.source.wait(follow.over(job.stop)))
+        is_quiet = not (is_due or job.source.wait(follow.over(job.stop)))
         if not is_quiet:
             report = _run(job, first=False)
         elif problem := job.target.problem(job.index, report.checkpoint):
@@ -259,12 +249,12 @@ class RunProgress:
                     self._is_cut = self._job.follow is None or next(batches, None) is not None
                     break
 
-    def follow(self, source: FollowedSource) -> None:
+    def follow(self) -> None:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_promised()
         self._job.progress.total(None, WAITING)
-        while not self._is_cut and source.wait(self._over):
+        while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)
 

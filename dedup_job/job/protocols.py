@@ -55,15 +55,13 @@ class Source(Protocol):
     def pages(self, limit: int | None) -> Iterator[Documents]:
         """Yield undecided documents in `_id` order, `limit` of them at most."""
 
-
-class FollowedSource(Protocol):
-    """Tells when there is more to give."""
-
-    def wait(self, over: Callable[[], bool]) -> bool:
+    def wait(self, over: Callable[[], bool]) -> bool:  # noqa: ARG002
         """Wait until something came to be decided or recorded; False if it is over before."""
+        return False
 
     def begin_anew(self) -> None:
         """Reset the counts of known and changed: another run begins with the next arrivals."""
+        return
 
 
 class Refresher(Protocol):
