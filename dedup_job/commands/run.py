@@ -8,30 +8,27 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory, preparing_threads
+from dedup_job.commands.dry_run import DryTarget, SurveyCollector
 from dedup_job.commands.opened import connected, form_of, preparation
 from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
-from dedup_job.job.protocols import Other
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
+from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.runs.run import QUIET, About, Progress, Run, Scope
 from dedup_job.settings import Settings
-
-if TYPE_CHECKING:
-    from dedup_job.commands.dry_run import DryTarget, SurveyCollector
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
@@ -139,23 +136,13 @@ def _job(
 ) -> pipeline.Job:
     memory /= 1 + len(others)
     cleaner = Cleaner(settings.cleaning)
-    target: Target | DryTarget
-    if writer is not None:
-        target = writer
-    else:
-        from dedup_job.commands.dry_run import DryTarget  # here: few runs need it
-
-        target = DryTarget(reader, source, cleaner, watch.collector)
+    target = writer or DryTarget(reader, source, cleaner, watch.collector)
     kept_in, keeps = (reader, settings.index, memory), writer is not None
-    against: list[Other] = []
-    if others:
-        page = PageSize(settings.run.page_documents)
-        read = (reader.other(str(name), page) for name in others)
-        against = [OtherSnapshots(one, *kept_in, keeps=keeps) for one in read]
+    page = PageSize(settings.run.page_documents)
+    read = (reader.other(str(name), page) for name in others)
+    against = [OtherSnapshots(one, *kept_in, keeps=keeps) for one in read]
     refresher = None
     if writer is not None and settings.source.refreshes:
-        from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
-
         recheck = PairRecheck(settings.decision, settings.index, models)
 
         def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
