@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from dedup_job.errors import ConfigurationError, DedupError, UsageError
+from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.messages import Message
 
 _STANDARD_INPUT = Message("standard input")
@@ -206,16 +206,3 @@ def writing_whole(file: Path) -> Iterator[BinaryIO]:
         with suppress(FileNotFoundError):  # the rights of the former one
             os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
         yield stream
-
-
-@contextmanager
-def nothing_written(where: str) -> Iterator[None]:
-    """Turn an OSError about files written whole into a DedupError; where: if it names none."""
-    try:
-        yield
-    except OSError as e:
-        raise DedupError(
-            "{where}: {why}. Nothing was written.",
-            where=e.filename or where,
-            why=e.strerror or str(e),
-        ) from e

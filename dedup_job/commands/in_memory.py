@@ -19,8 +19,7 @@ from dedup_job.datafiles.formats import CSV, JSON_LINES, Named, named
 from dedup_job.datafiles.run_files import FileSource, FileTarget, reading
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, by_key
 from dedup_job.documents import Decision, Document, Duplicate, Kept, Reason, Skipped, content_of
-from dedup_job.errors import RunAborted, UsageError
-from dedup_job.files import nothing_written
+from dedup_job.errors import DedupError, RunAborted, UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
 from dedup_job.job.preparing import Preparation
@@ -156,11 +155,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
     """
     expect_settings(settings)
     source, out, ledger = _named(files)
-    names = Message(
-        "{source}, {out} or what is written beside it", source=source.path, out=out.path
-    )
     try:
-        with nothing_written(names), reading(source, settings.source.field) as reader:
+        with reading(source, settings.source.field) as reader:
             models = settings.models(watch.progress.stage)
             watch.progress.stage(Message("loading the dictionary"))
             fingerprinter = models.fingerprinter
@@ -173,13 +169,8 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
                 lambda documents: np.ones(len(documents), dtype=np.bool_),
                 settings.source.max_chars,
             )
-            about = About(
-                f"{source.path}",
-                f"{out.path}",
-                settings.recorded(),
-                versions(),
-                dry_run=False,
-            )
+            names = f"{source.path}", f"{out.path}"
+            about = About(*names, settings.recorded(), versions(), dry_run=False)
             watch.begun()
             outcome = pipeline.run(
                 pipeline.Job(
@@ -202,6 +193,12 @@ def deduplicate_file(settings: Settings, files: Files, watch: Watch = _NOBODY) -
             return replace(outcome, differing=target.differing)
     except RunAborted as e:
         raise UsageError(e.of_a_file) from e
+    except OSError as e:
+        where = e.filename or Message(
+            "{source}, {out} or what is written beside it", source=source.path, out=out.path
+        )
+        why = e.strerror or str(e)
+        raise DedupError("{where}: {why}. Nothing was written.", where=where, why=why) from e
 
 
 def _named(files: Files) -> tuple[Named, Named, Named | None]:

@@ -200,7 +200,7 @@ class FileTarget(Target):
 
     def _line(self, number: int, decision: Decision, known: _Known) -> dict[str, Any]:
         own, prints = known
-        line = {"row": number, **own, **ledger_row(number, decision)}
+        line = {"row": number, **own, **_reasons(decision)}
         if isinstance(decision, Duplicate):
             of, theirs = json.loads(self._others.get(np.array([line["of"]])).texts.text(0))
             self.differing.update(n for n in prints | theirs if prints.get(n) != theirs.get(n))
@@ -261,9 +261,9 @@ def _known(others: Mapping[str, Any]) -> _Known:
     return own, {name: hash(repr(value)) for name, value in there.items()}
 
 
-def ledger_row(number: int, decision: Decision) -> Mapping[str, Any]:
+def _reasons(decision: Decision) -> Mapping[str, Any]:
     """Return why a row is not kept, by the names of the ledger of a collection."""
-    row: dict[str, Any] = {"row": number}
+    row: dict[str, Any] = {}
     if isinstance(decision, Duplicate):
         pair = decision.pair
         row |= {"decision": "duplicate", "of": number_of(pair.of), "distance": pair.distance}

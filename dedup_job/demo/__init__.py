@@ -50,28 +50,25 @@ _SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\
 _SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
 
 
-class Filler:
-    """Replaces the slots of templates; `[*name]` stays the same for the life of the filler."""
+def filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that fills the slots of templates; `[*name]` stays the same in all."""
+    same: dict[str, str] = {}
 
-    def __init__(self, rng: random.Random, claims: Sequence[str]) -> None:
-        self._rng = rng
-        self._claims = claims
-        self._same: dict[str, str] = {}
-
-    def __call__(self, template: str) -> str:
-        """Return the template with all its slots filled."""
-        return _SLOT.sub(self._fill, template)
-
-    def _fill(self, slot: re.Match[str]) -> str:
-        low, high, same, name = slot.groups()
+    def filled(slot: re.Match[str]) -> str:
+        low, high, stays, name = slot.groups()
         if low:
-            return str(self._rng.randint(int(low), int(high)))
-        if same and name in self._same:
-            return self._same[name]
-        word = self(self._rng.choice(self._claims if name == "claim" else WORDS[name]))
-        if same:
-            self._same[name] = word
+            return str(rng.randint(int(low), int(high)))
+        if stays and name in same:
+            return same[name]
+        word = fill(rng.choice(claims if name == "claim" else WORDS[name]))
+        if stays:
+            same[name] = word
         return word
+
+    def fill(template: str) -> str:
+        return _SLOT.sub(filled, template)
+
+    return fill
 
 
 def dress(rng: random.Random, paragraphs: Sequence[str]) -> str:
@@ -227,7 +224,7 @@ def _without_text(rng: random.Random, kind: Kind) -> _Draft:
 
 
 def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
-    fill = Filler(rng, CLAIMS[subject])
+    fill = filler(rng, CLAIMS[subject])
     longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
     pool = SENTENCES[subject]
     sentences: list[str] = []
