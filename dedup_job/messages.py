@@ -34,12 +34,8 @@ class Message(str):
         message.template, message.values = template, values
         return message
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _message, (self.template, self.values)
-
-
-def _message(template: str, values: Mapping[str, object]) -> Message:
-    return Message(template, **values)
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
+        return (self.template,), dict(self.values)
 
 
 def joined(parts: Iterable[str], separator: str = " ") -> Message:

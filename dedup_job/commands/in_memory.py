@@ -66,7 +66,7 @@ def deduplicate(texts: Any, settings: Settings | None = None) -> Iterator[Outcom
     is_table = hasattr(texts, "columns")  # it would give their names
     if isinstance(texts, str | bytes) or is_table or not isinstance(texts, Iterable):
         raise UsageError(
-            "texts are {kind}; give an iterable of str or (id, str).", kind=_kind(texts)
+            "texts are {kind}; give an iterable of str or (id, str).", kind=type(texts).__name__
         )
     chosen = load_settings() if settings is None else expect_settings(settings)
     models, kept = chosen.models(), dict[bytes, str]()
@@ -127,12 +127,10 @@ def _pair(number: int, item: Any) -> tuple[Any, str | None]:
         case (_, text):
             item = text
     raise UsageError(
-        "text {number} is {kind}; expected a str or (id, str).", number=number, kind=_kind(item)
+        "text {number} is {kind}; expected a str or (id, str).",
+        number=number,
+        kind=type(item).__name__,
     )
-
-
-def _kind(value: object) -> str:
-    return type(value).__name__
 
 
 _NOBODY = Watch()

@@ -135,10 +135,7 @@ class FileTarget(Target):
     def __init__(
         self, out: Named, ledger: Named | None, source: FileSource, *, cleaned: bool
     ) -> None:
-        """Take the two files and the source.
-
-        cleaned: whether the kept rows hold the cleaned texts.
-        """
+        """Take the two files and the source; cleaned: whether kept rows hold the cleaned texts."""
         self._cleaned = cleaned
         self._out, self._ledger, self._source = out, ledger, source
         self._rows: BinaryIO | None = None  # of the ledger
