@@ -14,14 +14,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands.check import check_target
-    from dedup_job.commands.file import Files, deduplicate_file
-    from dedup_job.commands.in_memory import Outcome, deduplicate
+    from dedup_job.commands.in_memory import Files, Outcome, deduplicate, deduplicate_file
     from dedup_job.commands.inspect import Inspected, inspect
     from dedup_job.commands.listing import list_documents, list_ids, sample_pairs
-    from dedup_job.commands.restore import Restored, restore, undo_run
+    from dedup_job.commands.maintenance import (
+        Restored,
+        check_target,
+        restore,
+        target_status,
+        undo_run,
+    )
     from dedup_job.commands.run import Request, Watch, run_job
-    from dedup_job.commands.status import target_status
     from dedup_job.documents import Difference, Pair
     from dedup_job.errors import (
         ConfigurationError,
@@ -35,46 +38,28 @@ if TYPE_CHECKING:
         UsageError,
     )
     from dedup_job.mongo.rollback import Undone
-    from dedup_job.runs.check import Checked
-    from dedup_job.runs.decided import DecidedDocument
-    from dedup_job.runs.list_filter import ListFilter
-    from dedup_job.runs.progress import Callback, Progress
-    from dedup_job.runs.run import Run, Status
-    from dedup_job.runs.status import TargetStatus
+    from dedup_job.runs.decided import DecidedDocument, ListFilter
+    from dedup_job.runs.run import Callback, Progress, Run, Status
+    from dedup_job.runs.status import Checked, TargetStatus
     from dedup_job.settings import Settings, load_settings
 
 __version__ = "0.1.0"
 _HOMES = {  # where each public name lives
-    "commands.check": ("check_target",),
-    "commands.file": ("Files", "deduplicate_file"),
-    "commands.in_memory": ("Outcome", "deduplicate"),
-    "commands.inspect": ("Inspected", "inspect"),
-    "commands.listing": ("list_documents", "list_ids", "sample_pairs"),
-    "commands.restore": ("Restored", "restore", "undo_run"),
-    "commands.run": ("Request", "Watch", "run_job"),
-    "commands.status": ("target_status",),
-    "documents": ("Difference", "Pair"),
-    "errors": (
-        "RunAborted",
-        "ConfigurationError",
-        "DatabaseUnreachable",
-        "DedupError",
-        "Interrupted",
-        "LeaseHeld",
-        "LeaseLost",
-        "StateMismatch",
-        "UsageError",
-    ),
-    "mongo.maintenance.rollback": ("Undone",),
-    "runs.check": ("Checked",),
-    "runs.list_filter": ("ListFilter",),
-    "runs.decided": ("DecidedDocument",),
-    "runs.progress": ("Callback", "Progress"),
-    "runs.run": ("Run", "Status"),
-    "runs.status": ("TargetStatus",),
-    "settings": ("Settings", "load_settings"),
+    "commands.in_memory": "Files Outcome deduplicate deduplicate_file",
+    "commands.inspect": "Inspected inspect",
+    "commands.listing": "list_documents list_ids sample_pairs",
+    "commands.maintenance": "Restored check_target restore target_status undo_run",
+    "commands.run": "Request Watch run_job",
+    "documents": "Difference Pair",
+    "errors": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
+    "RunAborted StateMismatch UsageError",
+    "mongo.maintenance.rollback": "Undone",
+    "runs.decided": "DecidedDocument ListFilter",
+    "runs.run": "Callback Progress Run Status",
+    "runs.status": "Checked TargetStatus",
+    "settings": "Settings load_settings",
 }
-_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names.split()}
 __all__ = [*sorted(_MODULES)]
 
 

@@ -96,10 +96,7 @@ class Candidates(NamedTuple):
 
 
 class Kept(NamedTuple):  # a frozen dataclass takes three times as long to make
-    """The document is new and goes to the target.
-
-    nearest: it and the nearest candidate, which it is no duplicate of; None without candidates.
-    """
+    """The document is new and goes to the target; nearest: it and the nearest candidate, if any."""
 
     fingerprint: int
     short: bool

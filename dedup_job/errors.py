@@ -42,7 +42,7 @@ class DedupError(Exception):
         return message
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Let another process raise it, whatever its constructor takes."""
+        """Pickle it without its constructor, so that another process can raise it."""
         return type(self).__new__, (type(self), *self.args), self.__dict__
 
 

@@ -15,7 +15,7 @@ from typing import BinaryIO
 
 import xxhash
 
-from dedup_job.errors import ConfigurationError, DedupError, UsageError
+from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.messages import Message
 
 _STANDARD_INPUT = Message("standard input")
@@ -29,10 +29,7 @@ _REPORTS = re.compile(  # how they begin, without white space: of runs, of check
 
 
 def open_regular(file: Path) -> BufferedReader:
-    """Open a file to read its bytes. Raises OSError, also where it is a pipe or a device.
-
-    A pipe would wait for a writer without end, and a device may have no end.
-    """
+    """Open a file for reading; OSError for a pipe, which may wait, or a device, without an end."""
     handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(handle).st_mode
     if stat.S_ISREG(mode):
@@ -44,24 +41,20 @@ def open_regular(file: Path) -> BufferedReader:
 
 
 @contextmanager
-def replacing(file: Path) -> Iterator[BinaryIO]:
+def replacing(file: Path, beside: str = "", mode: int = _OWN_FILE) -> Iterator[BinaryIO]:
     """Write a file of this user alone, whatever the umask, whole or not at all.
 
     It lies under another name until the block ends, and takes the place of the former then. The
-    former file stays where the block raises. Raises OSError.
+    former file stays where the block raises. Raises OSError. beside: begins the other name; mode:
+    rights, less those that the umask takes.
     """
-    with _replacing(file, f".{file.name}", _OWN_FILE) as stream:
-        os.fchmod(stream.fileno(), _OWN_FILE)  # a umask may have taken the owner's own rights
-        yield stream
-
-
-@contextmanager
-def _replacing(file: Path, beside: str, mode: int = 0o666) -> Iterator[BinaryIO]:
-    partial = file.with_name(f"{beside}.{os.getpid()}")
+    partial = file.with_name(f"{beside or f'.{file.name}'}.{os.getpid()}")
     try:
         partial.unlink(missing_ok=True)  # of a killed process with the same number
         handle = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         with os.fdopen(handle, "wb") as stream:
+            if mode == _OWN_FILE:  # a umask may have taken the owner's own rights
+                os.fchmod(stream.fileno(), mode)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())  # some disks say only now that they are full
@@ -73,10 +66,7 @@ def _replacing(file: Path, beside: str, mode: int = 0o666) -> Iterator[BinaryIO]
 
 
 def make_private(folder: Path) -> None:
-    """Make a folder, and those above it, where missing, for this user alone, whatever the umask.
-
-    A folder that is there stays as it is. Raises OSError.
-    """
+    """Make a missing folder and those above it for this user alone. Raises OSError."""
     if folder.is_dir():
         return
     make_private(folder.parent)
@@ -212,23 +202,7 @@ def writing_whole(file: Path) -> Iterator[BinaryIO]:
     """Write a file, whole or not at all, as `replacing` does, with usual rights. Raises OSError."""
     file = file.resolve()
     own = xxhash.xxh32_hexdigest(os.fsencode(file.name))  # the name itself might be too long
-    with _replacing(file, f".dedup-{own}") as stream:
+    with replacing(file, f".dedup-{own}", 0o666) as stream:
         with suppress(FileNotFoundError):  # the rights of the former one
             os.fchmod(stream.fileno(), stat.S_IMODE(file.stat().st_mode))
         yield stream
-
-
-@contextmanager
-def nothing_written(where: str) -> Iterator[None]:
-    """Turn an OSError into a sentence: files that are written whole are not there.
-
-    where: what the error may be about, where it does not say. Raises DedupError.
-    """
-    try:
-        yield
-    except OSError as e:
-        raise DedupError(
-            "{where}: {why}. Nothing was written.",
-            where=e.filename or where,
-            why=e.strerror or str(e),
-        ) from e

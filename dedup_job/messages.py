@@ -23,10 +23,7 @@ _VARIABLES = ("DEDUP_LANG", "LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")  # the 
 
 
 class Message(str):
-    """A sentence in English that knows its template and its values.
-
-    Without values the template is the sentence, braces and all.
-    """
+    """A sentence in English that knows its template and its values, if there are any."""
 
     template: str
     values: Mapping[str, object]
@@ -37,12 +34,8 @@ class Message(str):
         message.template, message.values = template, values
         return message
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _message, (self.template, self.values)
-
-
-def _message(template: str, values: Mapping[str, object]) -> Message:
-    return Message(template, **values)
+    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, object]]:
+        return (self.template,), dict(self.values)
 
 
 def joined(parts: Iterable[str], separator: str = " ") -> Message:
@@ -58,7 +51,7 @@ def counted(number: int, what: str) -> Message:
 
 
 def said_by(error: BaseException) -> str:
-    """Return what an error says: the Message that it was raised with, if it was."""
+    """Return an error's Message, or its text."""
     first = error.args[0] if error.args else ""
     return first if isinstance(first, Message) else str(error)
 

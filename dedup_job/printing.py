@@ -38,10 +38,7 @@ def command_line(*words: object) -> str:
 
 
 def for_shell(word: object) -> str:
-    """Return a word as a shell reads it: nothing in it is expanded.
-
-    What commands a terminal is escaped; an id in extended JSON is the same id all the same.
-    """
+    """Return a word that a shell expands nothing in; control characters are escaped."""
     return shlex.quote(on_one_line(f"{word}").replace("\t", "\\t"))
 
 
@@ -66,7 +63,7 @@ def escaped_json(text: str) -> str:
 
 
 class EscapingStream:
-    """A text stream that escapes what is written to it; all else is the stream's own.
+    """A text stream that escapes text written to it; all else is the stream's own.
 
     Who writes sequences of his own, as a progress bar does, takes `plain` of it and escapes.
     """

@@ -36,7 +36,6 @@ from dedup_job.text_fields import TextFields
 log = logging.getLogger("dedup")
 _PREFIX, _DELIMITER = "DEDUP_", "__"
 _URI = "DEDUP_URI"
-FILES = (("decision", "model"),)  # settings that name a file; its content decides
 _LARGEST = 1 << 20  # bytes of a file of settings
 _PACKAGE = Path(__file__).parent
 _PRESETS = (_PACKAGE / "configs", _PACKAGE.parent / "configs")  # of a wheel, of a checkout
@@ -134,10 +133,8 @@ class Settings(BaseModel):
         for name in ("query", "against", "max_chars", "full_scan_every", "on_change", "on_delete"):
             del values["source"][name]
         del values["index"]["folder"]  # how it is done, not what is found
-        for section, name in FILES:  # what they hold counts
-            path = getattr(getattr(self, section), name)
-            if path is not None:
-                values[section][name] = _content(path, f"{section}.{name}")
+        if self.decision.model is not None:  # what the file holds counts
+            values["decision"]["model"] = _content(self.decision.model, "decision.model")
         if not self.output.keep:
             del values["output"]["keep"]
         if not self.decision.judges:
@@ -198,17 +195,15 @@ def load(
     file: Path | None = None,
     strongest: Origin = Origin.FLAG,
 ) -> Loaded:
-    """Read and check all settings; ConfigurationError lists every problem at once.
-
-    flags: values by dotted name; None means that the flag was not given; strongest: what these
-    are called.
-    """
+    """Read all settings; ConfigurationError lists all problems. flags: by dotted name, or None."""
     variables, unknown = _from_environment()
     flags = {name: value for name, value in (flags or {}).items() if value is not None}
     layers = [(Origin.FILE, _from_file(file))]
     for origin, values in ((Origin.ENVIRONMENT, variables), (strongest, flags)):
         check_passwords(values, origin.word)
-        layers += ((origin, _by_section(name, value)) for name, value in values.items())
+        for name, value in values.items():
+            section, _, key = name.partition(".")
+            layers.append((origin, {section: {key: value} if key else value}))
     sections: dict[str, Any] = {}
     origins: dict[str, Origin] = {}
     for origin, values in layers:
@@ -283,44 +278,35 @@ def _impossible_form(settings: Settings) -> Iterator[str]:
 def _from_file(file: Path | None) -> dict[str, Any]:
     if file is None:
         return {}
-    if len(file.parts) == 1 and file.name in preset_names() and file.is_file():
-        log.info("%s", _not_the_preset(file))
     import tomllib  # here: many runs have no file
 
+    presets = preset_files()
+    preset = presets.get(str(file))
+    if preset and file.is_file():
+        log.info(
+            Message(
+                "settings: the file {file} in this folder, not the preset of that name", file=file
+            )
+        )
+        preset = None
     try:
-        values = tomllib.loads(limited_text(_preset(file) or file, _LARGEST))
+        values = tomllib.loads(limited_text(preset or file, _LARGEST))
         check_passwords(values, str(file))
     except UsageError as e:
-        is_name = len(file.parts) == 1 and isinstance(e.__cause__, OSError)
-        raise ConfigurationError([_with_presets(e.message) if is_name else e.message]) from e
+        problem = e.message
+        if len(file.parts) == 1 and isinstance(e.__cause__, OSError):
+            names = ", ".join(sorted(presets))
+            problem = Message("{problem} (presets: {names})", problem=problem, names=names)
+        raise ConfigurationError([problem]) from e
     except (tomllib.TOMLDecodeError, RecursionError) as e:
         wrong = Message("{file} is not valid TOML: {why}", file=file, why=str(e))
         raise ConfigurationError([wrong]) from e
     return values
 
 
-def _not_the_preset(file: Path) -> Message:
-    return Message(
-        "settings: the file {file} in this folder, not the preset of that name", file=file
-    )
-
-
-def _with_presets(problem: str) -> Message:
-    names = ", ".join(preset_names())
-    return Message("{problem} (presets: {names})", problem=problem, names=names)
-
-
-def preset_names() -> list[str]:
-    """Return the names of the presets that ship with the package."""
-    return sorted({file.stem for folder in _PRESETS for file in folder.glob("*.toml")})
-
-
-def _preset(name: Path) -> Path | None:
-    """Return the file of a preset, None where the name is that of a file of the user's own."""
-    if len(name.parts) != 1 or str(name) not in preset_names() or name.is_file():
-        return None
-    files = (folder / f"{name}.toml" for folder in _PRESETS)
-    return next((file for file in files if file.is_file()), None)
+def preset_files() -> dict[str, Path]:
+    """Return the presets that ship with the package, by name."""
+    return {file.stem: file for folder in reversed(_PRESETS) for file in folder.glob("*.toml")}
 
 
 def _from_environment() -> tuple[dict[str, Any], list[str]]:
@@ -340,18 +326,15 @@ def _from_environment() -> tuple[dict[str, Any], list[str]]:
             is_list = field is not None and get_origin(field.annotation) is tuple
             found[name] = json.loads(value) if is_list else value
         except (ValueError, RecursionError):
-            problems.append(placed(here, _no_json(name)))
+            wrong = Message(
+                "{name} is not JSON; a list is written as JSON, e.g. {example}",
+                name=name,
+                example="""'["收录："]'""",
+            )
+            problems.append(placed(here, wrong))
     if _URI in os.environ:  # where it is empty, too, which is refused
         found["connection.uri"] = os.environ[_URI]
     return found, problems
-
-
-def _no_json(name: str) -> Message:
-    return Message(
-        "{name} is not JSON; a list is written as JSON, e.g. {example}",
-        name=name,
-        example="""'["收录："]'""",
-    )
 
 
 def _unknown(variable: str, name: str) -> Message:
@@ -373,28 +356,13 @@ def _settle_uri(sections: Mapping[str, Any], origins: dict[str, Origin]) -> None
         del sections["connection"]["uri_file"]
 
 
-def _by_section(name: str, value: Any) -> dict[str, Any]:
-    section, _, key = name.partition(".")
-    return {section: {key: value} if key else value}
-
-
-def _where(name: str, origins: Mapping[str, Origin], file: Path | None) -> str:
-    origin = origins.get(name, Origin.FILE)
-    if origin is Origin.FLAG:
-        return ""
-    return f"{file}" if origin is Origin.FILE and file else origin.word
-
-
-def _at(where: str, problem: str) -> str:
-    return placed(where, problem) if where else problem
-
-
 def _problem(error: ErrorDetails, origins: Mapping[str, Origin], file: Path | None) -> str:
-    location = ".".join(str(part) for part in error["loc"])
-    where = _where(".".join(str(part) for part in error["loc"][:2]), origins, file)
-    if not where:
-        location = f"--{location.rpartition('.')[2].replace('_', '-')}"
-    return _at(where, _of_value(location, error))
+    location = ".".join(map(str, error["loc"]))
+    origin = origins.get(".".join(map(str, error["loc"][:2])), Origin.FILE)
+    if origin is Origin.FLAG:
+        return _of_value(f"--{location.rpartition('.')[2].replace('_', '-')}", error)
+    where = f"{file}" if origin is Origin.FILE and file else origin.word
+    return placed(where, _of_value(location, error))
 
 
 def _of_value(name: str, error: ErrorDetails) -> Message:

@@ -23,21 +23,20 @@ _OUR_WORDS = {  # where those of pydantic name a class of Python
 def check_passwords(values: Mapping[str, Any], where: str) -> None:
     """Refuse a connection string with a password in the place of any other value, or of a key."""
     problems = [
-        placed(where, _with_password(name))
+        placed(
+            where,
+            Message(
+                "{name} holds a password, or what may be one: a connection string belongs in "
+                "DEDUP_URI or in a file (--uri-file)",
+                name=name,
+            ),
+        )
         for name, text in _texts(values)
         if name != "connection.uri" and has_password(text)
         if names_server(text) or name.startswith("connection.")
     ]
     if problems:
         raise ConfigurationError(problems)
-
-
-def _with_password(name: str) -> Message:
-    return Message(
-        "{name} holds a password, or what may be one: a connection string belongs in DEDUP_URI or "
-        "in a file (--uri-file)",
-        name=name,
-    )
 
 
 def placed(where: str, problem: str) -> Message:

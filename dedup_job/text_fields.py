@@ -74,10 +74,7 @@ class TextFields(NamedTuple):
     def alone(
         self, document: Mapping[str, Any], texts: Iterator[str], at: TextFields
     ) -> dict[str, Any]:
-        """Return a document of these fields only, with other texts in place of its own.
-
-        at: the fields of the new document.
-        """
+        """Return a document of these fields only, named as `at` says, with other texts."""
         new: dict[str, Any] = {}
         for number, value in self.values(document):
             *outer, last = at.paths[number]

@@ -32,9 +32,8 @@ from dedup_job.documents import Reason
 from dedup_job.errors import DedupError
 from dedup_job.judgment import NAMES, PARTS, DifferenceKind
 from dedup_job.judgment.features import GUARDS
-from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
-from dedup_job.runs.status import RunState
+from dedup_job.runs.status import Check, RunState
 from dedup_job.settings import Origin
 from dedup_job.settings_input import template_of
 from scripts import make_docs

@@ -27,7 +27,7 @@ from dedup_job.cli import app
 from dedup_job.cli.usage import DEFAULT, first_paragraph
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import catalogue
-from dedup_job.report.labels import label
+from dedup_job.report.pairs import label
 from dedup_job.settings import Settings, load
 
 ROOT = Path(__file__).parent.parent

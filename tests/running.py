@@ -30,12 +30,11 @@ from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.decision import models
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
-from dedup_job.job.concurrency import BackgroundWriter
+from dedup_job.job.preparing import BackgroundWriter
 from dedup_job.messages import chosen_language
 from dedup_job.mongo.target import Target
 from dedup_job.report.progress import Log
-from dedup_job.runs.progress import Moment, Progress
-from dedup_job.runs.run import Run
+from dedup_job.runs.run import Moment, Progress, Run
 from dedup_job.settings import Settings, load
 from tests.tampering import hold_lease
 

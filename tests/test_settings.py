@@ -8,7 +8,7 @@ import pytest
 from dedup_job import settings as settings_module
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.messages import Message
-from dedup_job.settings import load, preset_names
+from dedup_job.settings import load, preset_files
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent
 def test_a_preset_is_found_by_its_name_and_by_its_path(name):
     by_name = load(file=Path(name)).settings
     assert by_name == load(file=ROOT / "configs" / f"{name}.toml").settings
-    assert name in preset_names()
+    assert name in preset_files()
 
 
 def test_a_preset_is_found_in_an_installed_package(tmp_path, monkeypatch):
@@ -45,7 +45,7 @@ def test_an_unknown_preset_is_refused_with_those_that_there_are():
 
 
 def test_the_presets_for_questions_and_articles_judge_and_the_recipe_does_not():
-    judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_names()}
+    judged = {name: load(file=Path(name)).settings.decision.judges for name in preset_files()}
     assert judged == {"articles": True, "classic": False, "questions": True}
 
 

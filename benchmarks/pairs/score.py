@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dedup_job.cleaning import CleaningSettings
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.survey import Share
 from dedup_job.settings import load_settings
 from scripts.bench.engines import Engine
 from scripts.bench.evaluate import Labelled, joined

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 from dedup_job import __version__
-from dedup_job.cli.options import Guarded
-from dedup_job.cli.streams import open_streams, output_error, set_up_logs
-from dedup_job.cli.usage import Command, Section, refusal, set_up_language
-from dedup_job.errors import DedupError, Interrupted
+from dedup_job.cli.process import open_streams, output_error, set_up_logs
+from dedup_job.cli.usage import Command, Group, Section, refusal, set_up_language
+from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.messages import Message, localized
+from dedup_job.mongo.uri import has_password, names_server
 from dedup_job.printing import escaping
+from dedup_job.settings_input import short, what_is_wrong
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -25,21 +28,27 @@ if TYPE_CHECKING:
 _GROUPS = {  # name: module and function, how its own help begins: it is not loaded for the list
     Message("Work:"): {
         "run": ("run.run", "Copy the unique documents of the source to the target."),
-        "file": ("file.file", "Copy the unique rows of a file to another, without a database."),
-        "demo": ("demo.demo", "Make labelled documents, run on them, show what became of each."),
+        "file": ("run.file", "Copy the unique rows of a file to another, without a database."),
+        "demo": ("run.demo", "Make labelled documents, run on them, show what became of each."),
     },
     Message("Look:"): {
         "list": ("listing.list_", "List what was dropped, what nearly was, groups and others."),
         "inspect": ("inspect.inspect", "Show what is decided about a document or a text, and why."),
-        "report": ("report.report", "Write a page of kept and dropped documents, with samples."),
-        "check": ("check.check", "Verify that nothing is lost and nothing was changed by hand."),
-        "status": ("status.status", "Show how a target stands: run at work, last run, index."),
+        "report": ("listing.report", "Write a page of kept and dropped documents, with samples."),
+        "check": (
+            "maintenance.check",
+            "Verify that nothing is lost and nothing was changed by hand.",
+        ),
+        "status": ("maintenance.status", "Show how a target stands: run at work, last run, index."),
     },
     Message("Correct:"): {
         "review": ("review.review", "Label pairs in the browser: same, different or unsure."),
-        "learn": ("learn.learn", "Make a model that judges as the labels of dedup review do."),
-        "restore": ("restore.restore", "Put documents that were dropped wrongly into the target."),
-        "undo": ("restore.undo", "Take the last run back."),
+        "learn": ("review.learn", "Make a model that judges as the labels of dedup review do."),
+        "restore": (
+            "maintenance.restore",
+            "Put documents that were dropped wrongly into the target.",
+        ),
+        "undo": ("maintenance.undo", "Take the last run back."),
     },
     Message("Set up:"): {
         "config": ("config.app", "Show, check or write settings."),
@@ -48,8 +57,15 @@ _GROUPS = {  # name: module and function, how its own help begins: it is not loa
 _COMMANDS = {name: one for group in _GROUPS.values() for name, one in group.items()}
 
 
-class LazyCommands(Guarded):
-    """The commands; the module of each is loaded when it is called."""
+_GLUED = re.compile(r"(--?[a-z-]*?)(?:=|(?=mongodb))(.*)", re.DOTALL | re.IGNORECASE)
+_NAMES = ("--uri", "--uri-file", "--db", "--source", "--target", "--config", "--report")
+
+
+class LazyCommands(Group):
+    """The commands; the module of each is loaded when it is called.
+
+    No argument holds a password: all users of a machine may read them.
+    """
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -73,6 +89,42 @@ class LazyCommands(Guarded):
         single = typer.Typer(**_LOOK)
         single.command(cmd_name, cls=Command)(found)
         return typer.main.get_command(single)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse a password in a connection string, wherever it is, and a second --config."""
+        if sum(word.split("=")[0] == "--config" for word in args) > 1:
+            raise UsageError(
+                "--config is given twice, and takes one file or one preset. Put the settings "
+                "of both into one file; `dedup config show --config NAME` prints those of a "
+                "preset."
+            )
+        for before, argument in pairwise(["", *args]):
+            option = before if before.startswith("--") else Message("an argument")
+            value = argument
+            if glued := _GLUED.match(argument):
+                option, value = glued.groups()
+            if has_password(value) and (names_server(value) or option in _NAMES):
+                raise UsageError(
+                    "{option} holds a password, or what may be one, which other users of this "
+                    "machine could read. Put the connection string into the environment "
+                    "(DEDUP_URI) or into a file (--uri-file).",
+                    option=option,
+                )
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a value that an option does not take is repeated in the refusal."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as e:
+            from pydantic import ValidationError  # here: --help should not wait for it
+
+            if isinstance(e.__cause__, ValidationError):
+                problem = e.__cause__.errors()[0]
+                given, why = short(problem["input"]), what_is_wrong(problem)
+                known = given in why or has_password(str(problem["input"]))
+                e.message = why if known else Message("{why}, not {given}", why=why, given=given)
+            raise
 
     def sections(self, ctx: Any) -> Iterator[Section]:  # noqa: ARG002
         """Yield each group of commands: its title, and a line for each command."""
@@ -144,24 +196,17 @@ def _run() -> None:
             _fail(refused.message, refused.code)
         if os.environ.get("DEDUP_TRACEBACK"):
             raise
-        _fail(_unexpected(e), 1)
-
-
-def _unexpected(error: Exception) -> Message:
-    return Message(
-        "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
-        "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
-        name=type(error).__name__,
-        error=str(error),
-    )
+        said = Message(
+            "unexpected {name}: {error}\nNothing is lost: what was committed stays, and the same "
+            "command goes on. Set DEDUP_TRACEBACK=1 to see where it happened.",
+            name=type(e).__name__,
+            error=str(e),
+        )
+        _fail(said, 1)
 
 
 def _leave(code: int) -> NoReturn:
-    """End the process at once.
-
-    All that counts is on disk and at the server by now. The usual way out looks through a million
-    objects for cycles and waits for the driver's threads, which sleep for half a second at a time.
-    """
+    """End the process at once: the usual way out looks for cycles, and waits for threads."""
     if error := output_error():
         said = Message("error: the output could not be written: {why}", why=error.strerror)
         sys.stderr.write(f"{localized(said)}\n")

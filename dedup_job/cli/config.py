@@ -13,8 +13,7 @@ import typer
 from rich.table import Column
 
 from dedup_job.cli.console import Overwrite, console, save
-from dedup_job.cli.options import Given, with_options
-from dedup_job.cli.usage import Command, Group
+from dedup_job.cli.usage import Command, Given, Group, with_options
 from dedup_job.files import check_new
 from dedup_job.messages import Message, localized
 from dedup_job.mongo.uri import has_password
@@ -82,7 +81,8 @@ def init(
 
 def _lines_of_a_file(loaded: Loaded, file: Path) -> Iterator[str]:
     yield from _comment(Message("Settings of dedup, for --config {file}.", file=file.name))
-    yield from _comment(_HOW_TO_CHANGE)
+    how = Message("A setting that is commented out has its default; take the # off to change it.")
+    yield from _comment(how)
     for section, part in loaded.settings:
         yield f"\n[{section}]"
         for name, field in type(part).model_fields.items():
@@ -97,11 +97,6 @@ def _comment(text: Message) -> Iterator[str]:
     lines = io.StringIO()
     Output(lines, width=100, colour=False).paragraph(text)
     yield from (f"# {line}" for line in lines.getvalue().splitlines())
-
-
-_HOW_TO_CHANGE = Message(
-    "A setting that is commented out has its default; take the # off to change it."
-)
 
 
 def _as_toml(value: Any) -> str:

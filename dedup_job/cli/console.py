@@ -12,14 +12,14 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from dedup_job.cli.signals import StopSignals
+from dedup_job.cli.process import StopSignals
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import write_whole
 from dedup_job.messages import Message, joined, localized
 from dedup_job.printing import escaped, plain
 from dedup_job.report.output import Output
 from dedup_job.report.progress import shown_progress
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Progress
 
 T = TypeVar("T")
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace files that exist.")]
@@ -54,7 +54,7 @@ def is_interactive() -> bool:
 
 
 def asking(question: Callable[[T], str], unchanged: str, *, yes: bool) -> Callable[[T], None]:
-    """Return what asks about a plan before it is carried out, if not `yes`; see `confirm`."""
+    """Return a function that confirms a plan, unless `yes`; see `confirm`."""
     return lambda plan: None if yes else confirm(question(plan), unchanged)
 
 

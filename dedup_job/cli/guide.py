@@ -15,13 +15,13 @@ from dedup_job.cli.console import answer, confirm, is_interactive
 from dedup_job.commands.opened import connected
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.mongo.checks import Overview, TextField, look_around
+from dedup_job.mongo.checks import Overview, look_around
 from dedup_job.printing import command_line
 from dedup_job.report.output import Output, figures, new_table
 from dedup_job.report.progress import shown_progress
 
 if TYPE_CHECKING:
-    from dedup_job.runs.progress import Progress
+    from dedup_job.runs.run import Progress
     from dedup_job.settings import Settings
 
 _UNCHANGED = Message("nothing was written")
@@ -93,17 +93,13 @@ def _show(found: Overview, out: Output) -> None:
     fields = Column(Message("fields with text: share, length"), overflow="fold")
     table = new_table(*figures(""), Message("collection"), *figures(Message("documents")), fields)
     for at, one in enumerate(found.largest, 1):
-        told = ", ".join(map(_told, one.fields[:_FIELDS]))
-        table.add_row(f"{at}", one.name, f"{one.documents:,}", told)
+        shown = (f"{f.name} ({f.share:.0%}, {f.characters:,.0f})" for f in one.fields[:_FIELDS])
+        table.add_row(f"{at}", one.name, f"{one.documents:,}", ", ".join(shown))
     out.table(table)
     if found.others:
         more = Message("{more:,} more are smaller, empty or not counted.", more=found.others)
         out.paragraph(joined([more, Message("--db NAME shows one database.")]))
     out.say()
-
-
-def _told(field: TextField) -> str:
-    return f"{field.name} ({field.share:.0%}, {field.characters:,.0f})"
 
 
 def _number(last: int) -> int:

@@ -10,17 +10,17 @@ import typer
 from rich.table import Column, Table
 
 from dedup_job import commands
-from dedup_job.cli import differences as pairs
 from dedup_job.cli.console import console, working
-from dedup_job.cli.options import OF_A_TARGET, Given, check_range, with_options
+from dedup_job.cli.usage import OF_A_TARGET, TARGET, Given, check_range, with_options
 from dedup_job.errors import UsageError
 from dedup_job.files import read_input
 from dedup_job.judgment.features import GUARDS
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.mongo.id_keys import unmistakable
 from dedup_job.printing import as_json, command_line, for_shell
-from dedup_job.report.labels import label, measured
+from dedup_job.report import pairs
 from dedup_job.report.output import Block, Output, figures, new_table, whole
+from dedup_job.report.pairs import label, measured
 from dedup_job.runs.decided import KEPT
 
 if TYPE_CHECKING:
@@ -56,12 +56,7 @@ def inspect(
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
-        ),
-    ] = None,
+    target: Annotated[str | None, TARGET] = None,
     text: Annotated[
         list[str] | None,
         typer.Option(metavar="TEXT", help="A text as an ITEM, also with --target."),

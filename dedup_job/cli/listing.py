@@ -1,4 +1,4 @@
-"""`dedup list`: what a person may want to look at in a target."""
+"""`dedup list` and `dedup report`: what a person may want to look at in a target."""
 
 from __future__ import annotations
 
@@ -7,27 +7,37 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
 from dedup_job import commands
-from dedup_job.cli.console import console, working
-from dedup_job.cli.differences import beginning, both_texts, legend, marked_line, visible
-from dedup_job.cli.options import OF_A_TARGET, Given, Target, check_range, with_options
-from dedup_job.cli.streams import is_read
+from dedup_job.cli.console import Overwrite, console, save, working
+from dedup_job.cli.process import is_read
+from dedup_job.cli.usage import OF_A_TARGET, Given, Target, check_range, with_options
 from dedup_job.errors import UsageError
-from dedup_job.messages import Message, counted, joined, localized
+from dedup_job.files import check_new
+from dedup_job.messages import Message, asked_language, counted, joined, localized
 from dedup_job.printing import escaped, escaped_json
-from dedup_job.report.labels import label, measured, measures
 from dedup_job.report.output import Output, whole
-from dedup_job.runs.decided import KEPT
-from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.report.pairs import (
+    beginning,
+    both_texts,
+    label,
+    legend,
+    marked_line,
+    measured,
+    measures,
+    visible,
+)
+from dedup_job.runs.decided import KEPT, ListFilter, What
 
 if TYPE_CHECKING:
     from dedup_job.commands.listing import Sample
     from dedup_job.runs.decided import DecidedDocument
+    from dedup_job.runs.survey import Survey
 
 _IN_A_TABLE, _MOST_SHOWN = 20, 10_000
 _MOST = 2**53
@@ -253,3 +263,38 @@ def _head(one: DecidedDocument) -> Message:
         parts.append(Message("{share:.0%} of a text not compared", share=share))
     head = joined(parts, ", ")
     return Message("{head}: {detail}", head=head, detail=one.detail) if one.detail else head
+
+
+@with_options(*OF_A_TARGET)
+def report(
+    target: Target,
+    html: Annotated[
+        Path, typer.Option("--html", metavar="FILE", help="Page to write: one file, opens offline.")
+    ],
+    overwrite: Overwrite = False,
+    *,
+    options: Given,
+) -> None:
+    """Write a page of kept and dropped documents, with samples.
+
+    The page shows counts, similarities, pairs side by side, the largest groups, and the runs. It
+    holds texts of the collection: treat it as you treat the collection. Nothing is written to the
+    database.
+    """
+    check_new("--html", html, overwrite=overwrite, again=True)
+    settings = options.load()
+    with working() as progress:
+        survey = commands.listing.survey_target(settings, target, progress)
+        progress.stage(Message("writing the page"))
+        write_page(survey, html)
+    size = html.stat().st_size / 1e6
+    said = Message("{file}: {size:.2f} MB; open it in a browser.", file=html, size=size)
+    typer.echo(localized(said))
+
+
+def write_page(survey: Survey, file: Path) -> None:
+    """Write the page of a survey; DedupError where the file cannot be written."""
+    from dedup_job.pages import report_page  # here: --help should not wait for it
+
+    page = report_page(survey, asked_language())
+    save(file, page, Message("the page"), Message("Choose another --html FILE."))

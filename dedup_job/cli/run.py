@@ -1,4 +1,4 @@
-"""`dedup run`."""
+"""The commands that decide: `dedup run`, `dedup file`, `dedup demo`."""
 
 from __future__ import annotations
 
@@ -13,26 +13,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.table import Table
 
 from dedup_job import commands
 from dedup_job.cli.console import Overwrite, confirm, console, is_interactive, save
-from dedup_job.cli.options import OF_A_RUN, Given, Yes, with_options
-from dedup_job.cli.signals import StopSignals
-from dedup_job.cli.streams import output_error
-from dedup_job.cli.usage import in_groups
+from dedup_job.cli.process import StopSignals, output_error
+from dedup_job.cli.usage import OF_A_RUN, Given, Yes, with_options
 from dedup_job.errors import DedupError, Interrupted, UsageError
 from dedup_job.files import check_new
-from dedup_job.messages import Message, counted, localized
-from dedup_job.monitoring.metrics import End, MetricsFile
+from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import as_json
-from dedup_job.report.labels import label
-from dedup_job.report.progress import above, shown_progress, told
+from dedup_job.report.output import figures, new_table
+from dedup_job.report.pairs import label
+from dedup_job.report.progress import End, MetricsFile, above, shown_progress, told
 from dedup_job.report.terminal import show
 from dedup_job.runs.run import Run, Status
 
 if TYPE_CHECKING:
-    from dedup_job.cli.guide import Proposal
-    from dedup_job.commands.dry_survey import SurveyCollector
+    from dedup_job.commands.demo import Row
+    from dedup_job.commands.dry_run import SurveyCollector
     from dedup_job.commands.run import Spread
     from dedup_job.settings import Settings
 
@@ -91,8 +90,7 @@ _GROUPS: Mapping[str, str] = {
 }
 
 
-@in_groups(_GROUPS)
-@with_options(*OF_A_RUN)
+@with_options(*OF_A_RUN, groups=_GROUPS)
 def run(
     source: _From = None,
     target: _Into = None,
@@ -139,7 +137,7 @@ def run(
         if not name.startswith("."):
             metrics.named(name)
         request = commands.run.Request(source, target, limit, dry_run=dry_run, follow=follow)
-        collector = commands.dry_survey.SurveyCollector() if dry_run and html else None
+        collector = commands.dry_run.SurveyCollector() if dry_run and html else None
         agree = _agree if is_interactive() and not yes else None
         spread = None if cluster is None else _on_cluster(cluster)
         told_of = partial(_goes_on, metrics, report)
@@ -147,22 +145,20 @@ def run(
             begun = stop.wait_for_batch
             watch = commands.run.Watch(progress, stop, begun, agree, above, collector, told_of)
             metrics.report = commands.run.run_job(settings, request, watch, spread)
-        pages = []
+        pages: list[Callable[[Run], None]] = []
         if html is not None:
             pages.append(partial(_write_page, html, settings, metrics, collector))
         if proposed is not None:
-            pages.append(partial(_say_how_to_write, proposed))
+            how = joined([Message("to write the unique documents:"), proposed.command()], "\n  ")
+            pages.append(lambda _: console().say(how))
         tell(metrics.report, report, stop, profile=profile, pages=pages)
 
 
 @contextmanager
 def _monitored(file: Path | None, *, dry_run: bool) -> Iterator[MetricsFile]:
-    """Report the end of the block, however it ends.
-
-    A dry run writes no metrics: they would not be true of the target.
-    """
+    """Report the end of the block, however it ends; but not of a dry run, which decides nothing."""
     if dry_run and file:
-        log.info("%s", Message("a dry run writes no metrics"))
+        log.info(Message("a dry run writes no metrics"))
     metrics, since, code = MetricsFile(None if dry_run else file), time.monotonic(), 0
     try:
         yield metrics
@@ -197,9 +193,9 @@ def _goes_on(metrics: MetricsFile, file: Path | None, outcome: Run, is_quiet: bo
 def _on_cluster(address: str) -> Spread:
     if find_spec("ray") is None:
         raise UsageError("--cluster needs Ray: pip install 'dedup-job[ray]'")
-    from dedup_job.cluster.preprocessor import on_cluster  # here: few runs need it
+    from dedup_job.cluster import spread  # here: few runs need it
 
-    return on_cluster(address)
+    return partial(spread, address)
 
 
 def _write_page(
@@ -209,20 +205,15 @@ def _write_page(
     collector: SurveyCollector | None,
     outcome: Run,
 ) -> None:
-    from dedup_job.cli.report import write_page  # here: few runs need it
+    from dedup_job.cli.listing import write_page  # here: few runs need it
 
     survey = None if collector is None else collector.survey
     if survey is None:
         with shown_progress(metrics) as progress:
             target = outcome.about.target
-            survey = commands.survey.survey_target(settings, target, progress)
+            survey = commands.listing.survey_target(settings, target, progress)
     write_page(survey, file)
     console().say(Message("{file}: open it in a browser.", file=file))
-
-
-def _say_how_to_write(proposed: Proposal, _: Run) -> None:
-    console().say(Message("to write the unique documents:"))
-    console().say(f"  {proposed.command()}")
 
 
 def _agree(source: str, target: str) -> None:
@@ -241,10 +232,7 @@ def tell(
     stays: bool = True,
     pages: Sequence[Callable[[Run], None]] = (),
 ) -> None:
-    """Print the report, write it to the file, make the pages, end with the exit code that fits.
-
-    stays: the target is still there, so other commands can look at it.
-    """
+    """Print and write the report, make the pages, end with the exit code; stays: the target."""
     # first: the files may not be to be written
     show(outcome, console(), profile=profile, stays=stays)
     if error := output_error():  # a full disk: the run itself is done
@@ -292,3 +280,111 @@ def _write_report(outcome: Run, file: Path) -> None:
         what = Message("the dry run is done, but its report")
         instead = Message("The counts are printed above.")
     save(file, as_json(outcome.as_json()), what, instead)
+
+
+_NOTHING = Message("ended; nothing was written.")
+
+
+@with_options("field", "config")
+def file(
+    source: Annotated[Path, typer.Argument(metavar="IN", help="File to read.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="File for the rows that are kept.")],
+    ledger: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.jsonl", help="Also write why each other row is not kept."),
+    ] = None,
+    report: _ReportFile = None,
+    overwrite: Overwrite = False,
+    *,
+    options: Given,
+) -> None:
+    """Copy the unique rows of a file to another, without a database.
+
+    Both are JSON lines (.jsonl) or CSV (.csv, .tsv), also compressed (.gz). Rows are decided as
+    documents are by dedup run, in the order of the file. A kept row stays as it is. The files are
+    written whole or not at all.
+    """
+    settings, use = options.load(), commands.in_memory
+    use.check_apart(path for path in (source, out, ledger, report) if path is not None)
+    for name, path in (("OUT", out), ("--ledger", ledger), ("--report", report)):
+        if path is not None:
+            check_new(name, path, overwrite=overwrite, again=path is report)
+    with StopSignals(_NOTHING) as stop, shown_progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch, warn=above)
+        outcome = use.deduplicate_file(settings, use.Files(source, out, ledger), watch)
+    if outcome.status is Status.STOPPED:
+        raise Interrupted(_NOTHING, stop.received or signal.SIGINT)
+    show(outcome, console())
+    if report is not None:
+        what = Message("the rows are written, but the report")
+        instead = Message("The counts are printed above.")
+        save(report, as_json(outcome.as_json()), what, instead)
+    if outcome.counts.quarantined:
+        values = {"rows": counted(outcome.counts.quarantined, "row"), "file": ledger}
+        seen = Message("{rows} could not be processed; see {file}", **values)
+        add = Message(
+            "{rows} could not be processed; add --ledger FILE.jsonl to see them", **values
+        )
+        console().say(add if ledger is None else seen)
+        raise typer.Exit(QUARANTINED)
+
+
+_WHAT_IT_IS = {
+    "original": Message("a text of its own"),
+    "exact_copy": Message("the same text"),
+    "markup_copy": Message("the same text in other HTML"),
+    "near_copy": Message("a typo, a note, other commas"),
+    "number_changed": Message("asks with another number"),
+    "polarity_changed": Message("asks for the opposite"),
+    "short": Message("8 characters at most"),
+    "short_copy": Message("the same short text"),
+    "empty": Message("HTML or spaces without words"),
+    "missing": Message("the field is missing"),
+    "not_text": Message("a number, a list, bytes ..."),
+}
+
+
+def demo(
+    documents: Annotated[
+        int, typer.Option(metavar="N", min=100, help="How many documents to make, roughly.")
+    ] = 5000,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Seed of the random documents.")
+    ] = 20260101,
+    embedded: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Keep the server's data in DIR [default: thrown away]."),
+    ] = None,
+) -> None:
+    """Make labelled documents, run on them, show what became of each kind.
+
+    The run is on a MongoDB server of its own.
+    """
+    out = console()
+    with StopSignals() as stop, shown_progress() as progress:
+        watch = commands.run.Watch(progress, stop, stop.wait_for_batch)
+        done = commands.demo.run_demo(documents, seed, embedded, watch, out.say)
+    tell(done.report, None, stop, stays=False)
+    out.say()
+    out.table(_planted(done.rows))
+    out.say()
+    out.paragraph(
+        Message(
+            "documents lost: {lost:,}\n\n"
+            "On your own data: `dedup run` lists the collections of a server, and asks.\n"
+            "  export DEDUP_URI='mongodb://user:password@host:27017'\n"
+            "  dedup run",
+            lost=done.lost,
+        )
+    )
+    if done.lost:
+        raise typer.Exit(1)
+
+
+def _planted(rows: Sequence[Row]) -> Table:
+    what, should = Message("what was planted"), Message("should be")
+    as_due = figures(Message("decided so"))
+    table = new_table(what, *figures(Message("planted")), should, *as_due)
+    for kind, due, number, found in rows:
+        table.add_row(_WHAT_IT_IS[kind], f"{number:,}", Message(due), f"{found:,}")
+    return table

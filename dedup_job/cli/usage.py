@@ -1,4 +1,4 @@
-"""What the command line says of itself: its help, and why it refuses a line; in both languages.
+"""Options that commands share; what the command line says of itself: help, refusals of a line.
 
 The library counts characters where it breaks lines; a Chinese one takes two columns.
 """
@@ -6,19 +6,26 @@ The library counts characters where it breaks lines; a Chinese one takes two col
 from __future__ import annotations
 
 import difflib
+import functools
 import gettext
+import inspect
 import io
 import os
 import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dedup_job.errors import UsageError
 from dedup_job.messages import FOLDER, Message, chosen_language, localized
+
+if TYPE_CHECKING:
+    from dedup_job.settings import Loaded, Settings
 
 DEFAULT = re.compile(r"\s*\[default: (.*?)\]")
 """What the help of an option says of a default that the library does not know."""
@@ -44,7 +51,7 @@ class Group(TyperGroup):
     """Commands with their help in the language of the user."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Return what belongs to the command; without any, write the help and end with 2."""
+        """Return the words left for the command; without any, write the help and end with 2."""
         if not args and self.no_args_is_help:
             typer.echo(ctx.get_help(), err=True)
             raise typer.Exit(2)
@@ -68,26 +75,13 @@ class Group(TyperGroup):
         raise UsageError(_refused(ctx, _perhaps(what, difflib.get_close_matches(name, known))))
 
 
-def in_groups(groups: Mapping[str, str]) -> Callable[[F], F]:
-    """Return a decorator that groups a command's options in its help.
-
-    groups: names of parameters by the title of the group.
-    """
-
-    def decorate(command: F) -> F:
-        command.__dict__["groups"] = groups
-        return command
-
-    return decorate
-
-
 def first_paragraph(told: str | None) -> str:
     """Return the first paragraph of a help on one line."""
     return " ".join((told or "").split("\n\n")[0].split())
 
 
 def set_up_language() -> None:
-    """Let the library find our translations of its words."""
+    """Point the library to our translations of its words."""
     gettext.bindtextdomain("dedup", FOLDER)
     gettext.textdomain("dedup")
 
@@ -185,7 +179,7 @@ def _options(command: Any, ctx: Any) -> Iterator[Section]:
 
 
 def _record(parameter: Any, ctx: Any) -> Any:
-    """Return what the library says of an option; it takes the language from a variable."""
+    """Return the library's record of an option; it takes the language from a variable."""
     former = os.environ.get("LANGUAGE")
     os.environ["LANGUAGE"] = chosen_language()
     try:
@@ -201,3 +195,143 @@ def _translated(told: str) -> str:
         return text
     default = localized(Message("[default: {default}]", default=Message(found[1])))
     return f"{text} {default}"
+
+
+Source = Annotated[
+    str, typer.Option(metavar="NS", help="Collection to read: collection or database.collection.")
+]
+TARGET = typer.Option(
+    metavar="NS", help="Collection that dedup run wrote: collection or database.collection."
+)
+Target = Annotated[str, TARGET]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+
+_SETTINGS: Mapping[str, tuple[str, type, str | None, str]] = {
+    # parameter: the setting that it stands for, its type, metavar, and help
+    "uri": (
+        "connection.uri",
+        str,
+        "URI",
+        "MongoDB connection string without a password [default: mongodb://localhost:27017; "
+        "environment DEDUP_URI].",
+    ),
+    "uri_file": (
+        "connection.uri_file",
+        Path,
+        "FILE",
+        "File that holds the connection string, including the password.",
+    ),
+    "db": ("connection.db", str, "NAME", "Database for names that are given without one."),
+    "field": (
+        "source.field",
+        str,
+        "PATH",
+        "Field that holds the text, a dotted path; several with commas [default: text; to inspect "
+        "a target: that of its last run].",
+    ),
+    "keep": (
+        "output.keep",
+        list[str],
+        "RULE",
+        "Which copy stays: first, richest, longest, newest:FIELD, oldest:FIELD, highest:FIELD or "
+        "order:FIELD=A,B; several: each decides where those before it tie.",
+    ),
+    "on_change": (
+        "source.on_change",
+        str,
+        "WHAT",
+        "Documents that the source changed: keep them as decided, update those that still ask "
+        "the same, or refresh all [default: keep].",
+    ),
+    "on_delete": (
+        "source.on_delete",
+        str,
+        "WHAT",
+        "Documents that the source deleted: keep them, promote a copy, or remove them "
+        "[default: keep].",
+    ),
+    "query": ("source.query", str, "JSON", "Read only documents that match this extended JSON."),
+    "against": (
+        "source.against",
+        str,
+        "NS,...",
+        "Also drop duplicates of what these collections hold; they are only read.",
+    ),
+    "config": (
+        "",
+        Path,
+        "FILE",
+        "Settings in TOML, or a preset: questions, articles, classic; see dedup config show.",
+    ),
+}
+CONNECTION = ("uri", "uri_file", "db")
+OF_A_TARGET = (*CONNECTION, "field", "config")
+OF_A_RUN = (*CONNECTION, "field", "keep", "on_change", "on_delete", "query", "against", "config")
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Shared options as they were given, by the name of the parameter; None if not given."""
+
+    values: Mapping[str, Any]
+
+    def words(self) -> Iterator[str]:
+        """Yield the options as they were typed."""
+        for name, value in self.values.items():
+            for one in value if isinstance(value, list) else [value]:
+                if one is not None:
+                    yield from (f"--{name.replace('_', '-')}", str(one))
+
+    def loaded(self) -> Loaded:
+        """Return the settings and where they come from."""
+        from dedup_job.settings import load  # here: --help should not wait for pydantic
+
+        if self.values.get("uri") is not None and self.values.get("uri_file") is not None:
+            raise UsageError("--uri and --uri-file exclude each other: which one is meant?")
+        flags = {_SETTINGS[name][0]: value for name, value in self.values.items()}
+        return load(flags, flags.pop("", None))
+
+    def load(self) -> Settings:
+        """Return the settings."""
+        return self.loaded().settings
+
+
+def with_options(*names: str, groups: Mapping[str, str] | None = None) -> Callable[[F], F]:
+    """Give a command these shared options, behind its own; it takes them as `options`.
+
+    groups: names of parameters by the title of a section of the help.
+    """
+
+    def decorate(command: F) -> F:
+        own = inspect.signature(command, eval_str=True)
+        left = [one for name, one in own.parameters.items() if name != "options"]
+        shared = list[inspect.Parameter]()
+        for name, (_, kind, metavar, told) in ((name, _SETTINGS[name]) for name in names):
+            option: Any = Annotated[kind | None, typer.Option(metavar=metavar, help=told)]
+            only = inspect.Parameter.KEYWORD_ONLY
+            shared.append(inspect.Parameter(name, only, default=None, annotation=option))
+
+        @functools.wraps(command)
+        def called(**values: Any) -> Any:
+            given = {name: values.pop(name) for name in names}
+            return command(**values, options=Given(given))
+
+        called.__dict__.pop("__wrapped__")
+        called.__dict__["groups"] = groups or {}
+        called.__annotations__ = {one.name: one.annotation for one in (*left, *shared)}
+        called.__signature__ = own.replace(parameters=[*left, *shared])  # type: ignore[attr-defined]
+        return cast("F", called)
+
+    return decorate
+
+
+def check_range(option: str, value: float, least: float, most: float) -> None:
+    """Refuse a number out of range, nan as well, with UsageError."""
+    if not least <= value <= most:
+        raise UsageError(
+            "{option} is {value:,}, expected {least:,} to {most:,}.",
+            option=option,
+            value=value,
+            least=least,
+            most=most,
+        )

@@ -4,3 +4,146 @@ Reading, deciding and writing stay in the command. A child process of the comman
 Ray ends its client at once when it loses this machine's part of the cluster, and the command then
 still says so.
 """
+
+from __future__ import annotations
+
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import dedup_job
+from dedup_job.columns import Batch, Documents
+from dedup_job.commands.run import package_versions
+from dedup_job.errors import DatabaseUnreachable, DedupError
+from dedup_job.job.pipeline import Job
+from dedup_job.messages import Message
+from dedup_job.mongo.connection import ConnectionSettings
+from dedup_job.runs.run import Stopwatch
+from dedup_job.settings import Settings
+
+_AHEAD = 2  # pages in work for each core
+_SILENT_SECONDS = 300  # for the start of the workers, and for a page
+_LAST_SECONDS = 15.0
+_CHILD = "from dedup_job.cluster.client import main; main()"  # as __main__ it could not be shared
+
+
+@contextmanager
+def spread(address: str, settings: Settings, job: Job) -> Iterator[Job]:
+    """Yield the job with its pages prepared at HOST:PORT, here (auto) or by N workers (local:N)."""
+    job.progress.stage(Message("starting processes on the cluster {address}", address=address))
+    with ClusterPreprocessor(address, settings) as preprocessor:
+        yield replace(job, preparing=preprocessor, threads=_AHEAD * preprocessor.cores)
+
+
+class ClusterPreprocessor:
+    """Sends pages to the cluster and returns their batches; safe to share between threads."""
+
+    def __init__(self, address: str, settings: Settings) -> None:
+        """Start the child and connect it to the cluster. Raises DatabaseUnreachable."""
+        here, there = socket.socketpair()
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _CHILD, str(there.fileno())],
+            cwd=Path(dedup_job.__file__).parents[1],  # where workers look first for the package
+            pass_fds=[there.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # a terminal's Ctrl-C is for the command
+        )
+        there.close()
+        self._pipe, self._lock = Connection(here.detach()), threading.Lock()
+        self._pages: dict[int, Future[Any]] = {}
+        self._count, self._lost = 0, Message("")
+        threading.Thread(target=self._listen, name="cluster", daemon=True).start()
+        try:
+            # no password leaves this machine: workers do not connect to the database
+            alone = settings.model_copy(update={"connection": ConnectionSettings()})
+            self.cores: int = self._ask((address, pickle.dumps((alone, package_versions()))))
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> ClusterPreprocessor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def prepare(self, page: Documents, watch: Stopwatch) -> Batch:
+        """Return the batch that a page becomes. Raises DatabaseUnreachable if that cannot be."""
+        batch, work = pickle.loads(self._ask(pickle.dumps(page)))
+        for stage, took in work.items():
+            watch.add(stage, took)
+        prepared: Batch = batch
+        return prepared
+
+    def close(self) -> None:
+        """End the child, and with it whatever Ray started here for this run."""
+        with suppress(OSError):
+            self._pipe.send(None)
+        try:
+            self._process.wait(_LAST_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _ask(self, value: Any) -> Any:
+        answer: Future[Any] = Future()
+        with self._lock:
+            if self._lost:
+                raise cannot_go_on(self._lost)
+            self._count += 1
+            self._pages[self._count] = answer
+            with suppress(OSError):  # it ended, which `_listen` hears
+                self._pipe.send((self._count, value))
+        for _ in range(_SILENT_SECONDS):  # no clock: this process may have been suspended
+            with suppress(TimeoutError):
+                return answer.result(1)
+        raise cannot_go_on(
+            Message("Ray does not answer for {seconds:.0f} s", seconds=_SILENT_SECONDS)
+        )
+
+    def _listen(self) -> None:
+        with suppress(EOFError, OSError):
+            while True:
+                number, value = self._pipe.recv()
+                answer = self._pages.pop(number)
+                if isinstance(value, Exception):
+                    answer.set_exception(value)
+                else:
+                    answer.set_result(value)
+        code = self._process.wait()
+        how: str = Message("exit code {code}", code=code)
+        if code < 0:
+            how = signal.Signals(-code).name
+        with self._lock:
+            self._lost = Message(
+                "its process here ended ({how}): Ray on this machine was lost, or memory ran out",
+                how=how,
+            )
+        for answer in self._pages.values():
+            answer.set_exception(cannot_go_on(self._lost))
+
+
+def cannot_go_on(why: str) -> DatabaseUnreachable:
+    """Return the error of a run that the cluster cannot finish."""
+    return DatabaseUnreachable(
+        "the cluster cannot go on: {why}. All that was decided is written or will be decided "
+        "again: the same command goes on, on a cluster or without one.",
+        why=why,
+    )
+
+
+def portable(error: Exception) -> Exception:
+    """Return an error that another process can raise."""
+    known = isinstance(error, DedupError)
+    return error if known else DedupError(f"{type(error).__name__}: {error}")

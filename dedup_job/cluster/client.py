@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import logging
 import os
+import pickle
+import platform
 import socket
 import sys
 import threading
 from concurrent.futures import Future
 from contextlib import suppress
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NoReturn
 
 import ray
 from ray.exceptions import RayError
 
-from dedup_job.cluster.errors import cannot_go_on, portable
-from dedup_job.cluster.worker import prepare
+from dedup_job.cluster import cannot_go_on, portable
+from dedup_job.columns import Batch
+from dedup_job.commands.opened import form_of, preparation
+from dedup_job.commands.run import package_versions
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
-from dedup_job.messages import Message
+from dedup_job.job.preparing import Preparation
+from dedup_job.runs.run import Stopwatch
 
 _LOCAL, _MOST = "local:", 256
 _REACH_SECONDS = 10.0
 _TRIES = 5  # to have a page prepared whose worker was lost
+
+
+def main() -> NoReturn:
+    """Serve the pipe whose file descriptor is the first argument; end the process."""
+    with suppress(EOFError, OSError):
+        serve(Connection(int(sys.argv[1])))
+    ray.shutdown()
+    sys.stderr.flush()
+    os._exit(0)
 
 
 def serve(pipe: Connection) -> None:
@@ -71,16 +86,14 @@ def connect(address: str) -> None:
             ray.init(address=address, **told)
     except (ConnectionError, TimeoutError) as e:
         raise DatabaseUnreachable(
-            Message(
-                "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
-                "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
-                "too. local:2 starts one here.",
-                address=address,
-            )
+            "no cluster answers at {address!r}. `ray status` on a machine of the cluster tells "
+            "whether it runs. One with tokens wants RAY_AUTH_MODE=token and its token here, "
+            "too. local:2 starts one here.",
+            address=address,
         ) from e
     except RuntimeError as e:  # other versions of Ray or Python
         raise UsageError(
-            Message("the cluster at {address!r}: {why}", address=address, why=_shortened(e))
+            "the cluster at {address!r}: {why}", address=address, why=_shortened(e)
         ) from e
 
 
@@ -90,9 +103,7 @@ def _reach(address: str) -> None:
     if not colon or not port.isdecimal():
         if address != "auto":
             raise UsageError(
-                Message(
-                    "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
-                )
+                "--cluster {address!r}: expected HOST:PORT, auto or local:N", address=address
             )
         return
     try:
@@ -105,18 +116,44 @@ def _count(address: str) -> int:
     text = address.removeprefix(_LOCAL)
     if not text.isdecimal() or not 1 <= int(text) <= _MOST:
         raise UsageError(
-            Message(
-                "--cluster {address!r}: expected local:N with N from 1 to {most}",
-                address=address,
-                most=_MOST,
-            )
+            "--cluster {address!r}: expected local:N with N from 1 to {most}",
+            address=address,
+            most=_MOST,
         )
     return int(text)
 
 
-if __name__ == "__main__":
-    with suppress(EOFError, OSError):
-        serve(Connection(int(sys.argv[1])))
-    ray.shutdown()
-    sys.stderr.flush()
-    os._exit(0)
+def prepare(given: list[ray.ObjectRef[bytes]], page: bytes) -> bytes | Exception:
+    """Return batch and work of a page, or the error; given: its list keeps Ray from fetching it."""
+    try:
+        watch = Stopwatch()
+        batch = _portable(_preparation(given[0]).prepare(pickle.loads(page), watch))
+        return pickle.dumps((batch, watch.work))
+    except Exception as e:  # noqa: BLE001  # raised again by the command
+        return portable(e)
+
+
+@cache
+def _preparation(given: ray.ObjectRef[bytes]) -> Preparation:
+    settings, versions = pickle.loads(ray.get(given))
+    for name, version in package_versions().items():
+        if versions[name] != version:
+            raise UsageError(
+                "{node} has {package} {version}, this machine {own}: a run on a cluster needs "
+                "the same versions everywhere. Install them there.",
+                node=platform.node(),
+                package=name,
+                version=version,
+                own=versions[name],
+            )
+    models = settings.models()
+    return preparation(settings, models, form_of(settings, models))
+
+
+def _portable(batch: Batch) -> Batch:
+    """Return a batch without its parsed texts, which are in the core's memory."""
+    prints = batch.fingerprints
+    if prints.sketches is None:
+        return batch
+    bare = replace(prints, sketches=replace(prints.sketches, read=None))
+    return replace(batch, fingerprints=bare)

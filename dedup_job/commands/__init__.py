@@ -10,19 +10,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dedup_job.commands import check as check
     from dedup_job.commands import demo as demo
-    from dedup_job.commands import dry_survey as dry_survey
-    from dedup_job.commands import file as file
+    from dedup_job.commands import dry_run as dry_run
+    from dedup_job.commands import in_memory as in_memory
     from dedup_job.commands import inspect as inspect
     from dedup_job.commands import learn as learn
     from dedup_job.commands import listing as listing
-    from dedup_job.commands import restore as restore
+    from dedup_job.commands import maintenance as maintenance
     from dedup_job.commands import review as review
     from dedup_job.commands import run as run
-    from dedup_job.commands import snapshots as snapshots
-    from dedup_job.commands import status as status
-    from dedup_job.commands import survey as survey
 
 
 def __getattr__(name: str) -> Any:

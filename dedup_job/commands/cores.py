@@ -44,7 +44,7 @@ def available_cores() -> int:
 
 
 def available_memory() -> float:
-    """Return the bytes that this process may still take, in a container what is left of its own."""
+    """Return the bytes that this process may still take of the machine, or of its container."""
     available = float(psutil.virtual_memory().available)
     most, used = _numbers("memory.max"), _numbers("memory.current")
     return min(available, most[0] - used[0]) if most and used else available
@@ -75,7 +75,7 @@ def needed_memory(settings: Settings, documents: int) -> float:
 
 
 def index_memory(settings: Settings, documents: int = 0) -> float:
-    """Return how many bytes the part of an index that grows may take; what is more goes into files.
+    """Return how many bytes the growing part of an index may take; more is spilled to files.
 
     Warns if an index of n documents needs more. Raises UsageError if the memory allowed is too
     little for any index.
@@ -92,7 +92,6 @@ def index_memory(settings: Settings, documents: int = 0) -> float:
     needed = needed_memory(settings, documents)
     if documents and needed > limit:
         log.warning(
-            "%s",
             Message(
                 "the run may need {needed:,.1f} GB for an index of {documents:,} documents, and it "
                 "has {limit:,.1f} GB (run.max_memory, or what this machine has). What does not fit "

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pymongo import MongoClient
+from pymongo.database import Database
 
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import Kind, due, make_corpus
@@ -18,13 +19,14 @@ from dedup_job.printing import command_line
 from dedup_job.runs.run import Run
 from dedup_job.settings import load
 
-DATABASE, SOURCE, TARGET = "dedup_demo", "questions", "unique_questions"
+_DATABASE, _SOURCE, _TARGET = "dedup_demo", "questions", "unique_questions"
 
 
 class Row(NamedTuple):
-    """Documents of one kind: how many were planted, and how many of them were decided as due."""
+    """Documents of one kind: the decision due, how many there are, how many got that decision."""
 
     kind: Kind
+    due: str
     planted: int
     found: int
 
@@ -40,53 +42,41 @@ class Demonstration(NamedTuple):
 def run_demo(
     documents: int, seed: int, folder: Path | None, watch: Watch, tell: Callable[[str], None]
 ) -> Demonstration:
-    """Make documents, run on them, and return the outcome; tell: takes what is done next.
+    """Make documents, run on them, and return the outcome; tell: takes the next step in words.
 
-    folder: where the server's data stays; None: it is thrown away.
+    The database of the demonstration is emptied first. folder: where the server's data stays;
+    None: it is thrown away.
     """
     tell(Message("starting a MongoDB server ..."))
-    with embedded_server(folder) as uri:
-        corpus = make_corpus(documents, seed)
-        fill(uri, corpus)
-        run = command_line("run", "--db", DATABASE, "--source", SOURCE, "--target", TARGET)
+    corpus = make_corpus(documents, seed)
+    with (
+        embedded_server(folder) as uri,
+        translated(),
+        MongoClient[dict[str, Any]](uri) as client,
+    ):
+        client.drop_database(_DATABASE)
+        client[_DATABASE][_SOURCE].insert_many(corpus)
+        run = command_line("run", "--db", _DATABASE, "--source", _SOURCE, "--target", _TARGET)
         tell(f"{run}\n")
-        request = Request(f"{DATABASE}.{SOURCE}", f"{DATABASE}.{TARGET}")
+        request = Request(f"{_DATABASE}.{_SOURCE}", f"{_DATABASE}.{_TARGET}")
         report = run_job(load().settings.at(uri), request, watch)
-        kept, dropped = outcome(uri)
-    lost = sum((each["_id"] in kept) == (each["_id"] in dropped) for each in corpus)
-    return Demonstration(report, score(corpus, kept, dropped), lost)
+        decided = _decided(client[_DATABASE])
+    lost = sum(len(decided.get(each["_id"], ())) != 1 for each in corpus)
+    return Demonstration(report, score(corpus, decided), lost)
 
 
-def fill(uri: str, corpus: Sequence[Mapping[str, Any]]) -> None:
-    """Put the corpus into the demonstration's own database, which is emptied first."""
-    with translated(), MongoClient[dict[str, Any]](uri) as client:
-        client.drop_database(DATABASE)
-        client[DATABASE][SOURCE].insert_many([dict(document) for document in corpus])
+def _decided(database: Database[dict[str, Any]]) -> Mapping[int, list[str]]:
+    found = defaultdict[int, list[str]](list)
+    for row in database[_TARGET].find({}, {"_id": 1}):
+        found[row["_id"]].append("kept")
+    for row in database[f"{_TARGET}.ledger"].find({}, {"decision": 1}):
+        found[row["_id"]].append(row["decision"])
+    return found
 
 
-def outcome(uri: str) -> tuple[set[int], dict[int, int | None]]:
-    """Return the ids of the target, and those of the ledger with the originals, None for none."""
-    with translated(), MongoClient[dict[str, Any]](uri) as client:
-        kept = {row["_id"] for row in client[DATABASE][TARGET].find({}, {"_id": 1})}
-        rows = client[DATABASE][f"{TARGET}.ledger"].find({}, {"of": 1})
-        return kept, {row["_id"]: row["of"] for row in rows}
-
-
-def score(
-    corpus: Sequence[Mapping[str, Any]],
-    kept: Set[int],
-    dropped: Mapping[int, int | None],
-) -> list[Row]:
-    """Return a row for each kind.
-
-    dropped: the kept document by the id of its duplicate, None of a skipped document. A document
-    that is lost, or both kept and dropped, is not as due.
-    """
+def score(corpus: Sequence[Mapping[str, Any]], decided: Mapping[int, Sequence[str]]) -> list[Row]:
+    """Return a row for each kind; decided: decisions by `_id`, one where nothing went wrong."""
     planted, found = Counter(each["kind"] for each in corpus), Counter[str]()
     for each in corpus:
-        number, ending = each["_id"], "kept"
-        if number in dropped:
-            ending = "skipped" if dropped[number] is None else "duplicate"
-        once = (number in kept) != (number in dropped)
-        found[each["kind"]] += once and ending == due(each["kind"])
-    return [Row(kind, planted[kind], found[kind]) for kind in Kind]
+        found[each["kind"]] += list(decided.get(each["_id"], ())) == [due(each["kind"])]
+    return [Row(kind, due(kind), planted[kind], found[kind]) for kind in Kind]

@@ -13,25 +13,23 @@ from bson import json_util
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Documents, Fingerprints
-from dedup_job.commands.dry_survey import decided_document
-from dedup_job.commands.lookup import decided_records, refusal
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.dry_run import decided_document
+from dedup_job.commands.opened import Opened, decided_records, opened, refusal
 from dedup_job.decision import GreedyDeduplicator, Models
 from dedup_job.decision.pair import PairRecheck, PairView
 from dedup_job.documents import Document, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
-from dedup_job.job.index_loading import load_index
+from dedup_job.job.preparing import load_index
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.id_keys import shown, unmistakable
 from dedup_job.mongo.records import KeptRecord, PairReader, Record, Records
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.printing import id_as_json
-from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
-from dedup_job.runs.list_filter import ListFilter, What
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
+from dedup_job.runs.run import QUIET, Progress
 from dedup_job.settings import Settings, expect_settings
 
 _MAX_VIEWED = 1000  # candidates that are compared

@@ -23,8 +23,8 @@ from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.records import LabelStore
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import command_line
-from dedup_job.runs.asked_pairs import Label
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.runs.run import QUIET, Progress
+from dedup_job.runs.survey import Label
 from dedup_job.settings import Settings
 
 _LABELS = {**LETTERS, **{str(label): label for label in Label}}
@@ -137,16 +137,13 @@ def _lesson(on: Opened, said: Sequence[Said | None]) -> Lesson:
 def _labels(decision: DecisionSettings, on: Opened, said: Sequence[Said]) -> Labels:
     judge = Judge(on.models.lexicon, decision.confidence, kind=decision.kind)
     rows = np.arange(len(said))
+    encoded = (pair.texts[0].encode("utf-8", "surrogatepass") for pair in said)
     one, other = (judge.read([pair.texts[side] for pair in said]) for side in (0, 1))
     return Labels(
         judge.features((one, rows, other, rows)),
         np.array([pair.label is Label.SAME for pair in said]),
-        np.array([_number(pair.texts[0]) for pair in said], dtype=np.int64),
+        np.array([xxhash.xxh3_64_intdigest(one) >> 1 for one in encoded], dtype=np.int64),
     )
-
-
-def _number(text: str) -> int:
-    return xxhash.xxh3_64_intdigest(text.encode("utf-8", "surrogatepass")) >> 1
 
 
 def _cleaned(on: Opened, said: Sequence[Said]) -> list[Said]:

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib import metadata
+from typing import Any, NamedTuple
 
-from dedup_job.commands.lookup import decided_records, several
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.opened import Opened, decided_records, opened, several
+from dedup_job.documents import Reason
 from dedup_job.errors import UsageError
 from dedup_job.messages import Message
+from dedup_job.mongo.audit import held_counts
 from dedup_job.mongo.id_keys import shown
-from dedup_job.mongo.records import Records
+from dedup_job.mongo.records import PairReader, Records
 from dedup_job.mongo.sampling import Sampler, naming
-from dedup_job.runs.decided import DecidedDocument
-from dedup_job.runs.list_filter import PAIRS, ListFilter
-from dedup_job.runs.progress import QUIET, Progress
+from dedup_job.mongo.state import is_by_hand, with_checkpoint
+from dedup_job.runs.decided import PAIRS, Counts, DecidedDocument, ListFilter, What
+from dedup_job.runs.run import QUIET, Progress, Run, Status
+from dedup_job.runs.survey import EXTREME, OTHERS, RANDOM, Group, Survey
 from dedup_job.settings import Settings
 
 
@@ -28,10 +33,7 @@ def list_documents(
     limit: int | None = None,
     texts: bool = False,
 ) -> Iterator[list[DecidedDocument]]:
-    """Yield what is wanted, page by page: in `_id` order, groups the largest first.
-
-    texts: read the texts as well.
-    """
+    """Yield the documents listed, page by page: in `_id` order, groups the largest first."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.pages(limit, texts=texts)
 
@@ -44,7 +46,7 @@ def list_ids(
     *,
     limit: int | None = None,
 ) -> Iterator[list[str]]:
-    """Yield the ids of what is wanted, page by page, as `restore` and `inspect` take them."""
+    """Yield the ids of documents listed, page by page, as `restore` and `inspect` take them."""
     with _sampler(settings, target, wanted, progress) as sampler:
         yield from sampler.ids(limit)
 
@@ -105,3 +107,66 @@ def _kept_key(on: Opened, written: str) -> bytes:
             id=shown(decided[0].key),
         )
     return kept[0].key
+
+
+_GROUPS, _MEMBERS, _RUNS = 15, 6, 200
+_SEED = 0  # of the samples
+_NO_TEXT = {
+    Reason.EMPTY: What.SKIPPED,
+    Reason.MISSING: What.SKIPPED,
+    Reason.NOT_TEXT: What.SKIPPED,
+    Reason.TOO_LARGE: What.QUARANTINED,
+    Reason.UNDECODABLE: What.QUARANTINED,
+}
+_SAID_BY_RUNS = ("refused", "similar", "cut_documents", "cut_characters")  # no collection does
+
+
+def survey_target(
+    settings: Settings,
+    target: str,
+    progress: Progress = QUIET,
+) -> Survey:
+    """Read what there is to say of a target; UsageError if no run wrote it. Nothing is written."""
+    with opened(settings, target, progress) as on:
+
+        def sampler(what: What, **more: Any) -> Sampler:
+            return Sampler(on.target, ListFilter(what), **more)
+
+        progress.stage(Message("counting"))
+        rows, state = on.target.run_rows(), on.target.state.read() or {}
+        own = [row for row in rows if not is_by_hand(row)]
+        lines = [with_checkpoint(Run.from_row(row), state) for row in own]
+        live = [line for line in lines if line.status != Status.UNDONE]
+        said, held = sum((line.counts for line in live), Counts()), held_counts(on.target)
+        progress.stage(Message("drawing samples"))
+        near = sampler(What.NEAR).draw(_SEED, EXTREME, RANDOM)
+        refused = sampler(What.REFUSED).draw(_SEED, EXTREME, RANDOM)
+        found = PairReader(on.target).read([*near.pairs, *refused.pairs])
+        others = sampler(What.EXACT).sample(OTHERS, _SEED)
+        for reason, what in _NO_TEXT.items():
+            others += sampler(what, reason=reason).first(OTHERS)
+        progress.stage(Message("looking for the largest groups"))
+        groups = [
+            Group(one, sampler(What.DROPPED, of_key=one.key).first(_MEMBERS))
+            for one in sampler(What.GROUPS).first(_GROUPS)
+        ]
+        decision = on.settings.decision
+        return Survey(
+            target=on.target.name,
+            source=on.target.source.full_name,
+            made=datetime.now(UTC),
+            version=metadata.version("dedup-job"),
+            counts=replace(held, **{name: getattr(said, name) for name in _SAID_BY_RUNS}),
+            restored=sum(r.get("documents", 1) for r in rows if r["status"] == Status.RESTORED),
+            source_gone=not on.target.retry(on.target.source.estimated_document_count),
+            threshold=decision.confidence if decision.judges else decision.similarity,
+            judged=decision.judges,
+            near=near.changed(found),
+            refused=refused.changed(found),
+            others=others,
+            groups=groups,
+            runs=lines[-_RUNS:],
+            runs_left_out=max(0, len(lines) - _RUNS),
+            settings=own[-1].get("settings", {}) if own else {},
+            versions=own[-1].get("versions", {}) if own else {},
+        )

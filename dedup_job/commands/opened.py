@@ -11,19 +11,24 @@ from pydantic import ValidationError
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory
-from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.decision import Models
+from dedup_job.documents import Document, Quarantined, Reason, Skipped
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.messages import Message
+from dedup_job.job.preparing import Preparation
+from dedup_job.messages import Message, joined
 from dedup_job.mongo.connection import Client, Namespace, connect, retry_policy
 from dedup_job.mongo.errors import translated
+from dedup_job.mongo.id_keys import readings, shown, shown_value, unmistakable
 from dedup_job.mongo.ledger_rows import LedgerRows
 from dedup_job.mongo.ranking import Ranking
+from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rows import KeptRows
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetForm
-from dedup_job.runs.progress import Progress
-from dedup_job.settings import FILES, Settings, expect_settings
+from dedup_job.printing import for_shell
+from dedup_job.runs.run import Progress
+from dedup_job.settings import Settings, expect_settings
 
 _NOW = ("connection", "run", "abort_if")  # settings that decide nothing
 
@@ -62,6 +67,12 @@ def form_of(settings: Settings, models: Models, *, as_made: bool = False) -> Tar
         as_made,
         Ranking(rules, lambda texts: models.any_judge.richness(texts)) if rules else None,
     )
+
+
+def preparation(settings: Settings, models: Models, form: TargetForm) -> Preparation:
+    """Return the preparation of the source's pages."""
+    clean, most = Cleaner(settings.cleaning), settings.source.max_chars
+    return Preparation(clean, models.fingerprinter, form.kept.fits, most, form.ranks)
 
 
 @contextmanager
@@ -122,23 +133,16 @@ def _opened(
 
 
 def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Settings | None:
-    """Return the settings of a run with the connection and the folder of now.
-
-    UsageError where they name files: no file is read because a database names it.
-    """
+    """Return a run's settings, connection and folder of now; UsageError if they name a file."""
     recorded = run["settings"]
-    named = [
-        f"{section}.{name} = {path!r}"
-        for section, name in FILES
-        if (path := recorded.get(section, {}).get(name)) is not None
-    ]
-    if named:
+    model = recorded.get("decision", {}).get("model")
+    if model is not None:
         raise UsageError(
             "run {run} of the target {target} read files: {files}. A file that only a database "
             "names is not read: give --config FILE with the settings of that run.",
             run=run["_id"],
             target=target,
-            files=", ".join(named),
+            files=f"decision.model = {model!r}",
         )
     sections = {name: part for name, part in recorded.items() if name not in _NOW}
     sections["index"] = {**recorded.get("index", {}), "folder": settings.index.folder}
@@ -146,3 +150,61 @@ def _as_recorded(settings: Settings, run: Mapping[str, Any], target: str) -> Set
         return Settings(connection=settings.connection, **sections)
     except (ValidationError, TypeError):
         return None  # of another version
+
+
+_FORMS = """'{"$oid": "..."}', 17, '"17"'"""
+_MAX_SHOWN = 200  # characters of an _id that a message repeats
+
+
+def decided_records(on: Opened, records: Records, written: str) -> list[Record]:
+    """Return the decided documents that the id may mean; UsageError says what to check."""
+    found = records.find(written)
+    decided = [record for record in found if record.decided]
+    if decided:
+        return decided
+    if not [*readings(written)]:
+        raise UsageError("the _id {id!r} is not in UTF-8, as ids are.", id=written)
+    undecided = Message(
+        "no run of the target {target} decided an _id {id} (read as {tried}).",
+        target=on.target.name,
+        id=_brief(repr(written)),
+        tried=", ".join(_brief(shown_value(value)) for value in readings(written)),
+    )
+    where = Message(
+        "Nor does the source {source} hold it. Check the id, its type (extended JSON says which: "
+        "{forms}) and --target.",
+        source=on.target.source.full_name,
+        forms=_FORMS,
+    )
+    if found:
+        where = Message(
+            "The source {source} holds {id}: it came after the last run, or --limit, --query or a "
+            "stop left it out. The next `dedup run` decides it.",
+            source=on.target.source.full_name,
+            id=shown(found[0].key),
+        )
+    raise UsageError(joined([undecided, where]))
+
+
+def several(written: str, records: Sequence[Record]) -> UsageError:
+    """Return the error for an id that may mean several documents."""
+    names = ", ".join(for_shell(unmistakable(record.key)) for record in records)
+    return UsageError(
+        "{id!r} may be one of several; write the one you mean, quoted for a shell: {names}.",
+        id=written,
+        names=names,
+    )
+
+
+def refusal(document: Document, field: str) -> Message:
+    """Return in words why a document has no text in its field."""
+    content = document.content
+    if isinstance(content, Quarantined) or (isinstance(content, Skipped) and content.detail):
+        return Message("{reason}: {detail}", reason=content.reason, detail=content.detail)
+    if content == Skipped(Reason.NOT_TEXT):
+        return Message("field `{field}` is not text now", field=field)
+    return Message("field `{field}` is missing now", field=field)
+
+
+def _brief(text: str) -> str:
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

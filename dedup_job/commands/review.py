@@ -8,7 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import count
 from typing import Any, Literal, TypeVar
@@ -36,11 +36,9 @@ from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.parts import BREAK
 from dedup_job.printing import id_as_json
-from dedup_job.runs.asked_pairs import AskedPair, Label, ReviewProgress, Share
-from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
-from dedup_job.runs.list_filter import ListFilter, What
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.survey import review_sample
+from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
+from dedup_job.runs.run import QUIET, Progress
+from dedup_job.runs.survey import AskedPair, Label, ReviewProgress, Share, review_sample
 from dedup_job.settings import Settings
 from dedup_job.settings_input import placed, what_is_wrong
 
@@ -52,16 +50,6 @@ LETTER_OF = {label: letter for letter, label in LETTERS.items()}
 _WRONG = Message("{number:,} lines are not labels; none was stored:")
 NAMED = 10
 """Problems in a message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Assignment:
-    """What to review, and who does."""
-
-    target: str
-    name: str
-    number: int = 100
-    seed: int = 0
 
 
 def own_name(given: str | None) -> str:
@@ -81,16 +69,25 @@ def own_name(given: str | None) -> str:
 
 @contextmanager
 def open_review(
-    settings: Settings, wanted: Assignment, progress: Progress = QUIET
+    settings: Settings,
+    target: str,
+    name: str,
+    sample: tuple[int, int],
+    progress: Progress = QUIET,
 ) -> Iterator[Review]:
-    """Draw the sample; yield what shows it and takes answers.
+    """Draw a sample, by number and seed; yield its review by a person of this name.
 
     Raises UsageError without a run or a pair, StateMismatch if labels would not last.
     """
-    with opened(settings, wanted.target, progress) as on:
+    with opened(settings, target, progress) as on:
         check_target_lasts(on.target.documents)
         on.progress.stage(Message("drawing a sample of pairs"))
-        drawn = _draw(on, wanted)
+        number, seed = sample
+        near, refused = (
+            Sampler(on.target, ListFilter(what)).draw(seed, number, number)
+            for what in (What.NEAR, What.REFUSED)
+        )
+        drawn = review_sample(near, refused, number)
         if not drawn:
             raise UsageError(
                 "{target} has nothing to review: no run dropped a near duplicate or compared "
@@ -99,18 +96,15 @@ def open_review(
             )
         on.target.retry.seconds = min(on.target.retry.seconds, _PATIENCE)
         on.target.retry.progress = None  # it is shown no longer
-        yield Review(on, wanted, drawn)
+        yield Review(on, name, drawn)
 
 
 class Review:
-    """A sample of pairs under review by one person. May be called from several threads.
+    """A sample of pairs under review by one person, for several threads; stored_in: a namespace."""
 
-    target, stored_in: namespaces of the target and of the labels; name: who answers.
-    """
-
-    def __init__(self, on: Opened, wanted: Assignment, drawn: Sequence[DecidedDocument]) -> None:
+    def __init__(self, on: Opened, name: str, drawn: Sequence[DecidedDocument]) -> None:
         self._on, self._labels = on, LabelStore(on.target)
-        self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, wanted.name
+        self.target, self.stored_in, self.name = on.target.name, self._labels.full_name, name
         self._reader = PairReader(on.target)
         self._drawn = {_key(pair): pair for pair in drawn}
         self._keys = [*self._drawn]
@@ -187,15 +181,6 @@ class Review:
         if key not in self._said:
             raise UsageError("this page is of another review: load it anew.")
         return self._said[key].document
-
-
-def _draw(on: Opened, wanted: Assignment) -> list[DecidedDocument]:
-    number = wanted.number
-    near, refused = (
-        Sampler(on.target, ListFilter(what)).draw(wanted.seed, number, number)
-        for what in (What.NEAR, What.REFUSED)
-    )
-    return review_sample(near, refused, number)
 
 
 def _key(pair: DecidedDocument) -> str:

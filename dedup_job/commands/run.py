@@ -8,33 +8,27 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING
 
 from dedup_job.cleaning import Cleaner
 from dedup_job.commands.cores import index_memory, preparing_threads
-from dedup_job.commands.opened import connected, form_of
-from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.commands.dry_run import DryTarget, SurveyCollector
+from dedup_job.commands.opened import connected, form_of, preparation
+from dedup_job.commands.snapshots import OtherSnapshots, SnapshotStore
 from dedup_job.decision import AbortConditions, GreedyDeduplicator, Models, PairRecheck
 from dedup_job.errors import UsageError
 from dedup_job.index import KeptIndex
 from dedup_job.job import pipeline
-from dedup_job.job.preparing import Preparation
-from dedup_job.job.protocols import Other
 from dedup_job.judgment import RULES
 from dedup_job.messages import Message
 from dedup_job.mongo import checks
 from dedup_job.mongo.connection import Client, Namespace, retry_policy
 from dedup_job.mongo.reading import PageSize, are_empty
+from dedup_job.mongo.refreshing import Refresher
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Run, Scope
+from dedup_job.runs.run import QUIET, About, Progress, Run, Scope
 from dedup_job.settings import Settings
-
-if TYPE_CHECKING:
-    from dedup_job.commands.dry_run import DryTarget
-    from dedup_job.commands.dry_survey import SurveyCollector
 
 log = logging.getLogger("dedup")
 _REPORT_SECONDS = 600.0  # after which a run that follows ends and the next one begins
@@ -142,25 +136,13 @@ def _job(
 ) -> pipeline.Job:
     memory /= 1 + len(others)
     cleaner = Cleaner(settings.cleaning)
-    target: Target | DryTarget
-    if writer is not None:
-        target, snapshots = writer, SnapshotStore(reader, settings.index, memory)
-    else:
-        from dedup_job.commands.dry_run import DrySnapshots, DryTarget  # here: few runs need it
-
-        target = DryTarget(reader, source, cleaner, watch.collector)
-        snapshots = DrySnapshots(reader, settings.index, memory)
-    against: list[Other] = []
-    if others:
-        from dedup_job.commands.other_snapshots import OtherSnapshots  # here: few runs need it
-
-        page, keeps = PageSize(settings.run.page_documents), writer is not None
-        read = (reader.other(str(name), page) for name in others)
-        against = [OtherSnapshots(reader, one, settings.index, memory, keeps=keeps) for one in read]
+    target = writer or DryTarget(reader, source, cleaner, watch.collector)
+    kept_in, keeps = (reader, settings.index, memory), writer is not None
+    page = PageSize(settings.run.page_documents)
+    read = (reader.other(str(name), page) for name in others)
+    against = [OtherSnapshots(one, *kept_in, keeps=keeps) for one in read]
     refresher = None
     if writer is not None and settings.source.refreshes:
-        from dedup_job.mongo.refreshing import Refresher  # here: few runs need it
-
         recheck = PairRecheck(settings.decision, settings.index, models)
 
         def alike(texts: Sequence[str], others: Sequence[str]) -> list[bool]:
@@ -177,26 +159,20 @@ def _job(
         scope=Scope(settings.source.query, request.limit),
         source=source,
         target=target,
-        preparing=Preparation(
-            cleaner,
-            models.fingerprinter,
-            reader.rows.fits,
-            settings.source.max_chars,
-            reader.form.ranks,
-        ),
+        preparing=preparation(settings, models, reader.form),
         index=index,
         decider=GreedyDeduplicator(
             index, settings.decision, target.texts_of, models.judge, target, threads
         ),
         abort_if=AbortConditions(limits, reader.usual_without_text(), watch.warn),
-        snapshots=snapshots,
+        snapshots=SnapshotStore(*kept_in, keeps=keeps),
         others=against,
         threads=threads,
         max_rate=settings.run.max_rate,
         progress=watch.progress,
         stop=watch.stop,
         refresher=refresher,
-        follow=pipeline.Follow(source, _REPORT_SECONDS, watch.told) if request.follow else None,
+        follow=pipeline.Follow(_REPORT_SECONDS, watch.told) if request.follow else None,
     )
 
 
@@ -234,11 +210,7 @@ def package_versions() -> dict[str, str]:
     return {name: metadata.version(name) for name in _PACKAGES}
 
 
-def own_versions() -> dict[str, str]:
-    """Return the versions of what has a part in a decision, in this process."""
-    return package_versions() | {"rules": str(RULES), "python": platform.python_version()}
-
-
-def versions(client: Client) -> dict[str, str]:
-    """Return these and the server's."""
-    return own_versions() | {"server": client.server_info()["version"]}
+def versions(client: Client | None = None) -> dict[str, str]:
+    """Return the versions of what has a part in a decision: in this process, and the server's."""
+    own = package_versions() | {"rules": str(RULES), "python": platform.python_version()}
+    return own | ({"server": client.server_info()["version"]} if client else {})

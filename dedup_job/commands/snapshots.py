@@ -1,37 +1,360 @@
-"""The index files of a target: described, compared with it, and made again."""
+"""The index between runs: a snapshot on disk, proved to be that of the target before use."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+import logging
+import math
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bson import json_util
 from platformdirs import user_state_path
 
-from dedup_job.commands.opened import opened
-from dedup_job.errors import LeaseLost, UsageError
-from dedup_job.index import KeptIndex
-from dedup_job.job.index_loading import read_index
+from dedup_job.columns import Batch, Documents
+from dedup_job.index import IndexSettings, KeptIndex, Promised
 from dedup_job.messages import Message, said_by
+from dedup_job.mongo import checks
+from dedup_job.mongo.change_stream import Bookmark, NotFollowed, in_order
+from dedup_job.mongo.commits import pieces_of_runs
+from dedup_job.mongo.reading import in_turn
+from dedup_job.mongo.source import Source
+from dedup_job.mongo.target_reader import TargetReader, Version
+from dedup_job.native import snapshot
+from dedup_job.native.bytes_column import digests_of, strings_of
 from dedup_job.native.snapshot import NoSnapshotError, SnapshotError, facts_of
-from dedup_job.runs.progress import QUIET, Progress
 from dedup_job.runs.status import IndexFiles
-from dedup_job.settings import Settings
+
+log = logging.getLogger("dedup")
+_SAMPLE = 1000
+
+
+class SnapshotStore:
+    """Saves what the index remembers of a target and brings it back.
+
+    A file holds a segment of the index. It names the batch up to which all files together are the
+    target, and that of the file before it: what does not follow is of former times.
+    """
+
+    least = 100_000
+    """Kept documents; a smaller index is soon read from the target."""
+
+    def __init__(
+        self,
+        target: TargetReader,
+        settings: IndexSettings,
+        memory: float = math.inf,
+        *,
+        keeps: bool = True,
+    ) -> None:
+        """Take the target; memory: bytes of the part of the index that grows.
+
+        keeps: whether `save` writes.
+        """
+        self._target, self._settings, self._memory, self._keeps = target, settings, memory, keeps
+        self._folder = settings.folder or user_state_path("dedup")
+        self.loaded: list[Mapping[str, Any]] = []  # facts of the files that the index lies in
+
+    def promised(self) -> Promised | None:
+        """Return the snapshot's own counts, if it is of the target as that is now; else None.
+
+        Its files are not checked yet, and nothing is proved: `load` does both.
+        """
+        version, found = self._version(), list[Mapping[str, Any]]()
+        if version is None:
+            return None
+        try:
+            for _, facts in _headers(self._folder, version.id):
+                found.append(facts)
+                if facts["generation"] == version.generation:
+                    break
+            else:
+                return None
+            self._check_settings(found)
+            indexes = [facts["index"] for facts in found]
+            documents = sum(index["documents"] for index in indexes)
+            live = documents - found[-1]["gone"]
+            left_out = sum(one for index in indexes for *_, one in index["bands"])
+        except SnapshotError:
+            return None
+        if self._target.count(live) != live:
+            return None
+        self.loaded = found
+        return Promised(documents, live, left_out)
+
+    def load(self, kept: KeptIndex) -> str | None:
+        """Load the index from the snapshot; return None, or why not, "" where there is none."""
+        self.loaded, version = [], self._version()
+        if version is None:
+            return ""
+        try:
+            files = self._read(kept, version)
+            self._check_settings(files)
+            self._read_what_came_since(kept, files[-1], version)
+            self._prove(kept)
+        except NoSnapshotError:
+            return ""
+        except SnapshotError as e:
+            kept.forget()
+            return said_by(e)
+        self.loaded = files
+        return None
+
+    def relieve(self, kept: KeptIndex) -> None:
+        """Put what has grown too large into a mapped file of this process; else warn."""
+        if kept.growing_bytes <= self._memory:
+            return
+        try:
+            kept.replace_growing(lambda dump: snapshot.mapped(self._folder, dump))
+        except OSError as e:
+            self._memory = math.inf
+            said = Message(
+                "the index has outgrown its memory, and {folder} cannot take a part of it ({why}): "
+                "it stays in memory. Make room there, or name another folder with index.folder.",
+                folder=self._folder,
+                why=e.strerror or e,
+            )
+            log.warning(said)
+
+    def _read(self, kept: KeptIndex, version: Version) -> list[Mapping[str, Any]]:
+        """Return the facts of the files; one that is damaged ends them, unless it is the first."""
+        found: list[Mapping[str, Any]] = []
+        while not found or found[-1]["generation"] != version.generation:
+            file = self.file_of(version, len(found))
+            try:
+                saved = snapshot.read(file)
+            except SnapshotError as e:
+                if not found:
+                    raise
+                if not isinstance(e, NoSnapshotError):
+                    said = Message(
+                        "a part of the index, {file}: {why}; what it held is read from the target",
+                        file=file,
+                        why=said_by(e),
+                    )
+                    log.warning(said)
+                break
+            if found and saved.facts["after"] != found[-1]["generation"]:
+                break  # of former times
+            kept.load(saved)
+            found.append(saved.facts)
+        return found
+
+    def save(self, kept: KeptIndex) -> None:
+        """Save the index, if that is worth a file and not there already; a failure is a warning."""
+        version = self._version()
+        if (
+            not self._keeps
+            or version is None
+            or kept.live < (self.least if self._settings.folder is None else 0)
+        ):
+            return
+        if self.loaded and self.loaded[-1]["generation"] == version.generation:
+            return
+        try:
+            self.write(kept, version)
+        except OSError as e:
+            said = Message(
+                "the index cannot be kept in {file} ({why}). Nothing is lost: the next run reads "
+                "it from the target instead, which takes longer.",
+                file=self.file_of(version),
+                why=e.strerror or e,
+            )
+            log.warning(said)
+
+    def write(self, kept: KeptIndex, version: Version) -> None:
+        """Save the last segments, as one, as of `version`; OSError leaves the former files."""
+        number = min(kept.to_merge(), len(self.loaded))  # others lie in no file
+        del self.loaded[number:]
+        file = self.file_of(version, number)
+        snapshot.remove_partial(file)
+        with snapshot.writing(file) as writer:
+            kept.dump(writer, number)
+            writer.facts |= {
+                "generation": version.generation,
+                "after": self.loaded[-1]["generation"] if number else None,
+                "stamp": self._target.stamp,
+                **self._own_facts(),
+            }
+        self.loaded.append(writer.facts)
+        while (old := self.file_of(version, number := number + 1)).exists():
+            old.unlink()
+
+    def _version(self) -> Version | None:
+        return self._target.version()
+
+    def _own_facts(self) -> Mapping[str, Any]:
+        retry = self._target.retry
+        checkpoint = (retry(self._target.state.read) or {}).get("checkpoint")
+        last = retry(self._target.last_run)
+        is_done = last and checkpoint and checkpoint["finished"]
+        return {"run": last["_id"] if last and is_done else None}
+
+    def file_of(self, version: Version, number: int = 0) -> Path:
+        """Return where a part of the snapshot lies or would."""
+        return _file(self._folder, version.id, number)
+
+    def _check_settings(self, files: Sequence[Mapping[str, Any]]) -> None:
+        if not all(checks.agree(f["stamp"], self._target.stamp, as_made=False) for f in files):
+            raise SnapshotError(Message("it was made with other settings"))
+
+    def _read_what_came_since(
+        self, kept: KeptIndex, last: Mapping[str, Any], version: Version
+    ) -> None:
+        """Read what runs and people kept since the last file was written."""
+        run = last.get("run")
+        if last["generation"] == version.generation:
+            return
+        if run is None or not self._target.rows.has_runs:
+            raise SnapshotError(
+                Message(
+                    "it is of batch {batch:,}, the target is at {now:,}",
+                    batch=last["generation"],
+                    now=version.generation,
+                )
+            )
+        target = self._target
+        pieces = pieces_of_runs(target.runs, target.retry, after=run)
+        kept.forget_keys({row.key for _, piece in pieces for row in piece.kept})
+        later = target.retry(lambda: target.runs.distinct("_id", {"_id": {"$gt": run}}))
+        checkpoint = (target.retry(target.state.read) or {}).get("checkpoint") or {"run": 0}
+        if later != [checkpoint["run"]] or checkpoint["counts"]["scanned"]:
+            kept.remember_more(target.kept(after=run))  # no index leads there
+
+    def _prove(self, kept: KeptIndex) -> None:
+        """Raise SnapshotError unless the target holds these documents, by some drawn ones."""
+        if (count := self._target.count(kept.live)) != kept.live:
+            raise SnapshotError(
+                Message(
+                    "it holds {number:,} documents, the target {count:,}",
+                    number=kept.live,
+                    count=count,
+                )
+            )
+        live = kept.live_numbers()
+        drawn = live[random.sample(range(len(live)), min(_SAMPLE, len(live)))]
+        keys, values = kept.documents(drawn)
+        sample = dict(zip(keys.list(), values.tolist(), strict=True))
+        if self._target.fingerprints(list(sample)) != sample:
+            raise SnapshotError(Message("it differs from what the target holds"))
+
+
+_MOST_GONE = 0.25  # of all documents; where more are, all are read again
+_KEYS = 10_000  # read at once
+
+
+class OtherSnapshots(SnapshotStore):
+    """The index of a collection that is only read; its files lie beside those of the target.
+
+    A file names the moment up to which it and those before it hold all. Where a change stream tells
+    what came since, only that is read; else the whole collection is.
+    """
+
+    least = 5000
+
+    def __init__(self, source: Source, *store: Any, keeps: bool) -> None:
+        """Take the collection, then what `SnapshotStore` takes."""
+        super().__init__(*store, keeps=keeps)
+        self._source = source
+
+    @property
+    def name(self) -> str:
+        """The namespace."""
+        return self._source.name
+
+    def mark(self) -> None:
+        """Remember the present moment, from which the next run reads."""
+        self._source.mark(None)
+
+    def fill(
+        self, index: KeptIndex, read: Callable[[Iterator[Documents], str], Iterable[Batch]]
+    ) -> None:
+        """Add the documents of the collection to an index; read: prepares pages."""
+        part, self._prepared = KeptIndex(self._settings), read
+        if why_not := self.load(part):
+            said = Message(
+                "{name} is read as a whole; its snapshot: {why}", name=self.name, why=why_not
+            )
+            log.info(said)
+        if not self.loaded:
+            self._add(part, self._source.pages())
+        self.save(part)
+        index.add_other(self.name, part)
+
+    def save(self, kept: KeptIndex) -> None:
+        """Save it where the next run can prove it."""
+        if self._source.bookmark is not None:
+            super().save(kept)
+
+    def _add(self, part: KeptIndex, pages: Iterator[Documents]) -> None:
+        for batch in self._prepared(pages, self.name):
+            documents = batch.documents
+            part.add(documents.keys.take(documents.rows), batch.fingerprints)
+            self.relieve(part)
+
+    @property
+    def _generation(self) -> int:
+        at = self._source.marked
+        return 0 if at is None else at.time << 32 | at.inc
+
+    def _version(self) -> Version | None:
+        version = super()._version()
+        if version is None:
+            return None
+        name = int(digests_of(strings_of([self.name.encode()]))[0])
+        return Version(f"{version.id}.{name:016x}", self._generation)
+
+    def _own_facts(self) -> Mapping[str, Any]:
+        bookmark = self._source.bookmark
+        assert bookmark is not None  # else nothing is saved
+        saved = json_util.dumps(bookmark.as_dict())
+        return {"bookmark": saved}
+
+    def _read_what_came_since(
+        self,
+        kept: KeptIndex,
+        last: Mapping[str, Any],
+        version: Version,  # noqa: ARG002
+    ) -> None:
+        since = Bookmark(**json_util.loads(last["bookmark"]))
+        try:
+            found = self._source.happened(since)
+            came = in_order(found.inserted | found.changed)
+        except NotFollowed as e:
+            raise SnapshotError(said_by(e) or Message("its changes cannot be followed")) from e
+        kept.forget_keys(found.inserted | found.changed | found.deleted)
+        if kept.live < (1 - _MOST_GONE) * len(kept):
+            raise SnapshotError(Message("many of its documents are gone"))
+        parts = map(self._source.read_by_id, in_turn(came, _KEYS))
+        self._add(kept, itertools.chain.from_iterable(parts))
+
+    def _prove(self, kept: KeptIndex) -> None:
+        """Do nothing: the change stream has proved it."""
+
+
+def _file(folder: Path, target: str, number: int) -> Path:
+    return folder / f"{target}{f'.{number}' if number else ''}.index"
+
+
+def _headers(folder: Path, target: str) -> Iterator[tuple[Path, Mapping[str, Any]]]:
+    """Yield the files of a target with their facts, not checked; SnapshotError ends them."""
+    before = None
+    for number in itertools.count():
+        file = _file(folder, target, number)
+        facts = facts_of(file)
+        if number and facts["after"] != before:
+            return  # of former times
+        yield file, facts
+        before = facts["generation"]
 
 
 def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | None:
-    """Return a description of a target's index files, by their headers; None if there are none.
-
-    state: the state document of the target.
-    """
-    folder, found, size, why_not = folder or user_state_path("dedup"), list[Any](), 0, ""
+    """Return a target's index files, by their headers and its state document; None without any."""
+    found, size, why_not = list[Any](), 0, ""
     try:
-        for number in itertools.count():
-            file = folder / f"{state['id']}{f'.{number}' if number else ''}.index"
-            facts = facts_of(file)
-            if found and facts["after"] != found[-1]["generation"]:
-                break
+        for file, facts in _headers(folder or user_state_path("dedup"), state["id"]):
             size += file.stat().st_size
             found.append(facts)
     except NoSnapshotError:
@@ -46,37 +369,3 @@ def index_files(folder: Path | None, state: Mapping[str, Any]) -> IndexFiles | N
         why_not = Message("it is {batches:,} batches behind the target", batches=behind)
     documents = sum(facts["index"]["documents"] for facts in found)
     return IndexFiles(documents, size, why_not)
-
-
-def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
-    """Read the target under its lease and save a snapshot of it, however small it is."""
-    with opened(settings, name, progress, as_made=False) as on:
-        file = on.snapshots.file
-        assert file is not None  # some run wrote to the target
-        on.progress.stage(Message("taking the lease"))
-        with on.target.hold():
-            version = on.target.version()
-            on.progress.stage(Message("loading the index"))
-            index = KeptIndex(on.settings.index)
-            read_index(on.target, on.snapshots, index, on.progress)
-            if version is None or on.target.version() != version:
-                # this process slept through its lease
-                raise LeaseLost(
-                    Message(
-                        "another run wrote to {target} while it was read; nothing was saved. Wait "
-                        "until it is done; then the same command.",
-                        target=on.target.name,
-                    )
-                )
-            on.progress.stage(Message("writing the snapshot"))
-            try:
-                on.snapshots.write(index, version)
-            except OSError as e:
-                raise UsageError(
-                    Message(
-                        "the snapshot {file} cannot be written: {why}. Make room, or name another "
-                        "folder with index.folder.",
-                        file=file,
-                        why=e.strerror or e,
-                    )
-                ) from e

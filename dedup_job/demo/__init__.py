@@ -1,5 +1,311 @@
-"""A corpus that the project makes itself."""
+"""A corpus with known answers: each document says what it is and which one it was made from.
 
-from dedup_job.demo.corpus import SHARES, Kind, due, make_corpus
+Everything follows from the seed. What `due` says is the policy of the demo: a copy that only looks
+different is a duplicate, a question with another number or the opposite demand is not.
+"""
 
-__all__ = ["SHARES", "Kind", "due", "make_corpus"]
+from __future__ import annotations
+
+import html
+import random
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
+from typing import Any
+
+_FILE: Mapping[str, Any] = tomllib.loads(
+    files("dedup_job.demo").joinpath("phrases.toml").read_text("utf-8")
+)
+
+
+def _lines(blocks: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    return {
+        name: tuple(map(str.strip, block.strip().splitlines())) for name, block in blocks.items()
+    }
+
+
+def _words(name: str, alternatives: str) -> tuple[str, ...]:
+    english = name.startswith("en")
+    return tuple(word.replace("_", " ") if english else word for word in alternatives.split())
+
+
+WORDS: Mapping[str, tuple[str, ...]] = {name: _words(name, s) for name, s in _FILE["words"].items()}
+SENTENCES, CLAIMS, CLOSINGS = (_lines(_FILE[name]) for name in ("sentences", "claims", "closings"))
+OPPOSITES: Sequence[tuple[str, str]] = [(said, other) for said, other in _FILE["opposites"]]
+WIDTHS: Mapping[str, str] = _FILE["widths"]
+MEANINGFUL = frozenset(_FILE["meaningful"])
+SLIPS: Mapping[str, str] = {
+    said: group.replace(said, "") for group in _FILE["slips"] for said in group
+}
+EMPTY: Sequence[str] = _FILE["empty"]
+BLOCKS: Sequence[str] = _FILE["blocks"]
+WRAPS: Sequence[str] = _FILE["wraps"]
+EXTRAS: Sequence[str] = _FILE["extras"]
+NOT_TEXT: Sequence[Any] = (42, -7, 3.5, True, False, [1, 2], {"n": 2}, {"p": [7]}, b"\x89PNG")
+# What a space may be in HTML; the last one breaks lines after 60 characters.
+_SPACES = ((" ", " "), (" ", "&nbsp;"), (" ", "&#160;"), ("(.{60}[^ ]*) ", r"\1\n  "))
+_SLOT = re.compile(r"\[(?:(\d+)\.\.(\d+)|(\*?)([a-z]+))\]")
+
+
+def filler(rng: random.Random, claims: Sequence[str]) -> Callable[[str], str]:
+    """Return a function that fills the slots of templates; `[*name]` stays the same in all."""
+    same: dict[str, str] = {}
+
+    def filled(slot: re.Match[str]) -> str:
+        low, high, stays, name = slot.groups()
+        if low:
+            return str(rng.randint(int(low), int(high)))
+        if stays and name in same:
+            return same[name]
+        word = fill(rng.choice(claims if name == "claim" else WORDS[name]))
+        if stays:
+            same[name] = word
+        return word
+
+    def fill(template: str) -> str:
+        return _SLOT.sub(filled, template)
+
+    return fill
+
+
+def dress(rng: random.Random, paragraphs: Sequence[str]) -> str:
+    """Write paragraphs as HTML that cleans to the very same text."""
+    parts = [_inline(rng, part) for part in paragraphs]
+    block = rng.choice(BLOCKS)
+    body = "".join(block.replace("{}", part) for part in parts)
+    return rng.choice(EXTRAS) + body + rng.choice(EXTRAS)
+
+
+def _inline(rng: random.Random, text: str) -> str:
+    space, written = rng.choice(_SPACES)
+    cuts = sorted(rng.sample(range(len(text) + 1), rng.choice((0, 2, 4))))
+    pieces = [
+        re.sub(space, written, html.escape(text[start:end], quote=rng.random() < 0.3))
+        for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)
+    ]
+    pieces[1::2] = [rng.choice(WRAPS).replace("{}", piece) for piece in pieces[1::2]]
+    return "".join(pieces)
+
+
+class Kind(StrEnum):
+    """What a document of the corpus is."""
+
+    ORIGINAL = "original"
+    EXACT_COPY = "exact_copy"
+    MARKUP_COPY = "markup_copy"
+    NEAR_COPY = "near_copy"
+    NUMBER_CHANGED = "number_changed"
+    POLARITY_CHANGED = "polarity_changed"
+    SHORT = "short"
+    SHORT_COPY = "short_copy"
+    EMPTY = "empty"
+    MISSING = "missing"
+    NOT_TEXT = "not_text"
+
+
+_KINDS: Mapping[Kind, tuple[float, str]] = {  # share of all documents, decision due
+    Kind.EXACT_COPY: (0.08, "duplicate"),
+    Kind.MARKUP_COPY: (0.08, "duplicate"),
+    Kind.NEAR_COPY: (0.08, "duplicate"),
+    Kind.NUMBER_CHANGED: (0.05, "kept"),
+    Kind.POLARITY_CHANGED: (0.02, "kept"),
+    Kind.SHORT: (0.03, "kept"),
+    Kind.SHORT_COPY: (0.01, "duplicate"),
+    Kind.EMPTY: (0.01, "skipped"),
+    Kind.MISSING: (0.01, "skipped"),
+    Kind.NOT_TEXT: (0.01, "skipped"),
+}  # what is left over are originals
+
+LONGEST = 400  # characters of an original before its closing question
+NEAR_COPY_FROM = 100  # shorter texts change too much by one character
+RETRIES = 40
+
+_NUMBER = re.compile(r"(?<![A-Za-z0-9_^{/.\\])\d+(?:\.\d+)?")
+_CHOICES = re.compile(r"A\. |①|甲：")  # what the first choice begins with
+_NAME = re.compile("|".join(WORDS["given"] + WORDS["city"] + WORDS["region"]))
+
+
+def due(kind: Kind | str) -> str:
+    """Return the decision a document of this kind should get: kept, duplicate or skipped."""
+    return "kept" if kind == Kind.ORIGINAL else _KINDS[Kind(kind)][1]
+
+
+def make_corpus(size: int = 5000, seed: int = 20260101) -> list[dict[str, Any]]:
+    """Make `size` labelled documents, `_id` from 1 in order; copies come after their original."""
+    drafts = sorted(_drafts(random.Random(seed), size), key=lambda draft: draft.place)
+    ids = {id(draft): number for number, draft in enumerate(drafts, 1)}
+    corpus = []
+    for number, draft in enumerate(drafts, 1):
+        text = {} if draft.kind is Kind.MISSING else {"text": draft.text}
+        labels = {"kind": draft.kind.value, "of": ids[id(draft.of)] if draft.of else None}
+        corpus.append(
+            {"_id": number, **text, **labels, "subject": draft.subject, "answer": draft.answer}
+        )
+    return corpus
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Draft:
+    kind: Kind
+    text: Any
+    subject: str
+    answer: str
+    place: float
+    of: _Draft | None = None
+    paragraphs: tuple[str, ...] = ()
+
+
+def _drafts(rng: random.Random, size: int) -> list[_Draft]:
+    counts = {kind: round(size * share) for kind, (share, _) in _KINDS.items()}
+    used: set[str] = set()
+    originals = [_original(rng, used) for _ in range(size - sum(counts.values()))]
+    shorts = [_short(rng, used) for _ in range(counts.pop(Kind.SHORT))]
+    drafts = [*originals, *shorts]
+    for kind, count in counts.items():
+        for _ in range(count):
+            if (maker := _DERIVED.get(kind)) is None:
+                draft = _without_text(rng, kind)
+            else:
+                sources = shorts if kind is Kind.SHORT_COPY else originals
+                draft = _derived(rng, kind, maker, sources, used) or _original(rng, used)
+            drafts.append(draft)
+    return drafts
+
+
+def _derived(
+    rng: random.Random, kind: Kind, maker: _Deriver, sources: list[_Draft], used: set[str]
+) -> _Draft | None:
+    for _ in range(RETRIES if sources else 0):
+        source = rng.choice(sources)
+        text = maker(rng, source)
+        answer = source.answer
+        if text is None or (due(kind) == "kept" and text in used):
+            continue
+        if due(kind) == "kept":
+            used.add(text)
+            answer = rng.choice([letter for letter in "ABCD" if letter != answer])
+        place = rng.uniform(source.place, 1)
+        return _Draft(kind, text, source.subject, answer, place, of=source)
+    return None
+
+
+def _original(rng: random.Random, used: set[str]) -> _Draft:
+    subject = rng.choice(tuple(SENTENCES))
+    while True:
+        paragraphs = _compose(rng, subject)
+        # Several paragraphs are stored as HTML, as an editor leaves them; one is plain text.
+        marked = len(paragraphs) > 1
+        text = "".join(f"<p>{part}</p>" for part in paragraphs) if marked else paragraphs[0]
+        if text not in used:
+            used.add(text)
+            return _Draft(
+                Kind.ORIGINAL, text, subject, rng.choice("ABCD"), rng.random(), None, paragraphs
+            )
+
+
+def _short(rng: random.Random, used: set[str]) -> _Draft:
+    names = WORDS["bioprocess"] + WORDS["reagent"] + WORDS["landform"]
+    while True:
+        a, b, letter = rng.randint(1, 99), rng.randint(1, 99), rng.choice("abkmnxy")
+        sums = ((f"{a}+{b}=?", str(a + b)), (f"{a}×{b}=?", str(a * b)), (f"{a}-{b}=?", str(a - b)))
+        stubs = ((f"若{letter}>{a}，则", "A"), (f"求{letter}÷{b}", "B"), (rng.choice(names), "C"))
+        text, answer = rng.choice(sums + stubs)
+        if text not in used and 2 <= len(text) <= 8:
+            used.add(text)
+            return _Draft(Kind.SHORT, text, "数学", answer, rng.random())
+
+
+def _without_text(rng: random.Random, kind: Kind) -> _Draft:
+    text = rng.choice(EMPTY if kind is Kind.EMPTY else NOT_TEXT)
+    return _Draft(kind, text, rng.choice(tuple(SENTENCES)), "", rng.random())
+
+
+def _compose(rng: random.Random, subject: str) -> tuple[str, ...]:
+    fill = filler(rng, CLAIMS[subject])
+    longest = {"语文": 10, "新闻": 11, "英语": 4}.get(subject, 6)
+    pool = SENTENCES[subject]
+    sentences: list[str] = []
+    for template in rng.sample(pool, rng.randint(2, longest)):
+        sentence = fill(template)
+        sentence = sentence[0].upper() + sentence[1:]
+        if sum(map(len, sentences)) + len(sentence) <= LONGEST:
+            sentences.append(sentence)
+    if subject != "新闻":
+        closing = CLOSINGS["english" if subject == "英语" else "exam"]
+        sentences.append(fill(rng.choice(closing)))
+    glue = " " if subject == "英语" else ""
+    if len(sentences) < 5 or rng.random() < 0.5 or any("<" in part for part in sentences):
+        return (glue.join(sentences),)
+    cut = rng.randint(2, len(sentences) - 2)
+    return glue.join(sentences[:cut]), glue.join(sentences[cut:])
+
+
+# How one document is made from another: its text, or None if the source does not lend itself.
+_Deriver = Callable[[random.Random, _Draft], str | None]
+
+
+def _near_copy(rng: random.Random, source: _Draft) -> str | None:
+    """Slip, change the width of punctuation or add a note, never where the meaning would change."""
+    text = str(source.text)
+    letters, marks = _letters_and_marks(text)
+    alike = [i for i in letters if text[i] in SLIPS]
+    if sum(map(len, source.paragraphs)) < NEAR_COPY_FROM or not alike or not marks:
+        return None
+    characters = list(text)
+    match rng.choice(("drop", "exchange", "width", "note")):
+        case "drop":
+            for i in rng.sample(letters, min(rng.randint(1, 2), len(letters))):
+                characters[i] = ""
+        case "exchange":
+            for i in rng.sample(alike, min(rng.randint(1, 2), len(alike))):
+                characters[i] = rng.choice(SLIPS[text[i]])
+        case "width":
+            for i in rng.sample(marks, min(rng.randint(1, 3), len(marks))):
+                characters[i] = WIDTHS[text[i]]
+        case _:
+            characters.append(rng.choice(WORDS["note"]))
+    return "".join(characters)
+
+
+def _letters_and_marks(text: str) -> tuple[list[int], list[int]]:
+    inner = [i for i in range(1, len(text) - 1) if _chinese(text[i - 1]) and _chinese(text[i + 1])]
+    names = {i for name in _NAME.finditer(text) for i in range(*name.span())}  # with a slip another
+    letters = [i for i in inner if _chinese(text[i]) and text[i] not in MEANINGFUL]
+    marks = [i for i in inner if text[i] in WIDTHS]
+    return [i for i in letters if i not in names], marks
+
+
+def _chinese(character: str) -> bool:
+    return "\u4e00" <= character <= "\u9fff"
+
+
+def _number_changed(rng: random.Random, source: _Draft) -> str | None:
+    """Change a number of the question; in a choice it would only make another distractor."""
+    text = str(source.text)
+    choices = _CHOICES.search(text)
+    numbers = list(_NUMBER.finditer(text, 0, choices.start() if choices else len(text)))
+    if not numbers:
+        return None
+    number = rng.choice(numbers)
+    first, rest = number[0][0], number[0][1:]
+    digit = rng.choice([d for d in "123456789" if d != first])
+    return text[: number.start()] + digit + rest + text[number.end() :]
+
+
+def _polarity_changed(rng: random.Random, source: _Draft) -> str | None:
+    text = str(source.text)
+    fitting = [(said, opposite) for said, opposite in OPPOSITES if said in text]
+    return text.replace(*rng.choice(fitting), 1) if fitting else None
+
+
+_DERIVED: Mapping[Kind, _Deriver] = {
+    Kind.EXACT_COPY: lambda _, source: str(source.text),
+    Kind.MARKUP_COPY: lambda rng, source: dress(rng, source.paragraphs),
+    Kind.NEAR_COPY: _near_copy,
+    Kind.NUMBER_CHANGED: _number_changed,
+    Kind.POLARITY_CHANGED: _polarity_changed,
+    Kind.SHORT_COPY: lambda _, source: str(source.text),
+}

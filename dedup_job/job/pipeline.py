@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -21,22 +20,28 @@ from dedup_job.decision import AbortConditions, GreedyDeduplicator
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import DedupError, StateMismatch
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import BackgroundWriter, Pace, in_order, prefetch
-from dedup_job.job.index_loading import load_index, load_others
-from dedup_job.job.protocols import (
-    FollowedSource,
-    Other,
-    Preparing,
-    Refresher,
-    Snapshots,
-    Source,
-    Target,
+from dedup_job.job.preparing import (
+    BackgroundWriter,
+    Pace,
+    in_order,
+    load_index,
+    load_others,
+    prefetch,
 )
-from dedup_job.messages import Message
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import WAITING, Progress
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
-from dedup_job.runs.stages import Profile, Stage, Stopwatch
+from dedup_job.job.protocols import Other, Preparing, Refresher, Snapshots, Source, Target
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import (
+    WAITING,
+    About,
+    Checkpoint,
+    Profile,
+    Progress,
+    Run,
+    Scope,
+    Stage,
+    Status,
+    Stopwatch,
+)
 
 _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 
@@ -45,17 +50,15 @@ _PAGES, _BATCHES = 2, 2  # read in advance; decided and waiting to be written
 class Follow:
     """How a job goes on with what arrives.
 
-    source: that of the job; seconds: after which a run ends, and the next one begins with what
-    arrives first; told: takes the report of a run that ended while the job goes on, again with True
-    after so many seconds without anything.
+    seconds: after which a run ends, and the next one begins with the first arrival; told: takes the
+    report of a run that ended while the job goes on, again with True after as long without any.
     """
 
-    source: FollowedSource
     seconds: float
     told: Callable[[Run, bool], None]
 
     def over(self, stop: Callable[[], bool]) -> Callable[[], bool]:
-        """Return what tells whether to wait no longer, from now on."""
+        """Return a function that tells, from now on, whether waiting is over."""
         end = time.monotonic() + self.seconds
         return lambda: stop() or time.monotonic() >= end
 
@@ -72,23 +75,18 @@ class Job:
     index: KeptIndex
     decider: GreedyDeduplicator
     abort_if: AbortConditions
-    snapshots: Snapshots
     threads: int
     max_rate: float | None
     progress: Progress
     stop: Callable[[], bool]
+    snapshots: Snapshots | None = None
     others: Sequence[Other] = ()
     refresher: Refresher | None = None
     follow: Follow | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Decided:
-    """A batch that is to be written, and the report as of then."""
-
-    batch: Batch
-    decisions: Decisions
-    report: Run
+Decided = tuple[Batch, Decisions, Run]
+"""A batch that is to be written, and the report as of then."""
 
 
 def run(job: Job) -> Run:
@@ -103,7 +101,8 @@ def run(job: Job) -> Run:
         if job.follow is not None and report.status is Status.DONE:
             report = _go_on(job, job.follow, report)
         job.decider.end()
-        job.snapshots.save(job.index)
+        if job.snapshots:
+            job.snapshots.save(job.index)
         return report
 
 
@@ -121,7 +120,7 @@ def _run(job: Job, *, first: bool) -> Run:
                     job.source.trust(job.index.held_ids)
             course.decide_all(batches)
         if job.follow is not None:
-            course.follow(job.follow.source)
+            course.follow()
         report = course.ended()
         problem = job.target.problem(job.index, report.checkpoint)
     except BaseException as e:
@@ -144,10 +143,10 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
     while report.status is Status.DONE and not job.stop():
         follow.told(report, is_quiet)
         job.progress.advance(0)
-        follow.source.begin_anew()
+        job.source.begin_anew()
         # what was found out of date meanwhile is mended at once, and what then is left waits
         is_due = job.refresher is not None and any(report.changed.values()) and not is_due
-        is_quiet = not (is_due or follow.source.wait(follow.over(job.stop)))
+        is_quiet = not (is_due or job.source.wait(follow.over(job.stop)))
         if not is_quiet:
             report = _run(job, first=False)
         elif problem := job.target.problem(job.index, report.checkpoint):
@@ -158,7 +157,7 @@ def _go_on(job: Job, follow: Follow, report: Run) -> Run:
 
 
 class RunProgress:
-    """How far a run is: what is decided, and, some batches behind it, what is written."""
+    """How far a run is: batches decided and, some behind them, batches written."""
 
     def __init__(self, job: Job, *, follows: bool = False) -> None:
         """Begin the run, or go on with one that did not come to its end.
@@ -197,14 +196,14 @@ class RunProgress:
         return {*self._leaving.values()}
 
     def refresh(self) -> None:
-        """Let leave what nothing is decided for."""
+        """Remove the documents for which nothing is decided."""
         if self._job.refresher is not None:
             self._left |= self._job.refresher.begin(self._first)
             if self._follows:  # else the index is not loaded yet
                 self._job.index.forget_keys(self.forgotten)
 
     def _recall(self) -> None:
-        """Let those be compared again that stayed, and say what is out of date still."""
+        """Compare again with documents that stayed; report those still out of date."""
         if self._job.refresher is not None:
             stayed = self._leaving.keys() - self._left
             self._job.index.recall_keys({self._leaving[key] for key in stayed})
@@ -224,17 +223,14 @@ class RunProgress:
                 yield iter(())
                 return
         read = self.watch.timed(Stage.READ, job.source.pages(left))
+        prepare = partial(job.preparing.prepare, watch=self.watch)
         with prefetch(self._pace(read), _PAGES) as pages:
-            yield self._prepared(pages)
+            yield in_order(prepare, self._loaded(pages), job.threads)
 
-    def _prepared(self, pages: Iterator[Documents]) -> Iterator[Batch]:
+    def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         if not self._follows:
             self._job.progress.total(self._expected)
             self._since = time.perf_counter()
-        prepare = partial(self._job.preparing.prepare, watch=self.watch)
-        yield from in_order(prepare, self._loaded(pages), self._job.threads)
-
-    def _loaded(self, pages: Iterator[Documents]) -> Iterator[Documents]:
         for number, page in enumerate(pages):
             if number == 0:
                 with self.watch.timing(Stage.LOAD):
@@ -253,40 +249,48 @@ class RunProgress:
                     self._is_cut = self._job.follow is None or next(batches, None) is not None
                     break
 
-    def follow(self, source: FollowedSource) -> None:
+    def follow(self) -> None:
         """Decide what arrives, until the run is old enough, or a stop."""
         self._follows, self._expected = True, None
         self._job.index.load_promised()
         self._job.progress.total(None, WAITING)
-        while not self._is_cut and source.wait(self._over):
+        while not self._is_cut and self._job.source.wait(self._over):
             with self.batches() as batches:
                 self.decide_all(batches)
 
     def decide(self, batch: Batch) -> Decided:
         """Decide the next batch; raises RunAborted rather than let an absurd one be written."""
         with self.watch.timing(Stage.DECIDE, len(batch.documents)):
-            self._job.snapshots.relieve(self._job.index)
+            if self._job.snapshots:
+                self._job.snapshots.relieve(self._job.index)
             decisions = self._job.decider.decide(batch)
             before = self._decided
             counts = before.counts + Counts.of(decisions, self._job.about.similar_from)
             counts += Counts.of_cleaning(batch.documents)
-            last_id, seconds = _last_id(batch, before), self._seconds()
-            after = replace(before, counts=counts, seconds=seconds, last_id=last_id)
-            _prove(before, after, batch)
+            if counts.scanned - before.counts.scanned != len(batch.documents):
+                raise DedupError(
+                    "{read} documents were read and {decided} decided, which is a fault of dedup; "
+                    "please report it. Nothing of this batch was written.",
+                    read=len(batch.documents),
+                    decided=counts.scanned - before.counts.scanned,
+                )
+            rows = np.flatnonzero(batch.documents.keys.lengths <= LONGEST_ID)
+            last_id = batch.documents[int(rows[-1])].id if len(rows) else before.last_id
+            after = replace(before, counts=counts, seconds=self._seconds(), last_id=last_id)
             self._job.abort_if.check(batch.documents, decisions)
         self._decided = after
-        return Decided(batch, decisions, self._report(after, Status.RUNNING))
+        return batch, decisions, self._report(after, Status.RUNNING)
 
     def write(self, decided: Decided) -> None:
         """Write a batch and tell of it."""
-        documents = decided.batch.documents
+        documents, report = decided[0].documents, decided[2]
         with self.watch.timing(Stage.WRITE, len(documents)):
-            self._job.target.write(decided.batch, decided.decisions, decided.report)
+            self._job.target.write(*decided)
         self._job.decider.arrived()
         self._left.update(documents.former)
         self._again += len(documents) if documents.former else 0
-        self.written = decided.report
-        self._job.progress.checkpoint(self.written)
+        self.written = report
+        self._job.progress.checkpoint(report)
 
     def ended(self) -> Run:
         """Return the report of a run that came to its end, or was stopped after a batch."""
@@ -322,24 +326,4 @@ class RunProgress:
             refreshed=self._job.refresher.counts(self._left) if self._job.refresher else {},
             stages={str(stage): work.seconds for stage, work in self.watch.work.items()},
             expected=self._expected,
-        )
-
-
-def _last_id(batch: Batch, before: Checkpoint) -> Any:
-    documents = batch.documents
-    rows = np.flatnonzero(documents.keys.lengths <= LONGEST_ID)
-    return documents[int(rows[-1])].id if len(rows) else before.last_id
-
-
-def _prove(before: Checkpoint, after: Checkpoint, batch: Batch) -> None:
-    """Every document read has exactly one decision, or nothing of the batch is written."""
-    decided = after.counts.scanned - before.counts.scanned
-    if decided != len(batch.documents):
-        raise DedupError(
-            Message(
-                "{read} documents were read and {decided} decided, which is a fault of dedup; "
-                "please report it. Nothing of this batch was written.",
-                read=len(batch.documents),
-                decided=decided,
-            )
         )

@@ -1,19 +1,162 @@
-"""A page becomes a batch: its texts are cleaned and fingerprinted, in as many threads as wanted."""
+"""Pages are prepared, and the index is loaded, beside other work and in order.
+
+A rate limits the documents read per second. Every queue is bounded, so the slowest stage sets the
+pace and memory stays flat. What comes out is in the order of what went in. Threads are daemons:
+where a person ends the process at once, none of them holds it up.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.columns import Batch, Documents
+from dedup_job.columns import Batch, Documents, KeptPage
 from dedup_job.documents import Quarantined, Reason, Refusal, Skipped, too_long
 from dedup_job.fingerprint import Fingerprinter
+from dedup_job.index import KeptIndex
+from dedup_job.job.protocols import Other, Preparing, Snapshots, Target
 from dedup_job.messages import Message
-from dedup_job.runs.stages import Stage, Stopwatch, Work
+from dedup_job.runs.run import Progress, Stage, Stopwatch, Work
+
+T = TypeVar("T")
+R = TypeVar("R")
+Page = TypeVar("Page", bound=Sized)
+_SLICE = 0.2  # seconds after which a stop is noticed
+_POLL = 0.1  # seconds after which a thread notices that nobody wants its work any more
+
+
+class Pace:
+    """Lets no page pass before the documents before it may have; lost time is not made up for."""
+
+    def __init__(self, rate: float | None, stop: Callable[[], bool]) -> None:
+        """Take the documents per second, None for no limit; a stop ends the waiting."""
+        self._rate, self._stop = rate, stop
+        self._due = 0.0
+
+    def __call__(self, pages: Iterable[Page]) -> Iterator[Page]:
+        """Yield pages, each in its time."""
+        for page in pages:
+            if self._rate is not None:
+                while (left := self._due - time.monotonic()) > 0 and not self._stop():
+                    time.sleep(min(left, _SLICE))
+                self._due = max(self._due, time.monotonic()) + len(page) / self._rate
+            yield page
+
+
+@contextmanager
+def prefetch(items: Iterable[T], depth: int) -> Iterator[Iterator[T]]:
+    """Yield items that a thread gets in advance, at most `depth`; its error comes in its turn."""
+    room: queue.Queue[Future[T] | None] = queue.Queue(depth)  # None behind the last
+    closed = threading.Event()
+
+    def put(item: Future[T] | None) -> None:
+        placed = False
+        while not placed and not closed.is_set():
+            with suppress(queue.Full):
+                room.put(item, timeout=_POLL)
+                placed = True
+
+    def work() -> None:
+        done: Future[T]
+        try:
+            for item in items:
+                put(done := Future())
+                done.set_result(item)
+                if closed.is_set():
+                    return
+        except BaseException as e:  # noqa: BLE001  # raised again where the items are wanted
+            put(done := Future())
+            done.set_exception(e)
+        put(None)
+
+    def got() -> Iterator[T]:
+        while (done := room.get()) is not None:
+            yield done.result()
+
+    threading.Thread(target=work, name="ahead", daemon=True).start()
+    try:
+        yield got()
+    finally:
+        closed.set()
+
+
+def in_order(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Map in threads, results in order, no more than threads + 1 items ahead."""
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="prepare")
+    waiting: deque[Future[R]] = deque()
+    try:
+        for item in items:
+            waiting.append(pool.submit(work, item))
+            if len(waiting) > threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+class BackgroundWriter(Generic[T]):
+    """One thread that works off items in order.
+
+    As a context manager it waits at the end until all is done, also where the block raised an
+    error: what was handed over is good. KeyboardInterrupt alone waits only for the item in hand.
+    """
+
+    def __init__(self, work: Callable[[T], None], depth: int, patience: float = 3.0) -> None:
+        """Take the work; `put` waits while `depth` items wait.
+
+        patience: seconds that a person who interrupts waits for the item in hand.
+        """
+        self._work = work
+        self._patience = patience
+        self._ended = False
+        self._items: queue.Queue[T | None] = queue.Queue(depth)
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._run, name="behind", daemon=True)
+
+    def __enter__(self) -> BackgroundWriter[T]:
+        self._thread.start()
+        return self
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, KeyboardInterrupt):
+            self._ended = True
+            with suppress(queue.Full):
+                self._items.put_nowait(None)
+            self._thread.join(self._patience)
+            return
+        self._items.put(None)
+        self._thread.join()
+        if self._error is not None and error is None:
+            raise self._error
+
+    def put(self, item: T) -> None:
+        """Hand over an item; raises the error of the work if it failed, which ends it."""
+        self._items.put(item)
+        if self._error is not None:
+            raise self._error
+
+    def _run(self) -> None:
+        while (item := self._items.get()) is not None:
+            if self._ended or self._error is not None:
+                continue  # nothing is done after what failed
+            try:
+                self._work(item)
+            except BaseException as e:  # noqa: BLE001  # raised again by put and at the end
+                self._error = e
+
 
 _TOO_LARGE = Quarantined(
     Reason.TOO_LARGE,
@@ -55,3 +198,93 @@ class Preparation:
             refusals[int(page.rows[place])] = too_long(int(lengths[place]), self.most_chars)
         refusals |= dict.fromkeys(page.rows[lengths == 0].tolist(), Skipped(Reason.EMPTY))
         return documents.without(refusals) if refusals else documents
+
+
+_PAGES = 2  # read in advance
+
+
+def load_others(
+    others: Sequence[Other],
+    preparing: Preparing,
+    threads: int,
+    max_rate: float | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with other collections, from proved snapshots or prepared as the source is."""
+
+    def read(pages: Iterator[Documents], name: str) -> Iterator[Batch]:
+        progress.total(None, Message("reading {name}", name=name))
+        prepare, done = partial(preparing.prepare, watch=Stopwatch()), 0
+        with prefetch(Pace(max_rate, stop)(pages), _PAGES) as ahead:
+            for batch in in_order(prepare, ahead, threads):
+                yield batch
+                if stop():  # there is nothing in hand to be finished
+                    raise KeyboardInterrupt
+                done += len(batch.documents)
+                progress.advance(done)
+
+    for other in others:
+        progress.stage(Message("loading the index of {name}", name=other.name))
+        other.fill(index, read)
+
+
+def load_index(
+    target: Target,
+    snapshots: Snapshots | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+    forgotten: Set[bytes] = frozenset(),
+) -> None:
+    """Fill the index with what the target holds, from a snapshot where that is proved.
+
+    forgotten: keys of those that are not to be found.
+
+    Where one seems to be that of the target, it is read when the index is needed first: a run that
+    finds nothing new does not need it. A stop that is asked for ends it with KeyboardInterrupt.
+    """
+
+    def load() -> None:
+        progress.stage(Message("loading the index"))
+        why_not = snapshots.load(index) if snapshots else ""
+        if why_not is None:
+            progress.advance(index.live)
+        else:
+            if why_not:
+                said = Message(
+                    "reading the index from the target; its snapshot: {why}", why=why_not
+                )
+                progress.stage(said)
+            read_index(target, snapshots, index, progress, stop)
+        index.forget_keys(forgotten)
+
+    promised = None if index.others or snapshots is None else snapshots.promised()
+    if promised is None:
+        load()
+    else:
+        index.promise(promised, load)
+
+
+def read_index(
+    target: Target,
+    snapshots: Snapshots | None,
+    index: KeptIndex,
+    progress: Progress,
+    stop: Callable[[], bool] = lambda: False,
+) -> None:
+    """Fill the index with what the target holds, document by document; stopped as above."""
+
+    def counted() -> Iterator[KeptPage]:
+        kept = 0
+        for page in target.kept():
+            if stop():  # there is nothing in hand to be finished
+                raise KeyboardInterrupt
+            kept += len(page.keys)
+            progress.advance(kept)
+            yield page
+            if snapshots:
+                snapshots.relieve(index)
+
+    index.remember(counted)

@@ -26,10 +26,9 @@ from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.state import BY_HAND, holder
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.check import Check
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Progress
-from dedup_job.runs.run import Status
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Progress, Status
+from dedup_job.runs.status import Check
 
 ROWS = PageSize(documents=5000)
 _ID = {"_id": 1}

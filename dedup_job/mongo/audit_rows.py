@@ -44,7 +44,7 @@ from dedup_job.mongo.rows import MARK, groups_in, mark_in, refused_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
-from dedup_job.runs.check import Check, Tally
+from dedup_job.runs.status import Check, Tally
 
 _NOT_COMPARED = (b"digest", DOCUMENT.encode())  # they are compared with texts
 _WRONG = (BSONError, KeyError, ValueError, TypeError, AttributeError, OverflowError, zlib.error)

@@ -30,7 +30,7 @@ from pymongo.errors import (
 
 from dedup_job.errors import DatabaseUnreachable, DedupError, StateMismatch, UsageError
 from dedup_job.messages import Message, joined
-from dedup_job.runs.progress import Progress
+from dedup_job.runs.run import Progress
 
 ATTEMPT_SECONDS = 60.0  # for one attempt; more after one that took them all
 _MIN_SECONDS = 5.0  # for the last attempt

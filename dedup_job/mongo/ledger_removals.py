@@ -30,7 +30,7 @@ from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.native.bytes_column import strings_of
 from dedup_job.printing import command_line
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import Status
 
 Row = Mapping[str, Any]  # of T.runs, of an entry

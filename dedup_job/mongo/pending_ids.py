@@ -229,7 +229,7 @@ class PendingIds:
                 "all ids are compared, which takes longer than reading what is new: {why}",
                 why=self._why_not,
             )
-            log.warning("%s", said)
+            log.warning(said)
         # comparing ids first reads only what is new; a watermark would miss late ids
         for new in self._compared(proof=followed is not None):
             yield new, {}

@@ -33,8 +33,8 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.rows import mark_in, refused_in
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.asked_pairs import Label
 from dedup_job.runs.decided import KEPT, NO_PAIR, DecidedDocument
+from dedup_job.runs.survey import Label
 
 _PAGE = PageSize()
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)

@@ -37,8 +37,7 @@ from dedup_job.mongo.reading import (
 from dedup_job.mongo.rows import groups_in, run_of
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.runs.progress import Progress
-from dedup_job.runs.run import Checkpoint
+from dedup_job.runs.run import Checkpoint, Progress
 
 log = logging.getLogger("dedup")
 CHANGED, DELETED = "changed", "deleted"
@@ -202,7 +201,7 @@ class Refresher:
                     number=len(keys),
                     most=_MOST,
                 )
-                log.warning("%s", said)
+                log.warning(said)
             if not (is_whole and is_succeeded) or len(keys) > _MOST:
                 del plan.heads[head]
                 continue

@@ -47,9 +47,8 @@ from dedup_job.mongo.state import BY_HAND, next_run
 from dedup_job.mongo.target import Target
 from dedup_job.mongo.target_reader import TargetReader
 from dedup_job.printing import command_line
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import Checkpoint, Status
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import QUIET, Checkpoint, Progress, Status
 
 log = logging.getLogger("dedup")
 _Keys = Set[bytes]

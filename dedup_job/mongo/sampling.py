@@ -26,8 +26,7 @@ from dedup_job.mongo.reading import PageSize, in_turn, look_up, majority, pages,
 from dedup_job.mongo.records import PairReader
 from dedup_job.mongo.rows import number
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.runs.decided import KEPT, DecidedDocument
-from dedup_job.runs.list_filter import ListFilter, What
+from dedup_job.runs.decided import KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.survey import BINS, BY_THRESHOLD, Drawn
 
 _CHANGED = (What.CHANGED, What.DELETED)

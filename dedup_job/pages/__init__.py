@@ -1,1 +1,170 @@
-"""Pages for people: templates, words in two languages, styles, scripts. They read no database."""
+"""A page as one file: a template, its words in two languages, its style and its scripts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from dedup_job.messages import LANGUAGES, in_language
+from dedup_job.printing import command_line, escaped
+from dedup_job.report.pairs import Piece, label, measured, pieces_of, shortened
+from dedup_job.runs.decided import Counts, DecidedDocument
+from dedup_job.runs.survey import Layer, Survey
+
+STATIC: Final = {  # what the page loads: its file in this room, its type
+    "page.css": ("page.css", "text/css"),
+    "review.css": ("review.css", "text/css"),
+    "look.js": ("look.js", "text/javascript"),
+    "review.js": ("review.js", "text/javascript"),
+    "htmx.min.js": ("assets/htmx.min.js", "text/javascript"),
+}
+HTML_LANGUAGE: Final = {"en": "en", "zh": "zh-Hans"}
+_CONTEXT = 80  # characters shown beside what differs, in a text that is shortened
+_SHOWN = 700  # characters of a text that are shown whole
+_CHANGE = 150  # characters of each end of a change
+_CELL = 200  # characters of a value in a table
+_WHOLE = 6000  # characters of a text that the review shows whole; of longer ones what differs
+
+
+def report_page(survey: Survey, language: str = "") -> str:
+    """Return the report of a target as one HTML file that loads nothing.
+
+    language: `en` or `zh`, what was asked for, "" for nothing: look.js says which one is shown.
+    Every text is escaped.
+    """
+    runs = [[run.number, run.counts.repeat_rate] for run in survey.runs if run.counts.scanned]
+    bins = {"near": survey.near.bins, "refused": survey.refused.bins}
+    template = environment().get_template("report.html.j2")
+    charts = {"similarities": bins, "runs": runs}
+    return template.render(survey=survey, language=language, charts=charts)
+
+
+def review_part(template: str, /, **values: Any) -> Markup:
+    """Return a filled template of `dedup review`; every text is escaped."""
+    return Markup(environment().get_template(f"{template}.html.j2").render(values, most=_WHOLE))
+
+
+def failure_part(why: str) -> str:
+    """Return the message of the page where nothing was done."""
+    return Markup('<p id="message" class="notice" role="alert">{}</p>').format(escaped(why))
+
+
+def words(key: str, **values: Any) -> Markup:
+    """Return a phrase in all languages, marked so that the page shows one of them.
+
+    key: section and name in words.toml; `label` is that of the names that rows hold.
+    """
+    section, _, name = key.partition(".")
+    if section == "label":
+        texts: Sequence[str] = [in_language(label(name), language) for language in LANGUAGES]
+    else:
+        texts = _words()[section][name]
+    forms: Iterable[Markup] = map(Markup, map(escape, texts))
+    if values:  # else a name that a row holds may have braces of its own
+        forms = (form.format(**values) for form in forms)
+    return Markup("").join(
+        Markup('<span lang="{}">{}</span>').format(language, form)
+        for language, form in zip(HTML_LANGUAGE.values(), forms, strict=True)
+    )
+
+
+@cache
+def _words() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return tomllib.loads(asset("words.toml"))
+
+
+def asset(name: str) -> str:
+    """Return the text of a file of this room."""
+    return files("dedup_job.pages").joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def environment() -> Environment:
+    """Return the environment of the templates: it escapes texts and refuses unknown names."""
+    environment = Environment(
+        loader=PackageLoader("dedup_job.pages", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(
+        number="{:,}".format,
+        percent="{:.2%}".format,
+        percent1="{:.1%}".format,
+        short=_short,
+        measured=measured,
+        visible=escaped,
+    )
+    environment.globals.update(
+        w=words,
+        value=Markup('<b data-value="{}">…</b>').format,
+        asset=lambda name: Markup(asset(name)),
+        pieces=_pieces,
+        flat=_flat,
+        funnel=_funnel,
+        named=_named,
+        further_lines=_further,
+        command_line=command_line,
+    )
+    return environment
+
+
+def _funnel(counts: Counts) -> list[tuple[str, int, int]]:
+    stages: list[tuple[str, int, int]] = [("read", counts.scanned, 0)]
+    before = counts.scanned
+    for name in ("skipped", "quarantined", "exact", "near", "kept"):
+        count: int = getattr(counts, name)
+        before -= count
+        stages.append((name, count, before))
+    return stages
+
+
+def _named(layer: Layer) -> Markup:
+    return words("stratum.named", name=words(f"label.{layer.name}")) if layer.name else Markup()
+
+
+def _further(source: str, target: str) -> list[tuple[str, str]]:
+    of = ("--target", target)
+    return [
+        ("list", command_line("list", *of, "--what", "dropped")),
+        ("refused", command_line("list", *of, "--what", "refused")),
+        ("inspect", command_line("inspect", *of, "ID")),
+        ("restore", command_line("restore", *of, "ID")),
+        ("check", command_line("check", "--source", source, *of, "--all")),
+        ("undo", command_line("undo", *of, "N")),
+    ]
+
+
+def _pieces(pair: DecidedDocument, most: int) -> list[Piece]:
+    left, right = pair.other or "", pair.text or ""
+    found = pieces_of(left, right)
+    if len(left) <= most and len(right) <= most:
+        return found
+    return [shortened(piece, _CONTEXT, _CHANGE) for piece in found][:_CELL]
+
+
+def _short(text: str, most: int = _SHOWN) -> str:
+    return text if len(text) <= most else text[:most] + " …"
+
+
+def _flat(settings: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    found: list[tuple[str, str]] = []
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            found += _flat(value, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, _short(_value(value), _CELL)))
+    return found
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "-"
+    return "-" if value is None else str(value)

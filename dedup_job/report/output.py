@@ -62,7 +62,7 @@ class Output(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """Escape what was not given as a string."""
+        """Escape texts that were not given as strings."""
         for segment in super().render(renderable, options):
             if segment.control or segment.text.isprintable():
                 yield segment
@@ -187,12 +187,8 @@ def _ends(line: str, width: int) -> Iterator[int]:
 def _cells(column: Column) -> list[Text]:
     cells = [_text(cell).copy() for cell in column.cells]
     for cell in cells:
-        cell.no_wrap = not _gives_way(column)
+        cell.no_wrap = column.overflow != "fold"
     return cells
-
-
-def _gives_way(column: Column) -> bool:
-    return column.overflow == "fold"
 
 
 def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
@@ -211,7 +207,7 @@ def _widths(columns: Sequence[Column], room: int) -> list[int] | None:
 def _bounds(column: Column) -> tuple[int, int]:
     cells = (line for cell in _cells(column) for line in cell.plain.split("\n"))
     heading, widest = _text(column.header).cell_len, max(map(cell_len, cells), default=0)
-    if not _gives_way(column):
+    if column.overflow != "fold":
         return max(heading, widest), max(heading, widest)
     least = max(heading, min(widest, column.min_width or _LEAST))
     return least, max(least, min(widest, column.max_width or widest))

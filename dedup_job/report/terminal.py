@@ -10,10 +10,9 @@ from rich.text import Text
 
 from dedup_job.messages import Message, counted, joined, localized
 from dedup_job.printing import command_line
-from dedup_job.report.labels import label
 from dedup_job.report.output import Output, figures, new_table, whole
-from dedup_job.runs.run import Run
-from dedup_job.runs.stages import Profile, Stage
+from dedup_job.report.pairs import label
+from dedup_job.runs.run import Profile, Run, Stage
 
 _SHARE = 10  # columns of a share
 
@@ -83,7 +82,7 @@ def _figures(report: Run) -> Iterator[Text | Message]:
 
 
 def _sentences(report: Run) -> Iterator[Message]:
-    """Yield what belongs to the figures, and the one warning that matters."""
+    """Yield the notes on the figures, and the one warning that matters."""
     if not report.counts.scanned:
         yield _NOTHING_NEW[report.checkpoint.scope.query is not None]
     if more := [*_more(report)]:
@@ -138,7 +137,7 @@ def _warnings(report: Run) -> Iterator[Message]:
 
 
 def next_steps(report: Run) -> Iterator[tuple[Message, str]]:
-    """Yield what can be looked at or taken back, and the command for it."""
+    """Yield the next steps, each with its command."""
     about, counts = report.about, report.counts
     if not (report.number and counts.scanned) or about.dry_run:
         return

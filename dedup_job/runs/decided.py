@@ -1,12 +1,21 @@
-"""Decided documents as lists, pages and labels have them."""
+"""Decided documents: counted, and as lists, pages and labels have them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from enum import StrEnum
+from functools import reduce
+from operator import getitem
+from typing import TYPE_CHECKING, Any
 
-from dedup_job.documents import Pair
+from dedup_job.documents import Pair, Reason, Skipped, names_of
+from dedup_job.errors import UsageError
 from dedup_job.printing import id_as_json
+
+if TYPE_CHECKING:
+    from dedup_job.columns import Decisions, Documents
 
 KEPT, DUPLICATE = "kept", "duplicate"
 """Decisions of a document that was compared with another."""
@@ -73,3 +82,246 @@ class DecidedDocument:
         """Return the same with ids as JSON has them."""
         row = self.as_row(texts=texts)
         return row | {name: id_as_json(row[name]) for name in ("id", "of") if row.get(name)}
+
+
+class What(StrEnum):
+    """What can be listed."""
+
+    DROPPED = "dropped"
+    NEAR = "near"
+    EXACT = "exact"
+    REFUSED = "refused"
+    KEPT = "kept"
+    SKIPPED = "skipped"
+    QUARANTINED = "quarantined"
+    GROUPS = "groups"
+    CHANGED = "changed"
+    DELETED = "deleted"
+
+
+PAIRS = (What.DROPPED, What.NEAR, What.EXACT, What.REFUSED)
+"""What is listed with another document, so that two texts can be compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilter:
+    """Which documents are listed.
+
+    what: a value of `What`; of: of pairs, the `_id` of the kept document, as a person writes it;
+    kind: of pairs, the kind of a difference, for `refused` what keeps them apart; run: only what
+    this run decided, or found to have changed.
+    """
+
+    what: str
+    of: str | None = None
+    kind: str | None = None
+    run: int | None = None
+
+    def check(self) -> None:
+        """Raise UsageError for what does not exist or does not go together."""
+        from dedup_job.judgment import (
+            NAMES,
+            DifferenceKind,  # here: --help should not wait for it
+        )
+
+        if self.what not in [*What]:
+            raise UsageError(
+                "what is {what!r}, expected one of {known}.", what=self.what, known=", ".join(What)
+            )
+        if self.what not in PAIRS and (self.of is not None or self.kind is not None):
+            raise UsageError(
+                "{what} are listed without a second text, so neither --of nor --class applies; "
+                "they do to {pairs}.",
+                what=self.what,
+                pairs=", ".join(PAIRS),
+            )
+        kinds = NAMES.kinds if self.what == What.REFUSED else [*DifferenceKind]
+        if self.kind is not None and self.kind not in kinds:
+            raise UsageError(
+                "--class is {kind!r}, expected one of {kinds}.",
+                kind=self.kind,
+                kinds=", ".join(kinds),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many documents were decided in which way.
+
+    Every document is one of kept, exact, near, skipped, quarantined; the others count some of
+    them once more. refused: kept documents that had candidates, by what kept the nearest one
+    apart, the class of a difference or "similarity"; similar: those of them with a similarity of
+    decision.similarity or more; richer: near duplicates by what they have that the kept document
+    lacks, which can be several; against: duplicates of documents of other
+    collections, by its name; cut: documents with more candidates than are compared;
+    missing_originals: candidates that someone removed from the target; replaced: how
+    often a better copy took the place of a kept one, and counts as its duplicate; cut_documents,
+    cut_characters: what cleaning cut off at markers, of documents with a text; most_candidates: of
+    one document without an equal.
+    """
+
+    kept: int = 0
+    exact: int = 0
+    near: int = 0
+    skipped: int = 0
+    quarantined: int = 0
+    short_kept: int = 0
+    short_duplicate: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    refused: Mapping[str, int] = field(default_factory=dict)
+    similar: Mapping[str, int] = field(default_factory=dict)
+    richer: Mapping[str, int] = field(default_factory=dict)
+    against: Mapping[str, int] = field(default_factory=dict)
+    cut: int = 0
+    missing_originals: int = 0
+    replaced: int = 0
+    cut_documents: int = 0
+    cut_characters: int = 0
+    most_candidates: int = 0
+
+    @classmethod
+    def of(cls, decisions: Decisions, similar_from: float = 1.0) -> Counts:
+        """Count decisions; similar_from: the least similarity of `similar`."""
+        kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
+        refused = decisions.refused
+        alike = decisions["similarity"]
+        if decisions.superseded is not None:
+            kept, exact, near, refused, alike = _as_if_first(decisions)
+        kinds, richer = Counter(decisions["apart"][refused].tolist()), Counter[str]()
+        similar = Counter(decisions["apart"][refused & (alike >= similar_from)].tolist())
+        for bits, count in Counter(decisions["richer"][near].tolist()).items():
+            richer.update(dict.fromkeys(names_of(bits, decisions.names.richer), count))
+        places = Counter(
+            decisions["place"][exact | near].tolist() if decisions.names.places else ()
+        )
+        refusals = decisions.refusals.values()
+        skipped = sum(isinstance(refusal, Skipped) for refusal in refusals)
+        return cls(
+            kept=int(kept.sum()),
+            exact=int(exact.sum()),
+            near=int(near.sum()),
+            skipped=skipped,
+            quarantined=len(refusals) - skipped,
+            short_kept=int(decisions["short"][kept].sum()),
+            short_duplicate=int(decisions["short"][exact | near].sum()),
+            reasons=dict(Counter(str(refusal.reason) for refusal in refusals)),
+            refused={decisions.names.kinds[code]: count for code, count in kinds.items()},
+            similar={decisions.names.kinds[code]: count for code, count in similar.items()},
+            richer=dict(richer),
+            against={decisions.names.places[code]: n for code, n in places.items() if code},
+            cut=int((decisions["cut"] > 0).sum()),
+            missing_originals=sum(map(len, decisions.missing.values())),
+            replaced=int(decisions["superseded"].sum()) + _superseded(decisions),
+            most_candidates=int(decisions["candidates"][kept | near].max(initial=0)),
+        )
+
+    @classmethod
+    def of_cleaning(cls, documents: Documents) -> Counts:
+        """Count what cleaning did, which no decision tells."""
+        cut = documents.cut
+        return cls(cut_documents=int((cut > 0).sum()), cut_characters=int(cut.sum()))
+
+    def __add__(self, other: Counts) -> Counts:
+        sums: dict[str, Any] = {}
+        for name in (one.name for one in fields(self)):
+            a, b = getattr(self, name), getattr(other, name)
+            sums[name] = dict(Counter(a) + Counter(b)) if isinstance(a, Mapping) else a + b
+        most = max(self.most_candidates, other.most_candidates)
+        return Counts(**{**sums, "most_candidates": most})
+
+    @property
+    def duplicates(self) -> int:
+        """Exact and near duplicates."""
+        return self.exact + self.near
+
+    @property
+    def scanned(self) -> int:
+        """All documents decided."""
+        return self.kept + self.duplicates + self.skipped + self.quarantined
+
+    @property
+    def repeat_rate(self) -> float:
+        """Duplicates per scanned document, 0 where nothing was scanned."""
+        return self.duplicates / self.scanned if self.scanned else 0.0
+
+    @property
+    def valid_rate(self) -> float:
+        """Kept documents per scanned document, 0 where nothing was scanned."""
+        return self.kept / self.scanned if self.scanned else 0.0
+
+    def rates(self) -> dict[str, Any]:
+        """Return shares of the scanned documents by name."""
+        scanned = max(self.scanned, 1)
+        return {
+            "repeat_rate": self.repeat_rate,
+            "valid_rate": self.valid_rate,
+            "exact": self.exact / scanned,
+            "near": self.near / scanned,
+            "short": (self.short_kept + self.short_duplicate) / scanned,
+            "refused": {name: n / scanned for name, n in sorted(self.refused.items())},
+        }
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as the report and the run's row hold them."""
+        row: dict[str, Any] = {"scanned": self.scanned}
+        for name, path in _PATHS.items():
+            value = getattr(self, name)
+            if value or name not in _RARE:
+                *above, last = path.split(".")
+                into = row
+                for part in above:
+                    into = into.setdefault(part, {})
+                into[last] = dict(sorted(value.items())) if isinstance(value, Mapping) else value
+        return row
+
+    @classmethod
+    def from_dict(cls, row: Mapping[str, Any]) -> Counts:
+        """Read back what `as_dict` wrote."""
+        found: dict[str, Any] = {}
+        for name, path in _PATHS.items():
+            if name not in _RARE or path in row:
+                found[name] = reduce(getitem, path.split("."), row)
+        return cls(**found)
+
+
+_RARE = ("similar", "against", "replaced")  # those that a row may lack
+_PATHS = {  # of each count in a row, in their order there
+    "kept": "kept",
+    "exact": "duplicate.exact",
+    "near": "duplicate.near",
+    "skipped": "skipped",
+    "quarantined": "quarantined",
+    "short_kept": "short.kept",
+    "short_duplicate": "short.duplicate",
+    "reasons": "reasons",
+    "refused": "refused",
+    "richer": "richer",
+    "similar": "similar",
+    "against": "against",
+    "cut": "cut",
+    "missing_originals": "void",
+    "replaced": "replaced",
+    "cut_documents": "cleaning.cut.documents",
+    "cut_characters": "cleaning.cut.characters",
+    "most_candidates": "candidates.max",
+}
+
+
+def _as_if_first(decisions: Decisions) -> Sequence[Any]:
+    """Return who is kept, exact, near, refused, and how similar, as if no one were replaced.
+
+    A document that takes the place of a kept one is the duplicate that it would have been: the
+    target does not grow by it.
+    """
+    kept, exact, near = decisions.kept, *map(decisions.are, (Reason.EXACT, Reason.NEAR))
+    assert decisions.superseded is not None
+    alike, (rows, _, dropped) = decisions["similarity"].copy(), decisions.superseded
+    refused = decisions.refused
+    kept[rows] = refused[rows] = False
+    exact[rows], near[rows] = dropped.are(Reason.EXACT), dropped.are(Reason.NEAR)
+    alike[rows] = dropped["similarity"]
+    return kept, exact, near, refused, alike
+
+
+def _superseded(decisions: Decisions) -> int:
+    return len(decisions.superseded.rows) if decisions.superseded else 0

@@ -1,17 +1,19 @@
-"""A run as it is recorded: its checkpoint while it goes on, its report at the end."""
+"""A run: its progress and its checkpoint while it goes on, where its time goes, its report."""
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from dedup_job.messages import Message
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.stages import Profile
+from dedup_job.runs.decided import Counts
 
 _MUCH = 0.1  # of the documents that are no text
 _SHOWN = 8  # fields in which dropped rows differ
@@ -222,3 +224,178 @@ class Run:
             row[name] = row[name].isoformat() if row[name] else None
         row["warnings"] = self.warnings
         return {"run": self.checkpoint.run, "dry_run": self.about.dry_run, **row}
+
+
+T = TypeVar("T")
+
+
+class Stage(StrEnum):
+    """The stages of a run, in the order in which a document passes them."""
+
+    LOAD = Message("load index")
+    READ = Message("read")
+    CLEAN = Message("clean")
+    FINGERPRINT = Message("fingerprint")
+    DECIDE = Message("decide")
+    WRITE = Message("write")
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What a stage did. seconds: busy, summed over its threads; documents: that came out of it."""
+
+    seconds: float = 0.0
+    documents: int = 0
+
+    def __add__(self, other: Work) -> Work:
+        return Work(self.seconds + other.seconds, self.documents + other.documents)
+
+
+class Stopwatch:
+    """Adds up what each stage does, over all threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.work: dict[Stage, Work] = dict.fromkeys(Stage, Work())
+
+    @contextmanager
+    def timing(self, stage: Stage, documents: int = 0) -> Iterator[None]:
+        """Count the time of the block for a stage, and n documents."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(stage, Work(time.perf_counter() - start, documents))
+
+    def timed(self, stage: Stage, items: Iterable[T]) -> Iterator[T]:
+        """Yield items, counting the time that it takes to get them."""
+        source = iter(items)
+        while True:
+            with self.timing(stage):
+                item = next(source, _END)
+            if item is _END:
+                return
+            yield item  # type: ignore[misc]  # _END is no T, and does not get here
+
+    def add(self, stage: Stage, work: Work) -> None:
+        """Add work to a stage."""
+        with self._lock:
+            self.work[stage] += work
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """How busy the stages were over so many seconds of wall time; threads: of the preparing two."""
+
+    work: dict[Stage, Work]
+    seconds: float
+    threads: int
+
+    def threads_of(self, stage: Stage) -> int:
+        """Return how many threads a stage has."""
+        return self.threads if stage in (Stage.CLEAN, Stage.FINGERPRINT) else 1
+
+    def busy(self, stage: Stage) -> float:
+        """Return the share of its threads' time that a stage was busy, 0-1."""
+        available = self.seconds * self.threads_of(stage)
+        return min(self.work[stage].seconds / available, 1.0) if available > 0 else 0.0
+
+    def as_rows(self) -> list[dict[str, Any]]:
+        """Return the profile as values that JSON can hold."""
+        return [
+            {
+                "stage": str(stage),
+                "threads": self.threads_of(stage),
+                "busy": self.busy(stage),
+                "seconds": work.seconds,
+                "documents": work.documents,
+            }
+            for stage, work in self.work.items()
+            if stage is not Stage.LOAD
+        ]
+
+
+_END = object()
+
+
+WAITING = Message("waiting for new")
+"""What a run does that decides documents as they arrive."""
+_DEDUPLICATING = Message("deduplicating")
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """How far a piece of work is.
+
+    doing: its name; counted: whether it counts documents, about `total` of them, None: not known;
+    silent: seconds that the database has not answered, None: it does. Of a run: the report as of
+    its last checkpoint; others: counts of the target's other runs; last_success: when the last of
+    these was done.
+    """
+
+    doing: str = ""
+    counted: bool = False
+    done: int = 0
+    total: int | None = None
+    silent: int | None = None
+    report: Run | None = None
+    others: Counts = field(default_factory=Counts)
+    last_success: datetime | None = None
+
+    @property
+    def counts(self) -> Counts:
+        """What the run has written, nothing where it has not begun."""
+        return self.report.checkpoint.counts if self.report else Counts()
+
+
+Display = Callable[[Moment], None]
+
+
+class Progress:
+    """Takes what happens, from several threads, and shows each moment to all displays."""
+
+    def __init__(self, *displays: Display) -> None:
+        self._displays, self._lock = displays, threading.RLock()
+        self._now = Moment()
+
+    def stage(self, name: str) -> None:
+        """Begin a part of the work without a count."""
+        self._tell(doing=name, counted=False, done=0, total=None)
+
+    def total(self, documents: int | None, doing: str = _DEDUPLICATING) -> None:
+        """Begin to count about n documents, None if unknown; doing: the work in words."""
+        done = self._now.counts.scanned  # of a run that goes on
+        self._tell(doing=doing, counted=True, done=done, total=documents)
+
+    def advance(self, done: int) -> None:
+        """Set the number of documents done."""
+        self._tell(done=done)
+
+    def began(self, report: Run, others: Counts, last_success: datetime | None) -> None:
+        """Report that a run has the lease and begins, or resumes; others: see `Moment`."""
+        self._tell(report=report, others=others, last_success=last_success)
+
+    def checkpoint(self, report: Run) -> None:
+        """Report that a run has written a batch."""
+        self._tell(done=report.checkpoint.counts.scanned, report=report)
+
+    def waiting(self, seconds: int | None) -> None:
+        """Set the seconds that the database has not answered; None: it does again."""
+        self._tell(silent=seconds)
+
+    def _tell(self, **changes: Any) -> None:
+        with self._lock:
+            self._now = replace(self._now, **changes)
+            for display in self._displays:
+                display(self._now)
+
+
+QUIET = Progress()
+
+
+class Callback(Progress):
+    """Tells a function: the name of the work, how many documents are done, and of how many."""
+
+    def __init__(self, tell: Callable[[str, int, int | None], None]) -> None:
+        """Take the function; its last argument is None while the number is not known."""
+        super().__init__(lambda now: tell(now.doing, now.done, now.total))

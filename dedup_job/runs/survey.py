@@ -1,7 +1,8 @@
-"""What a page says of a target: counts, samples of pairs, groups and runs, as plain values."""
+"""Pairs, groups and counts as pages show them: to be read, or to be labelled one by one."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -9,9 +10,68 @@ from enum import StrEnum
 from itertools import chain, groupby, zip_longest
 from typing import Any, TypeVar
 
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import KEPT, DecidedDocument
+from dedup_job.messages import Message
+from dedup_job.runs.decided import KEPT, Counts, DecidedDocument
 from dedup_job.runs.run import Run
+
+_Z = 1.959964  # of the normal distribution, 95 % between -z and z
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A proportion: `part` of `whole`."""
+
+    part: int
+    whole: int
+
+    @property
+    def rate(self) -> float:
+        """The quotient, nan of none."""
+        return self.part / self.whole if self.whole else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval: Wilson's score interval (JASA 22, 1927)."""
+        if not self.whole:
+            return 0.0, 1.0
+        n, p = self.whole, self.rate
+        middle = (p + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
+        reach = _Z / (1 + _Z**2 / n) * math.sqrt(p * (1 - p) / n + _Z**2 / (4 * n**2))
+        return max(middle - reach, 0.0), min(middle + reach, 1.0)
+
+
+class Label(StrEnum):
+    """Whether a person would keep only one of two documents."""
+
+    SAME = Message("same")
+    DIFFERENT = Message("different")
+    UNSURE = Message("unsure")
+
+
+@dataclass(frozen=True, slots=True)
+class AskedPair:
+    """A pair as it is shown; number: in the sample, from 1 on, 0 for an earlier one not in it."""
+
+    key: str
+    number: int
+    document: DecidedDocument
+    label: Label | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewProgress:
+    """What one person has said so far.
+
+    answered: of the sample; precision: of the joined pairs, those that are the same; recall: of
+    the pairs that are the same, those that were joined; unsure counts for neither.
+    """
+
+    answered: int
+    total: int
+    precision: Share
+    recall: Share
+    unsure: int
+
 
 BINS = 100
 """Bins of a histogram of probabilities or similarities: the last one holds 1 as well."""
@@ -56,10 +116,7 @@ class Drawn:
         return [*self.random, *self.extreme, *self.by_class]
 
     def changed(self, found: Mapping[bytes, DecidedDocument]) -> Drawn:
-        """Return the same with what is found by the key of each; others are left out.
-
-        So are documents that were decided otherwise since.
-        """
+        """Return what is found by key and decided the same since; others are left out."""
 
         def there(part: Sequence[DecidedDocument]) -> list[DecidedDocument]:
             now = ((found.get(one.key), one.decision) for one in part)

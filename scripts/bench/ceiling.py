@@ -26,19 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 from pymongo import MongoClient
 
-from dedup_job.cleaning import Cleaner
 from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
-from dedup_job.commands.opened import form_of
+from dedup_job.commands.opened import form_of, preparation
 from dedup_job.decision import GreedyDeduplicator, greedy
 from dedup_job.index import KeptIndex
-from dedup_job.job.concurrency import BackgroundWriter, in_order, prefetch
-from dedup_job.job.preparing import Preparation
+from dedup_job.job.preparing import BackgroundWriter, in_order, prefetch
 from dedup_job.mongo import raw_bson
 from dedup_job.mongo.reading import raw_page
 from dedup_job.mongo.source import Source
 from dedup_job.native.bytes_column import BytesColumn, bytes_of
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.stages import Stopwatch
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Stopwatch
 from dedup_job.settings import Settings
 from scripts.bench.command import count, parser_of
 from scripts.bench.synthetic_corpus import KINDS, SyntheticCorpus
@@ -68,9 +66,7 @@ def measure(replies: list[NDArray[np.uint8]], threads: int) -> dict[str, float]:
     models = settings.models()
     form, index = form_of(settings, models), KeptIndex(settings.index)
     source = Source(MongoClient(connect=False).memory.source, settings.source)
-    prepare = Preparation(
-        Cleaner(settings.cleaning), models.fingerprinter, form.kept.fits, settings.source.max_chars
-    ).prepare
+    prepare = preparation(settings, models, form).prepare
     decider = GreedyDeduplicator(index, settings.decision, no_texts, models.judge, threads=threads)
     counts = Counts()
 

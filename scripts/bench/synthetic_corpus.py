@@ -23,7 +23,7 @@ from bson import ObjectId
 from numpy.typing import NDArray
 from pymongo import MongoClient
 
-from dedup_job.demo import phrases
+from dedup_job import demo as phrases
 from scripts.bench.command import records_of
 
 KINDS = ("chinese", "exam", "html", "news")
@@ -105,7 +105,7 @@ def sentences(count: int, size: int, rng: random.Random) -> Iterator[list[str]]:
     """Yield texts of about `size` bytes, as sentences of one subject, `count` of them in all."""
     while count > 0:
         subject = rng.choice(_SUBJECTS)
-        fill = phrases.Filler(rng, phrases.CLAIMS[subject])
+        fill = phrases.filler(rng, phrases.CLAIMS[subject])
         templates = phrases.SENTENCES[subject]
         text: list[str] = []
         left = size

@@ -11,13 +11,13 @@ import pytest
 from bson import Int64, ObjectId
 from pymongo.database import Database
 
-from dedup_job.commands.check import check_target
+from dedup_job.commands.maintenance import check_target
 from dedup_job.errors import LeaseHeld
 from dedup_job.mongo import audit
 from dedup_job.mongo.reading import PageSize
-from dedup_job.runs.check import Check
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Callback
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Callback
+from dedup_job.runs.status import Check
 from dedup_job.settings import load
 from tests.proving import command, fill, fill_alike, good, run_again, stored, wrong
 from tests.running import dedup, environment_for, run_here, uri_of

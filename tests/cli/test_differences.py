@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from dedup_job.cli.differences import legend, marked_line, side_by_side, visible
 from dedup_job.report.output import Output
-from dedup_job.report.pieces import Piece, pieces_of
+from dedup_job.report.pairs import Piece, legend, marked_line, pieces_of, side_by_side, visible
 from tests.running import invoke
 
 TEXTS = st.text("ABab是不了1.。)\n 　", max_size=40)

@@ -59,7 +59,7 @@ def test_a_lease_that_changed_hands_before_the_answer_is_not_broken(
         database["target.state"].update_one({}, {"$inc": {"token": 1}})
         return seen
 
-    monkeypatch.setattr("dedup_job.commands.status.lease_of", look_long)
+    monkeypatch.setattr("dedup_job.commands.maintenance.lease_of", look_long)
     error = refused(database, "status", "--break-lease", "--yes")
     assert isinstance(error, StateMismatch)
     assert "changed hands" in str(error)

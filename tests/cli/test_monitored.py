@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cli.signals import STOPPING
+from dedup_job.cli.process import STOPPING
 from dedup_job.demo import make_corpus
-from tests.monitoring.test_metrics import text_string_to_metric_families
+from tests.report.test_metrics import text_string_to_metric_families
 from tests.running import (
     dedup,
     start_run,

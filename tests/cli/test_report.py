@@ -50,7 +50,7 @@ def test_a_page_that_fails_in_the_end_leaves_the_run_and_its_metrics_done(
     def full(*_: object) -> None:
         raise DedupError("the page r.html cannot be written: No space left on device.")
 
-    monkeypatch.setattr("dedup_job.cli.report.write_page", full)
+    monkeypatch.setattr("dedup_job.cli.listing.write_page", full)
     database.source.insert_many(make_corpus(100, seed=5))
     of = ["--source", f"{database.name}.source", "--target", f"{database.name}.target", "--yes"]
     files = ["--html", str(tmp_path / "r.html"), "--metrics-file", str(tmp_path / "m.prom")]

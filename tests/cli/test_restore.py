@@ -12,7 +12,7 @@ from pymongo.database import Database
 
 from dedup_job.errors import StateMismatch, UsageError
 from dedup_job.mongo import ledger_removals
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill, good, refused, run_again
 from tests.running import (

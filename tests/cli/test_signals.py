@@ -12,7 +12,7 @@ from collections.abc import Callable
 import pytest
 
 from dedup_job.cli import main
-from dedup_job.cli.signals import STOPPING, StopSignals
+from dedup_job.cli.process import STOPPING, StopSignals
 from dedup_job.errors import Interrupted
 
 

@@ -134,15 +134,15 @@ def test_rebuild_without_room_leaves_the_former_file_and_no_lease(
 def test_rebuild_saves_nothing_if_another_run_wrote_meanwhile(
     kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dedup_job.commands import snapshots
+    from dedup_job.commands import maintenance
 
     kept.run(keeping=False)
-    read = snapshots.read_index
+    read = maintenance.read_index
 
     def slow(*arguments: Any) -> None:
         read(*arguments)
         kept.database["target.state"].update_one({}, {"$inc": {"generation": 1}})
 
-    monkeypatch.setattr(snapshots, "read_index", slow)
+    monkeypatch.setattr(maintenance, "read_index", slow)
     assert "another run wrote" in str(kept.refused())
     assert not kept.folder.exists()

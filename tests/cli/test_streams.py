@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.cli import streams
+from dedup_job.cli import process as streams
 from tests.running import Forked, assert_each_source_id_is_in_one_place, environment_for, uri_of
 
 Db = Database[dict[str, Any]]
@@ -134,7 +134,7 @@ FAILING = """
 from threading import Thread
 from pymongo.errors import AutoReconnect
 from pymongo.logger import _log_client_error
-from dedup_job.cli.streams import log, set_up_logs
+from dedup_job.cli.process import log, set_up_logs
 set_up_logs()
 def broken():
     raise RuntimeError("no more\\nof it")

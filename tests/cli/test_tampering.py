@@ -13,7 +13,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.errors import StateMismatch
-from dedup_job.runs.check import NOTES, Check
+from dedup_job.runs.status import NOTES, Check
 from tests.proving import fill, good, refused, run_again, stored, wrong
 from tests.tampering import (
     LEDGER,

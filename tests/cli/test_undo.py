@@ -11,7 +11,7 @@ from pymongo.database import Database
 
 from dedup_job.cli import console
 from dedup_job.mongo import rollback
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
 from tests.cut_off import Cut, cut_off
 from tests.proving import command, fill_alike, good, names, refused, run_again
 from tests.running import (

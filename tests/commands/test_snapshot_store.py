@@ -10,7 +10,7 @@ import pytest
 from bson import Int64
 from pymongo.database import Database
 
-from dedup_job.commands.snapshot_store import SnapshotStore
+from dedup_job.commands.snapshots import SnapshotStore
 from dedup_job.demo import make_corpus
 from dedup_job.index import KeptIndex
 from dedup_job.index import kept as kept_module

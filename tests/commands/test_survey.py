@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.dry_survey import SurveyCollector
+from dedup_job.commands.dry_run import SurveyCollector
+from dedup_job.commands.listing import survey_target
 from dedup_job.commands.run import Request, Watch, run_job
-from dedup_job.commands.survey import survey_target
 from dedup_job.decision.settings import CONFIDENCE
 from dedup_job.demo import make_corpus
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.survey import Stratum, Survey
 from dedup_job.settings import load
 from tests.running import run_here, uri_of

@@ -12,8 +12,8 @@ import pytest
 
 from dedup_job import Files, UsageError, deduplicate_file, load_settings
 from dedup_job.commands.run import Watch
-from dedup_job.datafiles.by_format import reading
 from dedup_job.datafiles.formats import named
+from dedup_job.datafiles.run_files import reading
 from dedup_job.demo import make_corpus
 from dedup_job.errors import DedupError
 from tests.running import dedup, invoke, refusal, run_here
@@ -262,7 +262,7 @@ def test_large_rows_come_in_small_pages(tmp_path):
     given = [{"text": f"{n}" + "题" * 300_000, "x": ""} for n in range(60)]
     for suffix in (".csv", ".jsonl"):
         source = write(tmp_path / f"in{suffix}", given)
-        with reading(named(source), "text") as (reader, _):
+        with reading(named(source), "text") as reader:
             pages = [len(page) for page in reader.pages()]
         assert sum(pages) == 60
         assert max(pages) < 60

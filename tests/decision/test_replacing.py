@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dedup_job.decision import greedy
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from tests.decision import test_agreement as agreement
 from tests.decision.test_agreement import OPTIONS, channels_of, decider_of, key_of, naive_of, told
 

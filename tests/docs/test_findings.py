@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dedup_job.runs.check import NOTES, Check
+from dedup_job.runs.status import NOTES, Check
 from tests.docs.documentation import DOCS, read
 
 

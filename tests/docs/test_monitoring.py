@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dedup_job.monitoring.metrics import HELP
+from dedup_job.report.progress import HELP
 from tests.docs.documentation import DOCS, first_column, read, section
 
 DASHBOARD = DOCS / "monitoring" / "dashboard.json"

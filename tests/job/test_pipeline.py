@@ -12,8 +12,7 @@ from dedup_job.mongo import target_reader
 from dedup_job.mongo.reading import PageSize
 from dedup_job.mongo.source import Source
 from dedup_job.mongo.target import Target
-from dedup_job.runs.progress import Moment
-from dedup_job.runs.run import Status
+from dedup_job.runs.run import Moment, Status
 from tests.deciding import PLAIN, decisions_of
 from tests.running import after_batches, interpose, outcome, run_here, run_until
 

@@ -4,16 +4,16 @@ from functools import partial
 
 import pytest
 
-from dedup_job.commands import inspect, review, survey
-from dedup_job.commands.dry_survey import SurveyCollector
+from dedup_job.commands import inspect, listing, review
+from dedup_job.commands.dry_run import SurveyCollector
 from dedup_job.commands.run import Request, Watch, run_job
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError
 from dedup_job.index import kept
 from dedup_job.job import pipeline
 from dedup_job.mongo.source import Source
-from dedup_job.runs.asked_pairs import Label
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
+from dedup_job.runs.survey import Label
 from tests.deciding import PLAIN
 from tests.mongo.test_follow import eventually, following
 from tests.mongo.test_keep import KEEP, versions
@@ -278,7 +278,7 @@ def test_lists_inspect_and_pages_show_the_collection_beside_the_original(ran):
     found = inspect.inspect(settings_of(ran), ["2"], target=f"{ran.name}.target")
     assert found.original is not None
     assert found.original.text == LONG
-    page = survey.survey_target(settings_of(ran), f"{ran.name}.target")
+    page = listing.survey_target(settings_of(ran), f"{ran.name}.target")
     assert {(p.of, p.against, p.other) for p in page.near.pairs} == {("2", name, LONG)}
     assert {pair.against for pair in page.refused.pairs} == {name}
 
@@ -293,7 +293,7 @@ def test_a_group_of_the_target_has_no_duplicates_of_another_collection(database)
 
 def test_labels_of_such_pairs_come_back(ran):
     settings, target = settings_of(ran), f"{ran.name}.target"
-    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+    with review.open_review(settings, target, "me", (100, 0)) as asked:
         keys = [key for key in asked._drawn if asked.pair(key).document.against]
         for key in keys:
             asked.answer(key, Label.SAME)
@@ -302,7 +302,7 @@ def test_labels_of_such_pairs_come_back(ran):
     lines = [*review.export_labels(settings, target)]
     ran["target.labels"].drop()
     assert review.import_labels(settings, target, lines) == 2
-    with review.open_review(settings, review.Assignment(target, "me")) as asked:
+    with review.open_review(settings, target, "me", (100, 0)) as asked:
         assert [asked.pair(key).label for key in keys] == [Label.SAME, Label.SAME]
 
 

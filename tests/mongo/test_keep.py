@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 from bson import Decimal128, Int64
 
-from dedup_job.commands.restore import undo_run
+from dedup_job.commands.maintenance import undo_run
 from dedup_job.decision import greedy
 from dedup_job.demo import make_corpus
 from dedup_job.errors import UsageError

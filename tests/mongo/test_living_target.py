@@ -8,12 +8,11 @@ import pytest
 from bson import Int64
 
 from dedup_job import deduplicate
-from dedup_job.commands.check import check_target
-from dedup_job.commands.restore import restore, undo_run
+from dedup_job.commands.maintenance import check_target, restore, undo_run
 from dedup_job.demo import make_corpus
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.runs.check import Check
 from dedup_job.runs.run import Status
+from dedup_job.runs.status import Check
 from tests.cut_off import Cut, cut_off
 from tests.mongo.test_follow import SHORT, eventually, following
 from tests.mongo.test_keep import stored

@@ -4,7 +4,7 @@ import pytest
 from bson import Int64
 
 from dedup_job.demo import make_corpus
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
 from tests.cut_off import killed_at
 from tests.mongo.test_keep import stored, versions
 from tests.proving import command, good, refused, wrong

@@ -15,7 +15,7 @@ from dedup_job.demo import make_corpus
 from dedup_job.errors import ConfigurationError, UsageError
 from dedup_job.mongo.id_keys import id_element
 from dedup_job.mongo.raw_bson import RawDocument
-from dedup_job.runs.check import Check
+from dedup_job.runs.status import Check
 from dedup_job.settings import load
 from tests.proving import command, good
 from tests.running import assert_each_source_id_is_in_one_place, outcome, run_here, settings_of

@@ -12,10 +12,9 @@ import pytest
 from markupsafe import escape
 
 from dedup_job.documents import Difference, Pair
-from dedup_job.pages.render import report_page
+from dedup_job.pages import report_page
 from dedup_job.printing import escaped
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import DecidedDocument
+from dedup_job.runs.decided import Counts, DecidedDocument
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.survey import Drawn, Group, Survey
 from tests.runs.test_survey import many_pairs

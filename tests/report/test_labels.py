@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dedup_job.report.labels import measured
+from dedup_job.report.pairs import measured
 
 
 @pytest.mark.parametrize(

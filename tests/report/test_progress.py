@@ -11,9 +11,9 @@ from dataclasses import replace
 import pytest
 
 from dedup_job.report.progress import Bar, Log, shown_progress
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Callback, Progress
-from tests.monitoring.test_metrics import REPORT
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Callback, Progress
+from tests.report.test_metrics import REPORT
 
 
 class Clock:

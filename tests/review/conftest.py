@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from pymongo.database import Database
 
-from dedup_job.commands.review import Assignment, Review, open_review
+from dedup_job.commands.review import Review, open_review
 from dedup_job.demo import make_corpus
 from dedup_job.settings import load
 from tests.conftest import fresh_database
@@ -21,8 +21,7 @@ from tests.running import run_here, uri_of
 
 pytest.importorskip("uvicorn")
 
-from dedup_job.review.admission import TOKEN_HEADER, Ticket
-from dedup_job.review.server import bound, page_server
+from dedup_job.review import TOKEN_HEADER, Ticket, bound, page_server
 
 Db = Database[dict[str, Any]]
 
@@ -67,11 +66,11 @@ class Page:
 
 
 @contextmanager
-def served(database: Db, *, target: str = "target", **wanted: Any) -> Iterator[Page]:
-    """Serve the page of a target of this database."""
+def served(database: Db, name: str = "anna") -> Iterator[Page]:
+    """Serve the page of the target of this database."""
     settings = load({"connection.uri": uri_of(database)}).settings
-    asked = Assignment(f"{database.name}.{target}", **{"name": "anna", "number": 40, **wanted})
-    with bound(0) as own, open_review(settings, asked) as review:
+    opened = open_review(settings, f"{database.name}.target", name, (40, 0))
+    with bound(0) as own, opened as review:
         ticket = Ticket(own.getsockname()[1])
         server = page_server(review, ticket)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [own]})

@@ -6,8 +6,7 @@ import http.client
 
 import pytest
 
-from dedup_job.review.admission import Ticket
-from dedup_job.review.server import bound
+from dedup_job.review import Ticket, bound
 
 
 def test_the_page_opens_for_all_and_holds_nothing_of_the_target_or_the_token(page, reviewed):

@@ -20,7 +20,7 @@ from dedup_job.documents import (
     Reason,
     Skipped,
 )
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from tests.deciding import decisions_of
 
 NONE = Candidates()

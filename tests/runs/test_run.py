@@ -11,7 +11,7 @@ import pytest
 from bson.objectid import ObjectId
 from bson.timestamp import Timestamp
 
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 
 STARTED = datetime(2026, 1, 2, 3, 4, 5, 678000, tzinfo=UTC)

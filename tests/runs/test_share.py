@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from dedup_job.runs.asked_pairs import Share
+from dedup_job.runs.survey import Share
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from dedup_job.runs.stages import Profile, Stage, Stopwatch, Work
+from dedup_job.runs.run import Profile, Stage, Stopwatch, Work
 
 
 def test_what_a_stage_does_adds_up():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from dedup_job.runs.counts import Counts
+from dedup_job.runs.decided import Counts
 from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
 from dedup_job.runs.status import Holder, RunState, TargetStatus
 

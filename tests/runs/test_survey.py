@@ -6,8 +6,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 from dedup_job.documents import Difference, Pair
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument
+from dedup_job.runs.decided import DUPLICATE, KEPT, Counts, DecidedDocument
 from dedup_job.runs.survey import Drawn, Stratum, Survey
 
 GUARDS = ("number", "negation", "unit", "image")

@@ -14,11 +14,10 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dedup_job.errors import UsageError
-from dedup_job.monitoring import metrics
-from dedup_job.monitoring.metrics import End, MetricsFile, as_text
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import Progress
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
+from dedup_job.report import progress as metrics
+from dedup_job.report.progress import End, MetricsFile, as_text
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import About, Checkpoint, Progress, Run, Scope, Status
 
 THEN = datetime(2026, 1, 2, tzinfo=UTC)
 COUNTS = Counts(kept=5, exact=2, near=1, skipped=1, quarantined=1)

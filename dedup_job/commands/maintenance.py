@@ -1,23 +1,31 @@
-"""Wire together what takes a decision back: `dedup restore` and `dedup undo`."""
+"""What looks after a target: its status, its check, its index; decisions taken back."""
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import xxhash
 
 from dedup_job.columns import Documents
-from dedup_job.commands.lookup import decided_records, refusal, several
-from dedup_job.commands.opened import Opened, opened
+from dedup_job.commands.opened import Opened, connected, decided_records, opened, refusal, several
 from dedup_job.commands.review import NAMED, problem_list
 from dedup_job.commands.run import versions
+from dedup_job.commands.snapshots import index_files
+from dedup_job.decision import PairRecheck
 from dedup_job.documents import Document, too_long
-from dedup_job.errors import UsageError
+from dedup_job.errors import LeaseLost, StateMismatch, UsageError
+from dedup_job.index import KeptIndex
+from dedup_job.job.preparing import read_index
 from dedup_job.messages import Message, joined
+from dedup_job.mongo import checks
+from dedup_job.mongo.audit import Checker
+from dedup_job.mongo.audit_rows import Audited
+from dedup_job.mongo.connection import Namespace, retry_policy
 from dedup_job.mongo.id_keys import comparable, shown, unmistakable
 from dedup_job.mongo.ledger_removals import (
     TakenOut,
@@ -32,11 +40,98 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import Record, Records
 from dedup_job.mongo.rollback import Undone, planned, undo
+from dedup_job.mongo.target_status import Lease, lease_of, read_status, state_of
 from dedup_job.printing import command_line
-from dedup_job.runs.counts import Counts
-from dedup_job.runs.progress import QUIET, Progress
-from dedup_job.runs.run import About, Checkpoint, Run, Scope, Status
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import QUIET, About, Checkpoint, Progress, Run, Scope, Status
+from dedup_job.runs.status import Checked, Tally, TargetStatus
 from dedup_job.settings import Settings
+
+
+def target_status(settings: Settings, target: str, progress: Progress = QUIET) -> TargetStatus:
+    """Return how a target stands now, also during a run; UsageError if no run ever wrote to it."""
+    with connected(settings, progress) as (client, database):
+        name = Namespace.parse(target, database, "--target")
+        retry = retry_policy(client, settings.run.retry_for, progress)
+        status = retry(lambda: read_status(client, name))
+        _, state = retry(lambda: state_of(client, name))
+        return replace(status, index=index_files(settings.index.folder, state))
+
+
+def break_lease(
+    settings: Settings,
+    target: str,
+    agree: Callable[[Lease], None] = lambda _: None,
+    progress: Progress = QUIET,
+) -> Lease:
+    """End a lease that `agree` lets end; return it as it was. StateMismatch if it changed."""
+    with connected(settings, progress) as (client, database):
+        name = Namespace.parse(target, database, "--target")
+        state, found = state_of(client, name)
+        lease = lease_of(name, state, found)
+        if lease.holder is None:
+            return lease
+        agree(lease)
+        if not state.break_lease(lease.token):
+            raise StateMismatch(
+                "the lease of {target} changed hands meanwhile and was not broken. See "
+                "`dedup status`.",
+                target=name,
+            )
+        return lease
+
+
+def rebuild_snapshot(settings: Settings, name: str, progress: Progress = QUIET) -> None:
+    """Read the target under its lease and save a snapshot of it, however small it is."""
+    with opened(settings, name, progress, as_made=False) as on:
+        on.progress.stage(Message("taking the lease"))
+        with on.target.hold():
+            version = on.target.version()
+            on.progress.stage(Message("loading the index"))
+            index = KeptIndex(on.settings.index)
+            read_index(on.target, on.snapshots, index, on.progress)
+            if version is None or on.target.version() != version:
+                # this process slept through its lease
+                raise LeaseLost(
+                    "another run wrote to {target} while it was read; nothing was saved. Wait "
+                    "until it is done; then the same command.",
+                    target=on.target.name,
+                )
+            on.progress.stage(Message("writing the snapshot"))
+            try:
+                on.snapshots.write(index, version)
+            except OSError as e:
+                raise UsageError(
+                    "the snapshot {file} cannot be written: {why}. Make room, or name another "
+                    "folder with index.folder.",
+                    file=on.snapshots.file_of(version),
+                    why=e.strerror or e,
+                ) from e
+
+
+def check_target(
+    settings: Settings,
+    source: str,
+    target: str,
+    sample: int | None,
+    progress: Progress = QUIET,
+) -> Checked:
+    """Verify a target; `sample` of its texts, None for all of them."""
+    with opened(settings, target, progress) as on:
+        made_from = on.target.source.full_name
+        given_name = Namespace.parse(source, on.database, "--source")
+        checks.check_same_source(made_from, str(given_name), on.target.name)
+        on.progress.stage(Message("loading the dictionary"))
+        began, tally = time.perf_counter(), Tally(shown)
+        audited = Audited(
+            on.target,
+            on.models.fingerprinter.fingerprint,
+            PairRecheck(on.settings.decision, on.settings.index, on.models),
+            tally,
+        )
+        generation = Checker(audited, on.target, on.progress).check(sample)
+        seconds = time.perf_counter() - began
+        return Checked(made_from, on.target.name, generation, tally.findings(), seconds)
 
 
 @dataclass(slots=True)
@@ -97,7 +192,8 @@ def restore(
     if not names:
         raise UsageError("no _id is given; name one at least.")
     began, status = datetime.now(UTC), Status.REQUEUED if requeue else Status.RESTORED
-    asked = _hash_of(names, status)
+    text = "\n".join([str(status), *sorted(names)])
+    asked = xxhash.xxh3_128_hexdigest(text.encode("utf-8", "surrogatepass"))
     with opened(settings, name, progress) as on:
         on.progress.stage(Message("taking the lease"))
         with on.target.hold():  # which takes back what was cut off
@@ -135,20 +231,18 @@ def _all_dropped(
     for some in in_turn(names):
         page = records.meant(some, out)
         for name, key in page.items():
-            if key is not None:
-                found[comparable(key)] = key
-            elif len(wrong) >= NAMED:
+            if key is None and len(wrong) >= NAMED:
                 wrong.append("")
-            else:
-                try:  # why not is found out one by one, of the first that are shown
-                    key = _dropped(on, records, name)
-                    found[comparable(key)] = key
-                except UsageError as e:
-                    wrong.append(e.message)
+                continue
+            try:  # why not is found out one by one, of the first that are shown
+                key = _dropped(on, records, name) if key is None else key
+                found[comparable(key)] = key
+            except UsageError as e:
+                wrong.append(e.message)
         for part in records.dropped([key for key in page.values() if key is not None]):
             there = [record for _, record in part]
             kept = [*map(_gone, there)] if requeue else _kept_all(on, there)
-            wrong += [one.message for one in kept if isinstance(one, UsageError)]
+            wrong += [one for one in kept if isinstance(one, Message)]
         looked_up += len(some)
         on.progress.advance(looked_up)
     if wrong and len(names) == 1:
@@ -163,20 +257,15 @@ def _all_dropped(
     return [*found.values()]
 
 
-def _gone(record: Record) -> UsageError | None:
+def _gone(record: Record) -> Message | None:
     """Return why the next run cannot decide a document, None where it can."""
     if record.source is not None or record.stored is None:
         return None
-    return UsageError(
+    return Message(
         "_id {id} is no longer in the source, so no run can decide it; the ledger has the only "
         "copy. Restore it without --requeue.",
         id=shown(record.key),
     )
-
-
-def _hash_of(names: Sequence[str], status: Status) -> str:
-    text = "\n".join([str(status), *sorted(names)])
-    return f"{xxhash.xxh3_128_hexdigest(text.encode('utf-8', 'surrogatepass'))}"
 
 
 def _moves(
@@ -191,11 +280,11 @@ def _moves(
 
 
 def _kept(on: Opened, part: Sequence[tuple[RawDocument, Record]]) -> Iterator[TakenOut]:
-    """Yield the same with what is written; raises what keeps one from being kept."""
+    """Yield the same with the documents to write; UsageError if one cannot be kept by now."""
     kept: list[Document] = []
     for document in _kept_all(on, [record for _, record in part]):
-        if isinstance(document, UsageError):  # it changed since it was looked up
-            raise document
+        if isinstance(document, Message):
+            raise UsageError(document)
         kept.append(document)
     prints = on.models.fingerprinter.fingerprint([str(document.content) for document in kept])
     rows = (row for row, _ in part)
@@ -226,52 +315,40 @@ def _dropped(on: Opened, records: Records, written: str) -> bytes:
     return record.key
 
 
-def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | UsageError]:
+def _kept_all(on: Opened, records: Sequence[Record]) -> list[Document | Message]:
+    """Return the documents as they will be kept, or why one cannot be."""
     contents = [record.dropped and record.dropped.content for record in records]
-    texts = [content for content in contents if isinstance(content, str)]
-    cleaned = iter(on.clean_all(texts))
-    kept: list[Document | UsageError] = []
-    for record, content in zip(records, contents, strict=True):
-        text = next(cleaned) if isinstance(content, str) else None
-        try:
-            kept.append(_as_kept(on, record, text))
-        except UsageError as e:
-            kept.append(e)
-    return kept
+    cleaned = iter(on.clean_all([content for content in contents if isinstance(content, str)]))
+    return [
+        _as_kept(on, record, next(cleaned) if isinstance(content, str) else None)
+        for record, content in zip(records, contents, strict=True)
+    ]
 
 
-def _as_kept(on: Opened, record: Record, text: str | None) -> Document:
-    """Return the document as it will be kept; UsageError where it cannot be. text: cleaned."""
+def _as_kept(on: Opened, record: Record, text: str | None) -> Document | Message:
     name, source = shown(record.key), on.target.source.full_name
     if record.dropped is None:
-        raise UsageError(
+        return Message(
             "the source {source} no longer holds _id {id}, and the ledger holds no copy of it "
             "(ledger.document). Put it back into the source; then the same command.",
             source=source,
             id=name,
         )
-    if why_not := _without_text(on.settings, name, record.dropped, text):
+    why_not, most = None, on.settings.source.max_chars
+    if text is None:
+        no_text = refusal(record.dropped, on.settings.source.field)
+        why_not = Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
+    elif len(text) > most:
+        why = too_long(len(text), most).detail
+        why_not = Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
+    elif not text:
+        why_not = Message("nothing is left of the text of _id {id} after cleaning.", id=name)
+    if why_not:
         repair = Message(
             "Repair it in the source; then the same command, or --requeue to have it decided anew."
         )
-        raise UsageError(joined([why_not, repair]))
+        return joined([why_not, repair])
     document = record.dropped.with_content(text or "")
     if not on.target.rows.fits(Documents.of([document])).all():
-        raise UsageError(
-            "with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name
-        )
+        return Message("with the fields that dedup adds, _id {id} is larger than 16 MiB.", id=name)
     return document
-
-
-def _without_text(
-    settings: Settings, name: str, dropped: Document, text: str | None
-) -> Message | None:
-    if text is None:
-        no_text = refusal(dropped, settings.source.field)
-        return Message("_id {id} has no text to keep: {why}.", id=name, why=no_text)
-    if len(text) > (most := settings.source.max_chars):
-        why = too_long(len(text), most).detail
-        return Message("_id {id} is not kept: {why} (source.max_chars).", id=name, why=why)
-    if text:
-        return None
-    return Message("nothing is left of the text of _id {id} after cleaning.", id=name)

@@ -6,31 +6,28 @@ Each tab says which pair it shows.
 from __future__ import annotations
 
 import errno
+import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import parse_qs
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from dedup_job.commands.review import Review
 from dedup_job.errors import DatabaseUnreachable, DedupError, UsageError
 from dedup_job.messages import Message
-from dedup_job.pages.render import (
-    STATIC,
-    asset,
-    content_part,
-    empty_page,
-    failure_part,
-    panel_part,
-)
-from dedup_job.review.admission import HOST, Admission, Ticket
-from dedup_job.runs.asked_pairs import AskedPair, Label
+from dedup_job.pages import STATIC, asset, failure_part, review_part
+from dedup_job.runs.survey import AskedPair, Label
 
 _LINGER = 2  # seconds for requests under way when it is ended
 
@@ -55,10 +52,7 @@ def bound(port: int) -> socket.socket:
 
 
 def serve(review: Review, own: socket.socket, ready: Callable[[str], None], language: str) -> None:
-    """Serve the page until a signal comes; `ready` is given its address, with the token.
-
-    language: that was asked for, "" for none.
-    """
+    """Serve the page until a signal comes; `ready` is given its address, with the token."""
     ticket = Ticket(own.getsockname()[1])
     ready(ticket.address)
     page_server(review, ticket, language).run(sockets=[own])
@@ -84,7 +78,7 @@ def review_app(review: Review, language: str) -> Starlette:
     desk = _Desk(review)
 
     def page(_: Request) -> Response:  # without anything of the target: it asks with the token
-        return HTMLResponse(empty_page(language))
+        return HTMLResponse(review_part("review", language=language))
 
     return Starlette(
         routes=[
@@ -111,7 +105,8 @@ class _Desk:
             panel = self._panel(key)
         except UsageError:  # the address is of another review
             panel = self._panel(review.next_open())
-        return HTMLResponse(content_part(review.target, review.name, review.stored_in, panel))
+        about = {"target": review.target, "name": review.name, "stored_in": review.stored_in}
+        return HTMLResponse(review_part("content", panel=panel, **about))
 
     def show(self, request: Request) -> Response:
         """Return the pair before one, or the next without an answer."""
@@ -137,8 +132,10 @@ class _Desk:
         return self._shown(self._review.next_open(key), last=last)
 
     def _panel(self, key: str | None, last: AskedPair | None = None) -> str:
+        """Return the part that changes; key: of the pair to answer; last: the one just answered."""
         asked = None if key is None else self._review.pair(key)
-        return panel_part(self._review.target, asked, self._review.progress(), last)
+        about = {"target": self._review.target, "progress": self._review.progress()}
+        return review_part("review_panel", asked=asked, last=last, **about)
 
     def _shown(self, key: str | None, last: AskedPair | None = None) -> Response:
         panel = self._panel(key, last)
@@ -161,3 +158,79 @@ def _static(request: Request) -> Response:
     except KeyError:
         raise HTTPException(404) from None
     return Response(asset(name), media_type=kind)
+
+
+HOST = "127.0.0.1"
+TOKEN_HEADER = "X-Dedup-Token"
+_NAMES = (HOST, "localhost")
+_REFUSED = "refused: open the address that `dedup review` printed.\n"
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+    "connect-src 'self'; img-src data:; form-action 'self'; frame-ancestors 'none'; "
+    "base-uri 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """What lets a request in: the port that is asked and a token that nobody can guess.
+
+    The token travels in a header of its own, which no page of another site can send: a browser asks
+    first, and is refused. A cookie would reach every other port of this machine as well.
+    """
+
+    port: int
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+
+    @property
+    def address(self) -> str:
+        """The address of the page; browsers send nobody what stands behind the #."""
+        return f"http://{HOST}:{self.port}/#token={self.token}"
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Host headers of requests that are meant for this page."""
+        return tuple(f"{name}:{self.port}" for name in _NAMES)
+
+    def is_token(self, given: str) -> bool:
+        """Tell whether this is the token, in a time that says nothing of where it differs."""
+        return secrets.compare_digest(given.encode(), self.token.encode())
+
+
+class Admission:
+    """Passes on the requests that hold the ticket, and refuses all others."""
+
+    def __init__(self, app: ASGIApp, ticket: Ticket) -> None:
+        self._app, self._ticket = app, ticket
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http" or not self._is_welcome(scope):
+            answer = PlainTextResponse(_REFUSED, 403, {**_HEADERS, "Connection": "close"})
+            await answer(scope, receive, send)
+            return
+
+        async def sent(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.update(_HEADERS)
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+    def _is_welcome(self, scope: Scope) -> bool:
+        headers = Headers(scope=scope)
+        hosts, tokens = headers.getlist("host"), headers.getlist(TOKEN_HEADER)
+        if len(hosts) != 1 or hosts[0] not in self._ticket.hosts:
+            return False  # a name that someone let point to this machine
+        # the same for everyone: the empty page, which then asks with the token. A browser adds no
+        # header of ours to an address that is opened, nor to what a page links to
+        path: str = scope["path"]
+        open_to_all = scope["method"] == "GET" and (path == "/" or path.startswith("/static/"))
+        return open_to_all or (len(tokens) == 1 and self._ticket.is_token(tokens[0]))

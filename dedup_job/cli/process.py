@@ -1,0 +1,187 @@
+"""What a process has from its caller: standard streams, the log on one of them, stop signals.
+
+A command may be started without some streams (`>&-`), on a full disk, or into a pipe that its
+reader has closed. What it does to a collection does not depend on that: what a stream cannot take
+is dropped, and told at the end.
+"""
+
+from __future__ import annotations
+
+import errno
+import io
+import logging
+import os
+import select
+import signal
+import sys
+import threading
+from contextlib import suppress
+from copy import copy
+from types import FrameType
+from typing import TYPE_CHECKING, Any, TextIO
+
+from dedup_job.errors import Interrupted
+from dedup_job.messages import Message, localized
+from dedup_job.printing import plain
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+log = logging.getLogger("dedup")
+
+
+class _Tolerant(io.FileIO):
+    """A stream that takes no more after its first error, which it remembers."""
+
+    def __init__(self, handle: int) -> None:
+        super().__init__(handle, "w", closefd=False)
+        self.failed: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        """Write, or drop what cannot be written."""
+        written: int | None = None
+        try:
+            while self.failed is None and (written := super().write(data)) is None:
+                select.select((), (self,), ())  # it may be one that does not wait by itself
+        except OSError as e:
+            self.failed = e
+        return memoryview(data).nbytes if written is None else written
+
+
+def open_streams() -> None:
+    """Open missing standard streams; none of the three raises OSError from now on."""
+    for handle in range(3):
+        try:
+            os.fstat(handle)
+        except OSError:  # closed: else the next file or connection would be taken for the stream
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets this free number
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = _tolerant(1, sys.stdout), _tolerant(2, sys.stderr)
+
+
+def output_error() -> OSError | None:
+    """Return the error of standard output, once; None if its reader closed it, as `head` does."""
+    sys.stdout.flush()
+    raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
+    if not isinstance(raw, _Tolerant) or raw.failed is None or raw.failed.errno == errno.EPIPE:
+        return None
+    failed, raw.failed = raw.failed, OSError(errno.EPIPE, "told already")
+    return failed
+
+
+def is_read() -> bool:
+    """Tell whether standard output still takes text; else a long list need not go on."""
+    sys.stdout.flush()
+    raw = getattr(getattr(plain(sys.stdout), "buffer", None), "raw", None)
+    return not isinstance(raw, _Tolerant) or raw.failed is None
+
+
+def _tolerant(handle: int, former: TextIO | None) -> TextIO:
+    """Return a stream like the former; a name in Chinese on a terminal in ASCII is no error."""
+    return io.TextIOWrapper(
+        io.BufferedWriter(_Tolerant(handle)),
+        encoding=(former and former.encoding) or "utf-8",
+        errors="replace",
+        line_buffering=handle == 2 or os.isatty(handle),
+    )
+
+
+class OneLine(logging.Formatter):
+    """A line with the time, in the user's language; an exception is its name and first line."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line of a record."""
+        record = copy(record)
+        record.msg = localized(record.msg)
+        if record.exc_info:
+            kind, error, _ = record.exc_info
+            name = kind.__name__ if kind is not None else "error"
+            record.msg = (
+                f"{record.getMessage().rstrip(':')}: {name}: {str(error).split(chr(10))[0]}"
+            )
+            record.args, record.exc_info, record.exc_text = None, None, None
+        return super().format(record)
+
+
+def set_up_logs() -> None:
+    """Log to standard error, also errors that end threads; DEDUP_TRACEBACK keeps tracebacks."""
+    form, date = "%(asctime)s %(message)s", "%Y-%m-%d %H:%M:%S"
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter(form, date))
+    if not os.environ.get("DEDUP_TRACEBACK"):
+        handler.setFormatter(OneLine(form, date))
+        threading.excepthook = _log_end_of_thread
+    logging.basicConfig(handlers=[handler])
+    log.setLevel(logging.INFO)
+
+
+def _log_end_of_thread(ended: threading.ExceptHookArgs) -> None:
+    if ended.exc_value is not None and ended.exc_type is not SystemExit:
+        name = ended.thread.name if ended.thread is not None else "?"
+        said = Message("the thread {name} ended", name=name)
+        log.warning(said, exc_info=ended.exc_value)
+
+
+STOPPING = Message("stopping after the batch in hand; once more to end at once")
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_SECONDS = 0.05
+
+
+class StopSignals:
+    """Within its block, remembers that a stop was asked for.
+
+    Until `wait_for_batch` is called there is nothing to finish, and a signal ends the block at
+    once: with Interrupted if there is a message to say, else with KeyboardInterrupt. Python drops
+    one that is raised within a finalizer or a callback of native code, and prints a traceback: here
+    the signal comes again soon after instead.
+    """
+
+    def __init__(self, if_ended: str = "") -> None:
+        self._if_ended = if_ended
+        self.received: int | None = None
+        self._waits = False
+        self._former: dict[int, object] = {}
+        self._again: threading.Timer | None = None
+
+    def __call__(self) -> bool:
+        """Tell whether to stop."""
+        return self.received is not None
+
+    def wait_for_batch(self) -> None:
+        """Make the first signal from now on wait for the batch in hand."""
+        self._waits = True
+
+    def __enter__(self) -> StopSignals:
+        for signum in _SIGNALS:
+            former = signal.getsignal(signum)
+            if former is not signal.SIG_IGN:  # nohup
+                self._former[signum] = signal.signal(signum, self._remember)
+        self._hook, sys.unraisablehook = sys.unraisablehook, self._come_again
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        sys.unraisablehook = self._hook
+        if self._again is not None:
+            self._again.cancel()
+        for signum, handler in self._former.items():
+            signal.signal(signum, handler)  # type: ignore[arg-type]  # as signal() returned it
+        if kind is KeyboardInterrupt and self._if_ended:
+            raise Interrupted(self._if_ended, self.received or signal.SIGINT) from None
+
+    def _come_again(self, dropped: UnraisableHookArgs) -> None:
+        if self.received is None or not issubclass(dropped.exc_type, KeyboardInterrupt):
+            self._hook(dropped)
+            return
+        main = threading.main_thread().ident
+        self._again = threading.Timer(_AGAIN_SECONDS, signal.pthread_kill, [main, self.received])
+        self._again.daemon = True
+        self._again.start()
+
+    def _remember(self, signum: int, _: FrameType | None) -> None:
+        again = self.received is not None
+        self.received = self.received or signum
+        if again or not self._waits:
+            raise KeyboardInterrupt(self.received)
+        # the terminal may be what is gone, or what this came in the middle of a write to
+        with suppress(OSError, RuntimeError):
+            sys.stderr.write(f"\n{localized(STOPPING)}\n")  # below a progress bar

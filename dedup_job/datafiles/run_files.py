@@ -1,0 +1,321 @@
+"""The files of a run without a database: one as its source, those it writes as its target."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import threading
+import zlib
+from array import array
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dedup_job.columns import Batch, Decisions, Documents, NumberedTexts
+from dedup_job.datafiles.formats import (
+    CSV,
+    DelimitedReader,
+    JsonLinesReader,
+    Lines,
+    Named,
+    Records,
+    Writer,
+    packed,
+)
+from dedup_job.documents import (
+    Decision,
+    Duplicate,
+    Quarantined,
+    Reason,
+    Skipped,
+    longest_before,
+    too_long_before,
+)
+from dedup_job.errors import UsageError
+from dedup_job.files import open_regular, writing_whole
+from dedup_job.job.protocols import Source, Target
+from dedup_job.native.bytes_column import BytesColumn, elements_of, no_strings
+from dedup_job.native.code_points import TextColumn, pack
+from dedup_job.native.parts import has_breaks
+from dedup_job.printing import escaped_json
+from dedup_job.runs.decided import Counts
+from dedup_job.runs.run import Run
+
+
+@contextmanager
+def reading(file: Named, field: str) -> Iterator[Reader]:
+    """Open a file; yield its reader. field: of the text, as --field. UsageError says why not."""
+    name = str(file.path)
+    try:
+        stream = open_regular(file.path)
+    except OSError as e:
+        raise UsageError("{file} cannot be read: {why}.", file=name, why=e.strerror) from e
+    with stream:
+        try:
+            unpacked = packed(stream, "rb", file.compression)
+            if file.format == CSV:
+                yield DelimitedReader(unpacked, name, field, file.suffix)
+            else:
+                size = None if file.compression else os.fstat(stream.fileno()).st_size
+                yield JsonLinesReader(unpacked, name, field, size)
+        except (OSError, EOFError, zlib.error) as e:
+            if getattr(e, "errno", None) is not None:
+                raise
+            raise UsageError("{file} is damaged: {why}", file=name, why=str(e)) from e
+
+
+Reader = DelimitedReader | JsonLinesReader
+Rows = Records | Lines
+_KEY = np.dtype(">i8")  # of row numbers: their bytes have the same order
+
+
+def number_of(key: bytes) -> int:
+    """Return the number of the row with a key."""
+    return int.from_bytes(key, "big")
+
+
+class FileSource(Source):
+    """Gives the rows of a file; those on their way are held for the writer."""
+
+    def __init__(self, reader: Reader, most: int) -> None:
+        """Take what reads the file; most: characters of a cleaned text."""
+        self.reader, self._most = reader, most
+        self.under_way: deque[Rows] = deque()
+
+    @property
+    def undecided(self) -> int | None:
+        """About how many rows there are."""
+        return self.reader.expected
+
+    def pages(self, limit: int | None) -> Iterator[Documents]:  # noqa: ARG002
+        """Yield all rows as documents, in order, with their numbers as keys."""
+        for rows in self.reader.pages():
+            self.under_way.append(rows)
+            yield _documents(rows, self._most)
+
+
+def _documents(page: Rows, most: int) -> Documents:
+    contents, longest = [*page.contents()], longest_before(most)
+    for row, content in enumerate(contents):
+        if isinstance(content, str) and len(content) > longest:
+            contents[row] = too_long_before(len(content), most)
+    texts = {row: text for row, text in enumerate(contents) if isinstance(text, str)}
+    n, packed = len(contents), pack([*texts.values()])
+    return Documents(
+        raw=no_strings(n),
+        keys=elements_of(np.array(page.numbers, dtype=_KEY)),
+        text_at=np.zeros(n, dtype=np.int64),
+        as_read=np.ones(n, dtype=np.bool_),
+        rows=np.array([*texts], dtype=np.int64),
+        texts=packed,
+        cut=np.zeros(len(texts), dtype=np.int64),
+        refusals={row: why for row, why in enumerate(contents) if not isinstance(why, str)},
+        id_of=number_of,
+        marked=packed if has_breaks(packed) else None,
+    )
+
+
+_IDS = ("_id", "id")  # the fields that may hold a row's own id, the likelier first
+_Known = tuple[dict[str, Any], dict[str, int]]
+
+
+class _Discarded(Exception):
+    """The files are not to be there."""
+
+
+class FileTarget(Target):
+    """Takes decided rows. Each file is there whole when all rows are decided, or not at all."""
+
+    def __init__(
+        self, out: Named, ledger: Named | None, source: FileSource, *, cleaned: bool
+    ) -> None:
+        """Take the two files and the source; cleaned: whether kept rows hold the cleaned texts."""
+        self._cleaned = cleaned
+        self._out, self._ledger, self._source = out, ledger, source
+        self._rows: BinaryIO | None = None  # of the ledger
+        self._done = False
+        self._unread = ""  # why the first row was quarantined that was
+        self.differing: Counter[str] = Counter()
+        """By name, how many dropped rows have another value there than the kept one."""
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Open the files; at the end they take their names, or are gone where nothing was ended.
+
+        The ledger does so first: what is in no OUT is in the ledger, whatever comes between.
+        """
+        with suppress(_Discarded), ExitStack() as stack:
+            folder = self._out.path.resolve().parent
+            self._texts, self._others = KeptTextsFile(folder), KeptTextsFile(folder)
+            stack.callback(self._texts.close)
+            stack.callback(self._others.close)
+            whole, out = _opened(stack, self._out)
+            files = [(self._out, whole, out)]
+            if self._ledger is not None:
+                whole, self._rows = _opened(stack, self._ledger)
+                files.append((self._ledger, whole, self._rows))
+            self._writer = self._source.reader.writer(out)
+            stack.callback(_give_up, self._writer)
+            yield
+            if not self._done:
+                raise _Discarded
+            self._writer.close()
+            for file, whole, stream in files:
+                _end(file, whole, stream)
+
+    def texts_of(self, keys: BytesColumn) -> NumberedTexts:
+        """Return the cleaned texts of kept rows."""
+        numbers = np.array([number_of(key) for key in keys.list()], dtype=np.int64)
+        return self._texts.get(numbers)
+
+    def write(self, batch: Batch, decisions: Decisions, report: Run) -> None:  # noqa: ARG002
+        """Write the rows of a batch: those that are kept, and a line for each other one."""
+        rows, documents = self._source.under_way.popleft(), batch.documents
+        kept, numbers = decisions.kept, np.array(rows.numbers, dtype=np.int64)
+        where = np.flatnonzero(kept)
+        places = np.searchsorted(documents.rows, where)  # of their texts
+        self._texts.add(numbers[where], documents.texts.take(places))
+        other = ~documents.as_read[where] & self._cleaned
+        changed = zip(where[other].tolist(), places[other].tolist(), strict=True)
+        marked = documents.texts if documents.marked is None else documents.marked
+        new = {row: marked.text(place) for row, place in changed}
+        others = [*map(_known, rows.others())]
+        known = [json.dumps(others[row], default=str) for row in where.tolist()]
+        self._others.add(numbers[where], pack(known))
+        self._writer.write(rows, where.tolist(), new)
+        for row in np.flatnonzero(~kept).tolist():
+            line = self._line(rows.numbers[row], decisions[row], others[row])
+            if self._rows is not None:
+                text = json.dumps(line, ensure_ascii=False, default=str)
+                self._rows.write(escaped_json(text).encode() + b"\n")
+
+    def _line(self, number: int, decision: Decision, known: _Known) -> dict[str, Any]:
+        own, prints = known
+        line = {"row": number, **own, **_reasons(decision)}
+        if isinstance(decision, Duplicate):
+            of, theirs = json.loads(self._others.get(np.array([line["of"]])).texts.text(0))
+            self.differing.update(n for n in prints | theirs if prints.get(n) != theirs.get(n))
+            line |= {"of_id": next(iter(of.values()))} if of else {}
+        elif line["reason"] == Reason.UNDECODABLE:
+            self._unread = self._unread or line["detail"]
+        return line
+
+    def finish(self, report: Run, *_: object, **__: object) -> None:
+        """Give the files their names, unless stopped; UsageError if most rows are unread."""
+        if report.checkpoint.finished:
+            self._check(report.counts)
+        self._done = report.checkpoint.finished
+
+    def _check(self, counts: Counts) -> None:
+        out, unread = self._out.path, counts.reasons.get(Reason.UNDECODABLE, 0)
+        if 2 * unread > counts.scanned:
+            raise UsageError(
+                "{unread:,} of {rows:,} rows cannot be read: {why}. Save it as UTF-8, of JSON "
+                "each object on a line of its own. Nothing was written.",
+                unread=unread,
+                rows=counts.scanned,
+                why=self._unread,
+            )
+        if not counts.kept and (counts.scanned or (out.is_file() and out.stat().st_size)):
+            raise UsageError(
+                "of {rows:,} rows none has a text that could be kept. Name its field with "
+                "--field. Nothing was written.",
+                rows=counts.scanned,
+            )
+
+
+def _opened(stack: ExitStack, file: Named) -> tuple[BinaryIO, BinaryIO]:
+    whole = stack.enter_context(writing_whole(file.path))
+    return whole, packed(whole, "wb", file.compression)
+
+
+def _end(file: Named, whole: BinaryIO, stream: BinaryIO) -> None:
+    try:
+        if stream is not whole:
+            stream.close()
+        whole.flush()
+        os.fsync(whole.fileno())
+    except OSError as e:
+        e.filename = str(file.path)
+        raise
+
+
+def _give_up(writer: Writer) -> None:
+    with suppress(Exception):
+        writer.close()
+
+
+def _known(others: Mapping[str, Any]) -> _Known:
+    """Return the own ids of a row by name, and a hash of each other field that holds something."""
+    there = {name: value for name, value in others.items() if value not in (None, "")}
+    own = {name: there.pop(name) for name in _IDS if name in there}
+    return own, {name: hash(repr(value)) for name, value in there.items()}
+
+
+def _reasons(decision: Decision) -> Mapping[str, Any]:
+    """Return why a row is not kept, by the names of the ledger of a collection."""
+    row: dict[str, Any] = {}
+    if isinstance(decision, Duplicate):
+        pair = decision.pair
+        row |= {"decision": "duplicate", "of": number_of(pair.of), "distance": pair.distance}
+        row |= {"similarity": pair.similarity}
+        row |= {"probability": pair.probability} if pair.probability is not None else {}
+        row |= {"found_by": pair.found_by, "reason": str(decision.reason)}
+        row |= {"differences": [d.as_row() for d in pair.differences]} if pair.differences else {}
+        row |= {"richer": pair.richer} if pair.richer else {}
+        return row | ({"left_out": pair.left_out} if pair.left_out else {})
+    assert isinstance(decision, Skipped | Quarantined)
+    row["decision"] = "quarantined" if isinstance(decision, Quarantined) else "skipped"
+    row |= dict.fromkeys(("of", "distance", "similarity", "found_by"))
+    row["reason"] = str(decision.reason)
+    return row | ({"detail": decision.detail} if isinstance(decision, Quarantined) else {})
+
+
+class KeptTextsFile:
+    """Texts by the number of their row; one thread adds, others read."""
+
+    def __init__(self, folder: Path) -> None:
+        """Make the file in a folder. Raises OSError."""
+        self._file = cast("BinaryIO", tempfile.TemporaryFile(dir=folder, buffering=0))  # noqa: SIM115
+        self._numbers, self._ends = array("q"), array("q")
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def add(self, numbers: NDArray[np.int64], texts: TextColumn) -> None:
+        """Add texts of rows, by ascending number."""
+        encoded = texts.utf8()
+        whole, written = encoded.data.data, 0
+        while written < len(whole):
+            written += self._file.write(whole[written:])
+        with self._lock:
+            self._numbers.frombytes(numbers.tobytes())
+            self._ends.frombytes((self._size + np.cumsum(encoded.lengths)).tobytes())
+            self._size += len(whole)
+
+    def get(self, numbers: NDArray[np.int64]) -> NumberedTexts:
+        """Return the texts of rows by their place among the numbers; those never added not."""
+        with self._lock:
+            rows, spans = self._spans(numbers)
+        handle = self._file.fileno()
+        texts = [os.pread(handle, end - start, start).decode() for start, end in spans]
+        return NumberedTexts.of(dict(zip(rows, texts, strict=True)))
+
+    def _spans(self, numbers: NDArray[np.int64]) -> tuple[list[int], list[tuple[int, int]]]:
+        if not self._numbers:
+            return [], []
+        known, ends = np.frombuffer(self._numbers, np.int64), np.frombuffer(self._ends, np.int64)
+        places = np.minimum(np.searchsorted(known, numbers), len(known) - 1)
+        rows = np.flatnonzero(known[places] == numbers)
+        last = ends[places[rows]]
+        first = np.where(places[rows] > 0, ends[places[rows] - 1], 0)
+        return rows.tolist(), [*zip(first.tolist(), last.tolist(), strict=True)]
+
+    def close(self) -> None:
+        """Give the file back."""
+        self._file.close()

@@ -1,1 +1,0 @@
-"""Signals of a run for machines: a file of metrics."""
