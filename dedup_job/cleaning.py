@@ -20,8 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from dedup_job import _core
 from dedup_job.messages import Message
-from dedup_job.native.code_points import TextColumn, pack
-from dedup_job.native.parts import BREAK, as_lines, parted, sums, with_breaks
+from dedup_job.native.texts import BREAK, TextColumn, as_lines, pack, parted, sums, with_breaks
 
 _ELEMENTS: Final = frozenset(_core.ELEMENTS)
 _PROPERTY = re.compile(

@@ -24,7 +24,7 @@ from dedup_job.documents import (
     names_of,
 )
 from dedup_job.native.bytes_column import BytesColumn, digests_of, no_strings, strings_of
-from dedup_job.native.code_points import TextColumn, concatenated, pack
+from dedup_job.native.texts import TextColumn, concatenated, pack
 
 KEPT = 0
 REASONS = tuple(Reason)
@@ -46,7 +46,7 @@ class Documents(Sequence[Document]):
     off each; refusals: by row, why the others have none. id_of: gives the id of a key.
 
     Where documents have several texts: marked, the texts with a break between the parts, see
-    native/parts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
+    native/texts; before cleaning `texts` are the same. places: int64 (n, k), where the value of
     each of k fields begins, 0 where there is none; what `text_at` says is the largest of them.
 
     former: keys of decided documents that are decided again here, or leave with that decision.

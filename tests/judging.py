@@ -8,7 +8,7 @@ import numpy as np
 
 from dedup_job.decision import DecisionSettings
 from dedup_job.decision.settings import CONFIDENCE
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.judgment import APART, JOINED, Judge
 
 DEFAULT = DecisionSettings()

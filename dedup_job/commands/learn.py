@@ -21,7 +21,7 @@ from dedup_job.judgment import Judge
 from dedup_job.judgment.model import Labels, Learnt, learn
 from dedup_job.messages import Message, counted, joined
 from dedup_job.mongo.records import LabelStore
-from dedup_job.native.parts import BREAK
+from dedup_job.native.texts import BREAK
 from dedup_job.printing import command_line
 from dedup_job.runs.run import QUIET, Progress
 from dedup_job.runs.survey import Label

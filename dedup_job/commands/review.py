@@ -34,7 +34,7 @@ from dedup_job.mongo.reading import in_turn
 from dedup_job.mongo.records import LabelRow, LabelStore, PairReader, texts_of_dropped
 from dedup_job.mongo.sampling import Sampler
 from dedup_job.mongo.target_reader import TargetReader
-from dedup_job.native.parts import BREAK
+from dedup_job.native.texts import BREAK
 from dedup_job.printing import id_as_json
 from dedup_job.runs.decided import DUPLICATE, KEPT, DecidedDocument, ListFilter, What
 from dedup_job.runs.run import QUIET, Progress

@@ -9,7 +9,7 @@ from dedup_job import _core
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Fingerprinter, FingerprintSettings, Sketcher, TextColumn
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import Judge
 

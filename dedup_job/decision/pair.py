@@ -14,7 +14,7 @@ from dedup_job.columns import Fingerprints
 from dedup_job.decision.models import Models
 from dedup_job.decision.settings import DecisionSettings
 from dedup_job.documents import Channel, Difference, Duplicate, Pair, Reason, names_of
-from dedup_job.fingerprint.sketch import equal_bits
+from dedup_job.fingerprint.fingerprinter import equal_bits
 from dedup_job.index import IndexSettings
 from dedup_job.judgment import JOINED, NAMES, TextPairs, Verdicts, Weighed
 

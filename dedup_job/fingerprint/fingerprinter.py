@@ -1,17 +1,76 @@
-"""Fingerprints of texts, and what each is made of."""
+"""Fingerprints and sketches of texts: simhash, MinHash bands and bits, keys of sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from dedup_job import _core
-from dedup_job.columns import FINGERPRINT, Fingerprints
+from dedup_job._core import BANDS, BINS, KEY_BITS
+from dedup_job.columns import FINGERPRINT, Fingerprints, Sketches
 from dedup_job.documents import Channel
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.fingerprint.settings import FingerprintSettings
-from dedup_job.fingerprint.sketch import Form, Sketcher
-from dedup_job.native.code_points import Texts, pack
+from dedup_job.native.texts import TextColumn, Texts, pack
+
+__all__ = ["BANDS", "BINS", "KEY_BITS", "Form", "Sketcher", "equal_bits"]
+
+Form = Callable[[TextColumn], tuple[TextColumn, Any]]
+"""Returns the form of each of n texts by which candidates are found, and all that was read."""
+
+
+def equal_bits(a: NDArray[np.uint64], b: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Count the bits in which m pairs of texts agree, int64 (m,): BINS * (1 + J) / 2 on average.
+
+    a, b: uint64 (m, BINS / 64).
+    """
+    counts: NDArray[np.int64] = np.bitwise_count(~(a ^ b)).sum(axis=1, dtype=np.int64)
+    return counts
+
+
+class Sketcher:
+    """Sketches batches of texts for the channels chosen; thread-safe, without state."""
+
+    def __init__(self, channels: Collection[Channel], form: Form | None = None) -> None:
+        """Take the channels, and the form by which candidates are found; None: the text itself.
+
+        With Channel.FORM texts of the same form share a key of their own, however many share the
+        others.
+        """
+        self._form = form
+        self._minhash = Channel.MINHASH in channels
+        self._sentences = Channel.SENTENCES in channels
+        self._whole = Channel.FORM in channels
+        self.channels = (
+            *(Channel.MINHASH,) * (BANDS * self._minhash),
+            *(Channel.SENTENCES,) * self._sentences,
+            *(Channel.FORM,) * self._whole,
+        )
+
+    def sketch(self, texts: TextColumn) -> Sketches | None:
+        """Return the sketches of n texts as they are after cleaning; None where none is needed.
+
+        MinHash of the 3-grams of the form, BANDS keys below 2**KEY_BITS that two texts share with
+        probability J**5 each, and bits (Li and König, "b-bit minwise hashing", WWW 2010), see
+        `equal_bits`. A key of the longest sentences of the text, and one of the whole form.
+        """
+        if not self.channels:
+            return None
+        form, read = self._form(texts) if self._form else (texts, None)
+        keys, bits = _core.sketch(
+            form.utf8(),
+            texts.utf8(),
+            minhash=self._minhash,
+            sentences=self._sentences,
+            whole=self._whole,
+        )
+        keys = keys.reshape(len(texts), len(self.channels))
+        bits = bits.reshape(len(texts), BINS // 64 * self._minhash)
+        return Sketches(keys, bits, self.channels, read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ from dedup_job.documents import Difference
 from dedup_job.judgment.features import GUARDS, in_words
 from dedup_job.judgment.model import KINDS, Model, TextKind, feature_names, load_model
 from dedup_job.judgment.tables import build_tables, table_digest
-from dedup_job.native.array_cache import cache_file, kept_arrays
-from dedup_job.native.code_points import TextColumn, Texts, pack
+from dedup_job.native.snapshot import cache_file, kept_arrays
+from dedup_job.native.texts import TextColumn, Texts, pack
 
 RULES: Final = 6
 """Version of the rules: of cleaning, forms, differences, guards and features."""

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from dedup_job import _core
 from dedup_job.files import digest_of
-from dedup_job.fingerprint.lexicon import PLANE
-from dedup_job.fingerprint.lexicon_cache import digest_of_lexicon, jieba_files
-from dedup_job.native.code_points import pack
+from dedup_job.fingerprint.lexicon import PLANE, digest_of_lexicon, jieba_files
+from dedup_job.native.texts import pack
 
 WORDS = "form_words.txt"
 _TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")

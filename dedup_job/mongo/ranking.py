@@ -25,7 +25,7 @@ from dedup_job.columns import Documents
 from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.raw_bson import Element
-from dedup_job.native.code_points import TextColumn
+from dedup_job.native.texts import TextColumn
 
 _MISSING, _NUMBER, _TEXT, _OBJECT_ID, _BOOL, _DATE, _TIMESTAMP = (bytes((k,)) for k in range(7))
 _INTEGERS = {0x10: struct.Struct("<i"), 0x12: struct.Struct("<q"), 0x09: struct.Struct("<q")}

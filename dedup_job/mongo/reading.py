@@ -31,8 +31,7 @@ from dedup_job.native.bytes_column import (
     digests_of,
     strings_of,
 )
-from dedup_job.native.code_points import TextColumn, concatenated, decoded, pack
-from dedup_job.native.parts import breaks
+from dedup_job.native.texts import TextColumn, breaks, concatenated, decoded, pack
 
 START, END, KEY, KEY_END, TEXT, TEXT_END = range(6)
 T = TypeVar("T")

@@ -29,7 +29,7 @@ from dedup_job.native.bytes_column import (
     repeated,
     strings_of,
 )
-from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted
+from dedup_job.native.texts import BREAK, as_lines, has_breaks, parted
 from dedup_job.text_fields import TextFields
 
 MAX_DOCUMENT_BYTES = 16 * 1024 * 1024

@@ -15,10 +15,10 @@ import pymongo
 from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 
 from dedup_job.columns import Batch, Decisions, Documents
-from dedup_job.decision.comparison import Comparison, Difference
 from dedup_job.documents import LONGEST_ID
 from dedup_job.errors import LeaseLost, StateMismatch
 from dedup_job.index import KeptIndex
+from dedup_job.index.kept import Comparison, Difference
 from dedup_job.messages import Message, joined
 from dedup_job.mongo import id_keys
 from dedup_job.mongo.change_stream import Bookmark

@@ -9,6 +9,7 @@ new.
 from __future__ import annotations
 
 import json
+import logging
 import math
 import mmap
 import os
@@ -17,14 +18,17 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import IO, Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
 from dedup_job.files import make_private, open_regular, replacing
 from dedup_job.messages import Message
+
+log = logging.getLogger("dedup")
 
 T = TypeVar("T")
 FORMAT = 7
@@ -213,3 +217,35 @@ def _flush_folder(folder: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+Tables: TypeAlias = Mapping[str, NDArray[Any]]
+"""Arrays by name."""
+
+
+def cache_file(name: str, digest: str) -> Path:
+    """Return the file of tables that are made from the data digested."""
+    return user_cache_path("dedup") / f"{name}-{digest}.arrays"
+
+
+def kept_arrays(file: Path, made_of: Callable[[Tables], T], build: Callable[[], Tables]) -> T:
+    """Return the object made of the tables in a file, which are built and kept if it has none.
+
+    So they are where it is not as it was written: `made_of` raises ValueError or TypeError.
+    """
+    try:
+        return made_of(dict(read(file).parts))
+    except NoSnapshotError:
+        pass
+    except (SnapshotError, ValueError, TypeError) as e:
+        log.warning("%s will be built anew: %s", file, e)
+    tables = dict(build())
+    try:
+        write(file, ((name, np.ascontiguousarray(table)) for name, table in tables.items()))
+    except OSError as e:
+        log.warning(
+            "the dictionary's tables cannot be kept in %s (%s): every start builds them anew",
+            file.parent,
+            e.strerror,
+        )
+    return made_of(tables)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dedup_job.cleaning import Cleaner, CleaningSettings
-from dedup_job.native.code_points import pack
+from dedup_job.native.texts import pack
 
 MATHEMATICS = [
     ("two comparisons", "若a<b且b>c则x>y", "若a<b且b>c则x>y"),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from dedup_job import _core
-from dedup_job.fingerprint import lexicon_cache
+from dedup_job.fingerprint import lexicon
 from dedup_job.fingerprint.lexicon import LAST, PLANE, Hmm, build_lexicon
-from dedup_job.native.code_points import pack
+from dedup_job.native.texts import pack
 
 NOTHING = {state: {} for state in "BEMS"}
 HMM = Hmm(dict.fromkeys("BEMS", -1.0), NOTHING, NOTHING, -9.0)
@@ -92,13 +92,13 @@ def builds(monkeypatch):
         ["the"],
     )
     count = []
-    monkeypatch.setattr(lexicon_cache, "_build", lambda: count.append(1) or tiny)
+    monkeypatch.setattr(lexicon, "_build", lambda: count.append(1) or tiny)
     return count
 
 
 def load():
     told = []
-    return lexicon_cache.load_lexicon(told.append), told
+    return lexicon.load_lexicon(told.append), told
 
 
 def same(one, other):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dedup_job.documents import Channel
 from dedup_job.fingerprint import Sketcher, TextColumn, pack
-from dedup_job.fingerprint.sketch import BANDS, BINS, KEY_BITS, equal_bits
+from dedup_job.fingerprint.fingerprinter import BANDS, BINS, KEY_BITS, equal_bits
 from tests.reference.similarity import naive_jaccard
 from tests.reference.sketch import (
     naive_bins,

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from dedup_job.cleaning import Cleaner
-from dedup_job.fingerprint.lexicon_cache import load_lexicon
+from dedup_job.fingerprint.lexicon import load_lexicon
 from dedup_job.judgment import Judge
 from dedup_job.judgment.features import GUARDS
 from dedup_job.judgment.model import KINDS

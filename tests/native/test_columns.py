@@ -15,8 +15,16 @@ from dedup_job.cleaning import Cleaner, CleaningSettings
 from dedup_job.fingerprint import is_text_hash, text_hash
 from dedup_job.native import bytes_column as columns
 from dedup_job.native.bytes_column import BytesColumn, are_equal, digests_of, joined, strings_of
-from dedup_job.native.code_points import concatenated, decoded, pack
-from dedup_job.native.parts import BREAK, as_lines, has_breaks, parted, with_breaks
+from dedup_job.native.texts import (
+    BREAK,
+    as_lines,
+    concatenated,
+    decoded,
+    has_breaks,
+    pack,
+    parted,
+    with_breaks,
+)
 
 STRINGS = st.lists(st.binary(max_size=9), max_size=8)
 
