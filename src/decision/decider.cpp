@@ -31,11 +31,15 @@ std::int64_t count_meetings(const Prints& texts) {
     FormerRows rows(n);
     std::vector<std::int32_t> former(n);
     std::vector<std::int64_t> before(n);
-    if (texts.columns == 0) return count_pairs(rows, [&](std::size_t i) { return texts.rows[i].value; }, former, before);
     std::int64_t count = 0;
-    for (std::size_t c = 0; c < texts.columns; c += EVERY)
-        count += count_pairs(rows, [&](std::size_t i) { return texts.keys[i * texts.columns + c]; }, former, before);
-    return static_cast<std::int64_t>(EVERY) * count;
+    const auto add = [&](auto key_of) {
+        rows.find(key_of, former);
+        for (std::size_t i = 0; i < n; i++) count += before[i] = former[i] == NO_ROW ? 0 : before[former[i]] + 1;
+    };
+    for (std::size_t c = 0; c < texts.columns; c += EVERY) add([&](std::size_t i) { return texts.keys[i * texts.columns + c]; });
+    if (texts.columns > 0) return static_cast<std::int64_t>(EVERY) * count;
+    add([&](std::size_t i) { return texts.rows[i].value; });
+    return count;
 }
 
 // Some texts of a batch, copied.
@@ -273,7 +277,7 @@ void Decider::add_to_index(Course& course, Part& part) {
 
 // Enters the pair that was chosen for each text, if there is one.
 void Decider::enter_pairs(Course& course, PairTexts& texts, Part& part) {
-    const CandidateView candidates = part.found.candidates;
+    const Candidates& candidates = part.found.candidates;
     const std::span<const std::uint32_t> visible = part.found.visibility.visible();
     const auto number_of = [&](std::int64_t number) {
         return part.is_here(number) ? course.own[part.first + part.row_of(number)] : number;

@@ -13,14 +13,14 @@ constexpr std::size_t AHEAD = 12;  // places
 
 }  // namespace
 
-void unite(const CandidateView& one, const CandidateView& other, const Measures& earlier, const Measures& own,
+void unite(const Candidates& one, const Candidates& other, const Measures& earlier, const Measures& own,
            std::size_t row, std::int64_t least, std::int64_t first, Candidates& to) {
     std::size_t x = one.offsets[row], y = other.offsets[row];
     const std::size_t stop = one.offsets[row + 1], other_stop = other.offsets[row + 1];
     const std::uint64_t value = own.values[row];
     const auto own_bits = own.bits_of(row);
     // inlined, or gcc drops the calls, as of functions without effect
-    const auto fetch = [&](const CandidateView& from, std::size_t place) __attribute__((always_inline)) {
+    const auto fetch = [&](const Candidates& from, std::size_t place) __attribute__((always_inline)) {
         if (place >= from.numbers.size()) return;
         __builtin_prefetch(&earlier.values[from.numbers[place]]);
         if (own.words > 0) __builtin_prefetch(&earlier.bits[from.numbers[place] * own.words]);
@@ -51,11 +51,11 @@ void unite(const CandidateView& one, const CandidateView& other, const Measures&
     }
 }
 
-Found found_together(std::span<const CandidateView> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
+Found found_together(std::span<const Candidates> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
                      std::int64_t most_same) {
     struct Place {
         std::int64_t number;
-        const CandidateView* part;
+        const Candidates* part;
         std::size_t at;
     };
     Found found;
@@ -64,7 +64,7 @@ Found found_together(std::span<const CandidateView> parts, std::span<const std::
     std::unordered_map<std::uint64_t, std::int64_t> same;  // of how many candidates each value is the fingerprint
     for (std::size_t row = 0; row < least.size(); row++) {
         places.clear();
-        for (const CandidateView& part : parts) {
+        for (const Candidates& part : parts) {
             for (std::size_t i = part.offsets[row]; i < static_cast<std::size_t>(part.offsets[row + 1]); i++)
                 places.push_back({part.numbers[i], &part, i});
         }

@@ -20,21 +20,13 @@ constexpr std::uint32_t BY_SIMHASH = std::uint32_t{1} << 31;
 // number once. columns: a bit for each column of keys that they share, and BY_SIMHASH; distances: of the
 // fingerprints; agreements: equal bits of the sketches, 0 where there are none; values: fingerprints of the
 // earlier ones. The last three are empty where they are not measured.
-struct CandidateView {
-    std::span<const std::int64_t> offsets, numbers;
-    std::span<const std::uint32_t> columns;
-    std::span<const std::uint8_t> distances, agreements;
-    std::span<const std::uint64_t> values;
-
-    std::size_t texts() const { return offsets.size() - 1; }
-};
-
 struct Candidates {
     std::vector<std::int64_t> offsets{0}, numbers;
     std::vector<std::uint32_t> columns;
     std::vector<std::uint8_t> distances, agreements;
     std::vector<std::uint64_t> values;
 
+    std::size_t texts() const { return offsets.size() - 1; }
     static Candidates none(std::size_t texts) {
         Candidates made;
         made.offsets.assign(texts + 1, 0);
@@ -45,7 +37,7 @@ struct Candidates {
         columns.push_back(shared);
     }
     // Appends one that is measured, of others.
-    void add(const CandidateView& from, std::size_t place, std::uint32_t shared) {
+    void add(const Candidates& from, std::size_t place, std::uint32_t shared) {
         add(from.numbers[place], shared);
         distances.push_back(from.distances[place]);
         agreements.push_back(from.agreements[place]);
@@ -63,8 +55,6 @@ struct Candidates {
         add(agreements, more.agreements);
         add(values, more.values);
     }
-
-    operator CandidateView() const { return {offsets, numbers, columns, distances, agreements, values}; }
 };
 
 // The candidates of n texts, found by `find(first, count)` for some in a row, in several threads.
@@ -130,13 +120,13 @@ struct Found {
 
 // Appends for text `row` every pair of two channels once, with the columns of both, measured; number of the
 // result: first + number. With fewer than `least` equal bits a candidate is none.
-void unite(const CandidateView& one, const CandidateView& other, const Measures& earlier, const Measures& own,
+void unite(const Candidates& one, const Candidates& other, const Measures& earlier, const Measures& own,
            std::size_t row, std::int64_t least, std::int64_t first, Candidates& to);
 
 // What one index would find, of what several find that hold a part of the texts each, whatever bits are equal.
 // Each holds the first texts under a key and finds the first with a fingerprint: of all, the first `most_equal` of
 // a key and the first `most_same` with a fingerprint count. least: of equal bits, for each text.
-Found found_together(std::span<const CandidateView> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
+Found found_together(std::span<const Candidates> parts, std::span<const std::int64_t> least, std::int64_t most_equal,
                      std::int64_t most_same);
 
 // Rows of a batch that have a key in common.
@@ -167,19 +157,6 @@ private:
     int bits_;
     std::vector<std::int32_t> table_;
 };
-
-// Counts the pairs of rows with the same key, of one column.
-template <class KeyOf>
-std::int64_t count_pairs(FormerRows& rows, KeyOf key_of, std::span<std::int32_t> former,
-                         std::span<std::int64_t> before) {
-    rows.find(key_of, former);
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < former.size(); i++) {
-        before[i] = former[i] == NO_ROW ? 0 : before[former[i]] + 1;
-        count += before[i];
-    }
-    return count;
-}
 
 // The earlier rows that share a key with each of n rows, and in which columns.
 inline Candidates pairs_sharing(std::span<const std::uint32_t> keys, std::size_t n, std::size_t columns, std::size_t threads) {

@@ -81,19 +81,6 @@ namespace {
 constexpr std::size_t MOST_DOCUMENTS = 0xFFFFFFFE;  // they are numbered in 32 bits
 constexpr std::size_t ID_NAME_END = 4;              // where in an `_id` field its name ends
 
-// Those candidates that stay.
-Candidates filtered(const Candidates& from, auto stays) {
-    Candidates made;
-    const CandidateView all = from;
-    for (std::size_t row = 0; row < all.texts(); row++) {
-        for (std::int64_t i = all.offsets[row]; i < all.offsets[row + 1]; i++) {
-            if (stays(all.numbers[i])) made.add(all, i, all.columns[i]);
-        }
-        made.end_text();
-    }
-    return made;
-}
-
 }  // namespace
 
 Index::Index(int distance, bool by_simhash, IndexLimits limits)
@@ -158,8 +145,7 @@ Found Index::find_in_segments(const Prints& texts, bool compares, std::span<cons
         parts.push_back(segments_[s]->find(texts, compares, none, same).candidates);
         for (std::int64_t& number : parts.back().numbers) number += static_cast<std::int64_t>(bases_[s]);
     }
-    const std::vector<CandidateView> views(parts.begin(), parts.end());
-    return found_together(views, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
+    return found_together(parts, compares ? least : none, static_cast<std::int64_t>(limits_.equal), same);
 }
 
 Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
@@ -172,12 +158,45 @@ Found Index::find(const Prints& texts, std::span<const std::int64_t> least, std:
 
 LookUp Index::look_up(const Prints& texts, std::span<const std::int64_t> least, std::size_t threads) const {
     Found found = find(texts, least, threads);
-    if (gone_ > 0 || !marks_.empty())
-        found.candidates = filtered(found.candidates, [&](std::int64_t number) { return !is_gone(number); });
     const bool has_bits = compares(texts);
-    const Limits limits{texts.columns, static_cast<std::int64_t>(limits_.equal), most_same(has_bits)};
-    return look_up_among(found.candidates, found.held, found.twins, {texts, least, has_bits ? texts.words : 0}, limits,
-                         static_cast<std::int64_t>(size()), by_simhash_ ? distance_ : -1, threads);
+    const Measures own{texts.values(), texts.bits, has_bits ? texts.words : 0};
+    const std::size_t n = texts.size();
+    const int distance = by_simhash_ ? distance_ : -1;
+    Candidates within = Candidates::none(n), pairs = Candidates::none(n);
+    if (by_simhash_) within = pairs_within(texts.rows, distance_, threads);
+    if (!texts.keys.empty()) pairs = pairs_sharing(texts.keys, n, texts.columns, threads);
+
+    std::vector<std::uint8_t> alone(n, 1);
+    const auto meet = [&](std::size_t row, std::int64_t other) { alone[row] = alone[other] = 0; };
+    std::vector<std::int32_t> same(n);  // the first row with this fingerprint
+    FormerRows(n).find([&](std::size_t i) { return texts.rows[i].value; }, same);
+    for (std::size_t row = 0; row < n; row++) {
+        if (same[row] == NO_ROW) {
+            same[row] = static_cast<std::int32_t>(row);
+        } else {
+            meet(row, same[row]);
+            same[row] = same[same[row]];
+        }
+    }
+    Candidates all;
+    std::vector<std::uint8_t> is_short(n);
+    for (std::size_t row = 0; row < n; row++) {
+        is_short[row] = texts.rows[row].is_short;
+        for (const Candidates* each : {&within, &pairs}) {
+            for (std::int64_t i = each->offsets[row]; i < each->offsets[row + 1]; i++) meet(row, each->numbers[i]);
+        }
+        for (std::int64_t i = found.candidates.offsets[row]; i < found.candidates.offsets[row + 1]; i++) {
+            if (!is_gone(found.candidates.numbers[i])) all.add(found.candidates, i, found.candidates.columns[i]);
+        }
+        unite(within, pairs, own, own, row, least[row], static_cast<std::int64_t>(size()), all);
+        all.end_text();
+        if (all.offsets[row + 1] > all.offsets[row]) alone[row] = 0;
+    }
+    return {std::move(all),
+            BatchVisibility({texts.columns, static_cast<std::int64_t>(limits_.equal), most_same(has_bits)},
+                            std::move(found.held), std::move(pairs), std::move(found.twins), std::move(same), std::move(is_short)),
+            std::move(alone),
+            distance};
 }
 
 Index::Location Index::locate(std::size_t number) const {

@@ -74,23 +74,22 @@ public:
     // Calls take(row, number) for each text with the key of a row.
     template <class Take>
     void search(std::span<const std::uint32_t> keys, Take take) const {
-        const View own(*this);  // which nobody else can change
         struct Open {
             std::size_t row;
             std::uint64_t equal;  // tags
         };
         std::array<Open, AHEAD> open;  // rows for which there is more to be looked at than a cache line
-        for (std::size_t row = 0; row < std::min(AHEAD, keys.size()); row++) own.fetch(keys[row]);
+        for (std::size_t row = 0; row < std::min(AHEAD, keys.size()); row++) fetch(keys[row]);
         for (std::size_t start = 0; start < keys.size(); start += AHEAD) {
             std::size_t count = 0;
             for (std::size_t row = start; row < std::min(start + AHEAD, keys.size()); row++) {
-                if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
-                open[count] = {row, own.equal_tags(keys[row])};
-                count += own.bucket(keys[row]).is_full() | (open[count].equal != 0);
+                if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
+                open[count] = {row, equal_tags(keys[row])};
+                count += bucket(keys[row]).is_full() | (open[count].equal != 0);
             }
-            for (const auto& [row, equal] : std::span(open).first(count)) own.fetch_found(keys[row], equal);
+            for (const auto& [row, equal] : std::span(open).first(count)) fetch_found(keys[row], equal);
             for (const auto& [row, equal] : std::span(open).first(count))
-                own.find(keys[row], equal, [&](std::uint64_t number) { take(row, number); });
+                find(keys[row], equal, [&](std::uint64_t number) { take(row, number); });
         }
     }
 
@@ -98,34 +97,30 @@ public:
     // so many are held at most, 0 for any number. Returns how many were left out. There has to be room.
     template <class Stored>
     std::int64_t insert(std::span<const std::uint32_t> keys, Stored stored, std::size_t most_equal, std::size_t first) {
-        View own(*this);  // which a tag that is written cannot change
         std::int64_t left_out = 0;
         for (std::size_t row = 0; row < keys.size(); row++) {
-            if (row + AHEAD < keys.size()) own.fetch(keys[row + AHEAD]);
-            if (row + SECOND_AHEAD < keys.size()) own.fetch_free(keys[row + SECOND_AHEAD]);
+            if (row + AHEAD < keys.size()) fetch(keys[row + AHEAD]);
+            if (row + SECOND_AHEAD < keys.size()) fetch_free(keys[row + SECOND_AHEAD]);
             std::size_t equal = 0;
-            if (most_equal > 0) own.find(keys[row], own.equal_tags(keys[row]), [&](std::uint64_t) { equal++; });
+            if (most_equal > 0) find(keys[row], equal_tags(keys[row]), [&](std::uint64_t) { equal++; });
             if (stored(row) && (most_equal == 0 || equal < most_equal))
-                own.put(keys[row], first + row);
+                put(keys[row], first + row);
             else
                 left_out++;
         }
-        spilled = own.spilled;
         return left_out;
     }
 
     // Takes what another column holds, its numbers moved by `first`; false if there is no room.
     bool take(const Column& other, std::size_t first) {
-        View own(*this);
         const std::size_t most = most_spilled();
         bool has_room = true;
         other.each([&](std::uint32_t key, std::uint64_t number) {
-            if (own.spilled < most)
-                own.put(key, first + number);
+            if (spilled < most)
+                put(key, first + number);
             else
                 has_room = false;
         });
-        spilled = own.spilled;
         return has_room;
     }
 
@@ -134,72 +129,56 @@ private:
 
     std::size_t most_spilled() const { return slots.size() / 4 * 3; }
 
-    // The same, in registers.
-    struct View {
-        Bucket* const buckets;
-        std::uint64_t* const slots;
-        const std::size_t bucket_count, slot_count;
-        const int number_bits;
-        std::size_t spilled;
+    std::size_t bucket_of(std::uint32_t key) const { return key * buckets.size() >> KEY_BITS; }
+    const Bucket& bucket(std::uint32_t key) const { return buckets[bucket_of(key)]; }
+    // Scattered: keys that find their bucket full are neighbours.
+    std::size_t slot_of(std::uint32_t key) const {
+        return static_cast<std::uint32_t>(key * static_cast<std::uint32_t>(GOLDEN)) * slots.size() >> 32;
+    }
+    std::size_t after(std::size_t slot) const { return slot + 1 == slots.size() ? 0 : slot + 1; }
+    std::uint64_t equal_tags(std::uint32_t key) const { return bucket(key).equal_tags(static_cast<std::uint8_t>(key)); }
+    std::uint32_t bits_of(std::uint32_t key) const {
+        return static_cast<std::uint32_t>(std::uint64_t{key >> Bucket::TAG_BITS} << number_bits);
+    }
+    // Inlined, or gcc drops the calls, as of functions without effect.
+    [[gnu::always_inline]] void fetch(std::uint32_t key) const { __builtin_prefetch(&bucket(key)); }
+    [[gnu::always_inline]] void fetch_found(std::uint32_t key, std::uint64_t equal) const {
+        const Bucket& own = bucket(key);
+        if (equal != 0) __builtin_prefetch(&own.entries[std::countr_zero(equal)]);
+        if (own.is_full()) __builtin_prefetch(&slots[slot_of(key)]);
+    }
+    [[gnu::always_inline]] void fetch_free(std::uint32_t key) const {
+        const Bucket& own = bucket(key);
+        if (own.is_full()) return __builtin_prefetch(&slots[slot_of(key)]);
+        __builtin_prefetch(&own.entries[own.count]);
+    }
 
-        explicit View(const Column& of)
-            : buckets(const_cast<Bucket*>(of.buckets.data())),
-              slots(const_cast<std::uint64_t*>(of.slots.data())),
-              bucket_count(of.buckets.size()),
-              slot_count(of.slots.size()),
-              number_bits(of.number_bits),
-              spilled(of.spilled) {}
+    template <class Take>
+    void find(std::uint32_t key, std::uint64_t equal, Take take) const {
+        const Bucket& own = bucket(key);
+        const std::uint32_t bits = bits_of(key);
+        for (; equal != 0; equal &= equal - 1) {
+            const std::uint64_t number = own.entries[std::countr_zero(equal)] ^ bits;
+            if (number >> number_bits == 0) take(number);
+        }
+        if (!own.is_full()) return;
+        for (std::size_t at = slot_of(key); slots[at] != 0; at = after(at)) {
+            if (slots[at] >> 32 == key) take((slots[at] & 0xFFFFFFFF) - 1);
+        }
+    }
 
-        Bucket& bucket(std::uint32_t key) const { return buckets[key * bucket_count >> KEY_BITS]; }
-        // Scattered: keys that find their bucket full are neighbours.
-        std::size_t slot_of(std::uint32_t key) const {
-            return static_cast<std::uint32_t>(key * static_cast<std::uint32_t>(GOLDEN)) * slot_count >> 32;
+    void put(std::uint32_t key, std::uint64_t number) {
+        Bucket& own = buckets[bucket_of(key)];
+        if (!own.is_full()) {
+            own.tags[own.count] = static_cast<std::uint8_t>(key);
+            own.entries[own.count++] = bits_of(key) | static_cast<std::uint32_t>(number);
+            return;
         }
-        std::size_t after(std::size_t slot) const { return slot + 1 == slot_count ? 0 : slot + 1; }
-        std::uint64_t equal_tags(std::uint32_t key) const { return bucket(key).equal_tags(static_cast<std::uint8_t>(key)); }
-        std::uint32_t bits_of(std::uint32_t key) const {
-            return static_cast<std::uint32_t>(std::uint64_t{key >> Bucket::TAG_BITS} << number_bits);
-        }
-        // Inlined, or gcc drops the calls, as of functions without effect.
-        [[gnu::always_inline]] void fetch(std::uint32_t key) const { __builtin_prefetch(&bucket(key)); }
-        [[gnu::always_inline]] void fetch_found(std::uint32_t key, std::uint64_t equal) const {
-            const Bucket& own = bucket(key);
-            if (equal != 0) __builtin_prefetch(&own.entries[std::countr_zero(equal)]);
-            if (own.is_full()) __builtin_prefetch(&slots[slot_of(key)]);
-        }
-        [[gnu::always_inline]] void fetch_free(std::uint32_t key) const {
-            const Bucket& own = bucket(key);
-            if (own.is_full()) return __builtin_prefetch(&slots[slot_of(key)]);
-            __builtin_prefetch(&own.entries[own.count]);
-        }
-
-        template <class Take>
-        void find(std::uint32_t key, std::uint64_t equal, Take take) const {
-            const Bucket& own = bucket(key);
-            const std::uint32_t bits = bits_of(key);
-            for (; equal != 0; equal &= equal - 1) {
-                const std::uint64_t number = own.entries[std::countr_zero(equal)] ^ bits;
-                if (number >> number_bits == 0) take(number);
-            }
-            if (!own.is_full()) return;
-            for (std::size_t at = slot_of(key); slots[at] != 0; at = after(at)) {
-                if (slots[at] >> 32 == key) take((slots[at] & 0xFFFFFFFF) - 1);
-            }
-        }
-
-        void put(std::uint32_t key, std::uint64_t number) {
-            Bucket& own = bucket(key);
-            if (!own.is_full()) {
-                own.tags[own.count] = static_cast<std::uint8_t>(key);
-                own.entries[own.count++] = bits_of(key) | static_cast<std::uint32_t>(number);
-                return;
-            }
-            std::size_t at = slot_of(key);
-            while (slots[at] != 0) at = after(at);
-            slots[at] = std::uint64_t{key} << 32 | (number + 1);
-            spilled++;
-        }
-    };
+        std::size_t at = slot_of(key);
+        while (slots[at] != 0) at = after(at);
+        slots[at] = std::uint64_t{key} << 32 | (number + 1);
+        spilled++;
+    }
 
     // Calls take(key, number) for each document, nearly by key.
     template <class Take>

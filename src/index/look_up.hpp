@@ -23,7 +23,7 @@ class BatchVisibility {
 public:
     // held: what the index holds under the keys of each; pairs: the earlier rows that share a key; twins: kept
     // texts with the same fingerprint; same: a number below n for each fingerprint; short: whether it counts.
-    BatchVisibility(Limits limits, const CandidateView& held, Candidates&& pairs, std::span<const std::int64_t> twins,
+    BatchVisibility(Limits limits, Candidates&& held, Candidates&& pairs, std::vector<std::int64_t>&& twins,
                     std::vector<std::int32_t>&& same, std::vector<std::uint8_t>&& is_short);
 
     std::size_t size() const { return kept_.size(); }
@@ -47,21 +47,12 @@ private:
     std::uint32_t columns_held(std::size_t row) const;
 
     Limits limits_;
-    std::vector<std::int64_t> held_offsets_;
-    std::vector<std::uint32_t> held_;
-    Candidates pairs_;
+    Candidates held_, pairs_;
     std::vector<std::int64_t> twins_;
     std::vector<std::int32_t> same_;
     std::vector<std::uint8_t> short_, kept_;
     std::vector<std::uint32_t> stored_, visible_;
     std::vector<std::int64_t> here_;  // kept rows that a fingerprint finds
-};
-
-// Texts of a batch.
-struct BatchRows {
-    Prints texts;
-    std::span<const std::int64_t> least;  // of equal bits
-    std::size_t words;                    // of bits that are compared
 };
 
 // What n texts find: first in an index of `count` texts, then earlier ones of the batch, by count + row.
@@ -73,9 +64,5 @@ struct LookUp {
     std::vector<std::uint8_t> alone;
     int distance;  // of fingerprints that find each other, below 0 if none do
 };
-
-// Adds to what n texts find in an index what they find among themselves.
-LookUp look_up_among(const CandidateView& found, const CandidateView& held, std::span<const std::int64_t> twins,
-                     const BatchRows& batch, Limits limits, std::int64_t count, int distance, std::size_t threads);
 
 }  // namespace dedup

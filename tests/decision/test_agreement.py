@@ -294,7 +294,6 @@ def happen(what, decider, naive, pool, rows, options, folder, rng):
         decider.forget()
         saved = snapshot.read(folder / "one.index")
         decider.index.load(saved)
-        decider.index.restore(saved)
     elif what:
         numbers = [kept.number for kept in there]
         pages = [
