@@ -21,19 +21,14 @@ _FILE: Mapping[str, Any] = tomllib.loads(
 )
 
 
-def _lines(blocks: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    return {
-        name: tuple(map(str.strip, block.strip().splitlines())) for name, block in blocks.items()
-    }
-
-
-def _words(name: str, alternatives: str) -> tuple[str, ...]:
-    english = name.startswith("en")
-    return tuple(word.replace("_", " ") if english else word for word in alternatives.split())
-
-
-WORDS: Mapping[str, tuple[str, ...]] = {name: _words(name, s) for name, s in _FILE["words"].items()}
-SENTENCES, CLAIMS, CLOSINGS = (_lines(_FILE[name]) for name in ("sentences", "claims", "closings"))
+WORDS: Mapping[str, tuple[str, ...]] = {  # a space within an English one is written as _
+    name: tuple(word.replace("_", " ") if name.startswith("en") else word for word in said.split())
+    for name, said in _FILE["words"].items()
+}
+SENTENCES, CLAIMS, CLOSINGS = (
+    {name: tuple(map(str.strip, said.strip().splitlines())) for name, said in _FILE[part].items()}
+    for part in ("sentences", "claims", "closings")
+)
 OPPOSITES: Sequence[tuple[str, str]] = [(said, other) for said, other in _FILE["opposites"]]
 WIDTHS: Mapping[str, str] = _FILE["widths"]
 MEANINGFUL = frozenset(_FILE["meaningful"])
