@@ -53,7 +53,7 @@ _HOMES = {  # where each public name lives
     "documents": "Difference Pair",
     "errors": "ConfigurationError DatabaseUnreachable DedupError Interrupted LeaseHeld LeaseLost "
     "RunAborted StateMismatch UsageError",
-    "mongo.maintenance.rollback": "Undone",
+    "mongo.rollback": "Undone",
     "runs.decided": "DecidedDocument ListFilter",
     "runs.run": "Callback Progress Run Status",
     "runs.status": "Checked TargetStatus",

@@ -13,7 +13,7 @@ from pymongo import MongoClient
 from pymongo.database import Database
 
 from dedup_job.mongo.connection import embedded_server
-from tests.faults.fail_points import TEST_COMMANDS
+from tests.faults.points import TEST_COMMANDS
 
 _WAITING = ("faults/", "cluster/")
 _LONGEST = (

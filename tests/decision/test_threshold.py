@@ -1,4 +1,4 @@
-"""How alike two texts are and have to be, by their canonical forms; what is asked of short ones."""
+"""Thresholds, and the settings of the decision."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
-from dedup_job.decision import DecisionSettings
+from dedup_job.decision import AbortSettings, DecisionSettings
 from dedup_job.decision.pair import requirements
 from dedup_job.judgment import JOINED
 from tests.judging import judge_for
@@ -92,3 +93,28 @@ def test_with_a_judge_less_alike_sketches_are_candidates_whatever_the_length():
     lengths = np.array([1, 500])
     assert requirements(DecisionSettings(), lengths)[1].tolist() == [least] * 2
     assert requirements(DecisionSettings(judge="similarity"), lengths)[1][1] > least
+
+
+@pytest.mark.parametrize(
+    ("section", "name", "values"),
+    [
+        (DecisionSettings, "similarity", [-0.01, 1.01, 1.5, math.nan, math.inf, "many"]),
+        (DecisionSettings, "confidence", [0, -0.01, 1.01, math.nan, math.inf, "sure"]),
+        (AbortSettings, "near_rate", [1.01, math.nan]),
+    ],
+)
+def test_what_is_no_share_is_refused(section, name, values):
+    for value in values:
+        with pytest.raises(ValidationError, match=name):
+            section(**{name: value})
+
+
+def test_an_unknown_judge_is_refused_with_those_that_are_known():
+    with pytest.raises(ValidationError, match="'differences', 'similarity' or 'none'"):
+        DecisionSettings(judge="guards")
+
+
+def test_differences_decide_unless_similarity_is_asked_for_or_nothing_is_compared():
+    assert DecisionSettings(confidence=1e-9).judges
+    assert not DecisionSettings(judge="similarity").judges
+    assert not DecisionSettings(judge="none").judges

@@ -1,21 +1,33 @@
-"""Pages are fresh, and name and link to what exists."""
+"""The pages of the site: their links, figures, examples and words are those of the program."""
 
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pymongo import MongoClient
 
+import dedup_job
+from dedup_job.report.progress import HELP
+from dedup_job.runs.status import NOTES, Check
 from scripts import make_docs, site_hooks
 from tests.docs.documentation import (
     DOCS,
     PAGES,
     ROOT,
+    TRANSLATED,
     code,
+    fences,
+    first_column,
     headings,
     name_of,
     read,
+    section,
     slug,
     without_fences,
 )
@@ -107,3 +119,100 @@ def test_what_the_site_changes_in_a_page() -> None:
     changed = told.replace("[the README](../README.md#x)，\n", "the README，")
     assert site_hooks.on_page_markdown(told) == changed
     assert site_hooks.on_page_content(r"<td>a \| b</td>") == "<td>a | b</td>"
+
+
+@pytest.mark.parametrize(("page", "no"), [("operations.md", "no"), ("operations.zh.md", "否")])
+def test_each_finding_has_one_sentence_that_says_whether_it_is_an_error(page: str, no: str) -> None:
+    table = read(DOCS / page).split("|---|---|---|\n")[1].split("\n\n")[0]
+    rows = re.findall(r"^\| (.+?) \| (\S+) \| (.+?) \|$", table, re.M)
+    assert [name for name, _, _ in rows] == [*map(str, Check)]
+    assert [said == no for _, said, _ in rows] == [check in NOTES for check in Check]
+    sentences = [re.split(r"(?<=\.) |(?<=。)", sentence.strip("。")) for _, _, sentence in rows]
+    assert {*map(len, sentences)} == {1}
+
+
+DASHBOARD = DOCS / "monitoring" / "dashboard.json"
+ALERTS = DOCS / "monitoring" / "alerts.yml"
+METRIC = r"\bdedup_[a-z_]*[a-z]\b"
+
+
+def test_dashboard_and_rules_use_every_metric_and_no_other() -> None:
+    assert set(re.findall(METRIC, read(DASHBOARD) + read(ALERTS))) == set(HELP)
+
+
+@pytest.mark.parametrize(
+    ("page", "heading"), [("operations.md", "Metrics"), ("operations.zh.md", "指标")]
+)
+def test_the_page_lists_every_metric_in_the_order_of_the_file(page: str, heading: str) -> None:
+    cells = first_column(section(DOCS / page, heading))
+    assert [cell.strip("`") for cell in cells if cell.startswith("`dedup")] == [*HELP]
+
+
+NEEDED = {"first-run", "output", "recipes", "commands", "operations"}
+SAME = {"bash", "cron", "dockerfile", "ini", "js", "python", "toml", "yaml"}
+pages = pytest.mark.parametrize(
+    ("english", "chinese"), TRANSLATED, ids=[name_of(chinese) for _, chinese in TRANSLATED]
+)
+
+
+def test_the_pages_that_a_user_needs_are_there_in_chinese() -> None:
+    assert {page.name.removesuffix(".zh.md") for page in DOCS.glob("*.zh.md")} == NEEDED
+
+
+@pages
+def test_the_headings_are_the_same_where_a_chinese_page_has_them(
+    english: Path, chinese: Path
+) -> None:
+    ours, theirs = ([level for level, _ in headings(read(page))] for page in (chinese, english))
+    assert ours == theirs[: len(ours)]
+    assert len(ours) == len(theirs) or chinese.name == "operations.zh.md", "the end is in English"
+
+
+@pages
+def test_the_blocks_of_code_are_the_same(english: Path, chinese: Path) -> None:
+    ours = fences(read(chinese))
+    theirs = fences(read(english))[: len(ours)]
+    assert [language for language, _ in ours] == [language for language, _ in theirs]
+    assert [block for block in ours if block[0] in SAME] == [
+        block for block in theirs if block[0] in SAME
+    ]
+
+
+PRINTED = re.findall(r"^```text\n(.*?)^```$", read(DOCS / "api.md"), re.M | re.S)
+API_EXAMPLES = re.findall(r"^```python\n(.*?)^```$", read(DOCS / "api.md"), re.M | re.S)
+
+
+@pytest.fixture
+def school(replica_set: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Make the collection that the examples read."""
+    monkeypatch.setenv("DEDUP_URI", replica_set)
+    with MongoClient[dict[str, Any]](replica_set) as client:
+        texts = ("水是生命之源。", "<p>水是生命之源。</p>", "火是文明之源。")
+        client.school.questions.insert_many([{"_id": i, "text": t} for i, t in enumerate(texts)])
+        yield client.school
+        client.drop_database("school")
+
+
+def test_the_examples_of_the_page_run_and_print_what_it_says(
+    school: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names: dict[str, Any] = {}
+    for example in API_EXAMPLES:
+        exec(compile(example, "docs/api.md", "exec"), names)
+    printed = re.sub(" +$", "", capsys.readouterr().out, flags=re.M)
+    assert printed.startswith("".join(PRINTED))
+    assert "\n3 2 1\n" in printed
+    assert printed.endswith("texts are str; give an iterable of str or (id, str).\n")
+    assert school.questions_unique.count_documents({}) == 2
+
+
+def test_dir_shows_every_public_name_and_all_can_be_loaded() -> None:
+    assert {*dir(dedup_job)} == {*dedup_job.__all__, "__version__"}
+    for name in dedup_job.__all__:
+        assert getattr(dedup_job, name).__doc__
+
+
+def test_the_package_is_imported_without_numpy_and_pymongo() -> None:
+    program = "import sys, dedup_job; print({'numpy', 'pymongo'} & set(sys.modules))"
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.stdout == "set()\n"

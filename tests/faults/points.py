@@ -1,13 +1,9 @@
-"""Places in a run where its process is ended, as a power cut would: nothing is closed or flushed.
-
-Or stopped (SIGSTOP), as a machine that falls asleep.
-
-The run itself knows nothing of this: what it calls is replaced in the process that is to die.
-"""
+"""Points at which a process or a server fails."""
 
 import itertools
 import os
 import signal
+from contextlib import contextmanager
 from enum import StrEnum
 
 from pymongo.client_session import ClientSession
@@ -86,3 +82,34 @@ def _after_each_page(here):
             yield page
 
     Source.pages = replaced
+
+
+TEST_COMMANDS = ("--setParameter", "enableTestCommands=1")
+
+
+@contextmanager
+def failing(database, *commands, times=None, share=None, **how):
+    """Let the next n of these commands fail, or a share of them, else all, in the block.
+
+    After it the list that is yielded holds how many did.
+
+    how: `errorCode=91`, `closeConnection=True`, `writeConcernError={...}` (the command does its
+    work), `blockConnection=True, blockTimeMS=...`. The end of the block waits for blocked commands.
+    """
+    fired = []
+    before = fail(database, *commands, times=times, share=share, **how)
+    try:
+        yield fired
+    finally:
+        off = database.client.admin.command("configureFailPoint", "failCommand", mode="off")
+        fired.append(int(off["count"]) - before)
+
+
+def fail(database, *commands, times=None, share=None, **how):
+    """Let commands fail from now on, as above; return how many did so far."""
+    mode = "alwaysOn" if times is None else {"times": times}
+    if share is not None:
+        mode = {"activationProbability": share}
+    data = {"failCommands": list(commands), "appName": "dedup", **how}
+    set_ = database.client.admin.command("configureFailPoint", "failCommand", mode=mode, data=data)
+    return int(set_["count"])

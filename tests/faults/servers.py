@@ -13,7 +13,7 @@ from pymongo import MongoClient
 from pymongo.errors import ConnectionFailure, ExecutionTimeout, OperationFailure, PyMongoError
 
 from dedup_job.mongo.connection import find_mongod
-from tests.faults.fail_points import TEST_COMMANDS
+from tests.faults.points import TEST_COMMANDS
 
 _NAME = "faults"
 _ELECTION_MILLISECONDS = 1000

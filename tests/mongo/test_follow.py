@@ -18,7 +18,7 @@ from dedup_job.mongo import pending_ids
 from dedup_job.mongo.change_stream import NotFollowed
 from dedup_job.mongo.target import Target
 from dedup_job.runs.run import Status
-from tests.faults.fail_points import failing
+from tests.faults.points import failing
 from tests.mongo.test_change_stream import documents, text
 from tests.proving import command, good, refused
 from tests.running import (

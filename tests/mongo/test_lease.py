@@ -16,7 +16,7 @@ from dedup_job.mongo.connection import ConnectionSettings, connect
 from dedup_job.mongo.errors import RetryPolicy
 from dedup_job.mongo.state import State
 from dedup_job.mongo.target import Target
-from tests.faults.fail_points import fail, failing
+from tests.faults.points import fail, failing
 from tests.proving import good
 from tests.running import (
     after_batches,

@@ -25,7 +25,7 @@ from dedup_job.mongo import commits
 from dedup_job.mongo import raw_bson as raw
 from dedup_job.mongo.errors import RetryPolicy, is_transient
 from dedup_job.report.progress import Log
-from tests.faults.fail_points import failing
+from tests.faults.points import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     drop_target,

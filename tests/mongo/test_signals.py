@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from dedup_job.demo import make_corpus
-from tests.faults.fail_points import failing
+from tests.faults.points import failing
 from tests.running import (
     assert_each_source_id_is_in_one_place,
     environment_for,
