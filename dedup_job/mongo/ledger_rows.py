@@ -17,7 +17,7 @@ from dedup_job.documents import Difference, Document, Pair, Quarantined, Reason,
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Storing
 from dedup_job.mongo.rows import MAX_DOCUMENT_BYTES, ids_of, number, signed
-from dedup_job.native.bytes_column import BytesColumn, digests_of, elements_of, repeated, strings_of
+from dedup_job.native.bytes_column import BytesColumn, digests_of, repeated, strings_of
 
 DOCUMENT = "document"  # of a row: what is stored of the document
 _TO_LOOK_AT = (Reason.TOO_LARGE, Reason.UNDECODABLE)  # reasons of what is quarantined
@@ -35,9 +35,6 @@ _DISTANCES = [raw_bson.fields({"distance": bits}) for bits in range(65)]
 _NO_ORIGINAL = raw_bson.fields({"of": None})
 _NO_SIMILARITY = raw_bson.fields({"similarity": None})
 _NOT_COMPARED = raw_bson.fields({"distance": None, "similarity": None})
-_SIMILARITY = b"\x01similarity\0"
-_PROBABILITY = b"\x01probability\0"
-_DIGEST = b"\x12digest\0"
 _PACKED = 0xD2  # subtype of binary data: a document in raw BSON, compressed by zlib
 _SPARE = 64 * 1024  # bytes of a row that are left to what records its removal
 _NOTHING: Mapping[int, str] = MappingProxyType({})
@@ -134,11 +131,9 @@ def _found(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
         *raw_bson.originals(decisions, rows),
         repeated(_NO_ORIGINAL, n).where(~same),
         raw_bson.one_of(_DISTANCES, decisions["distance"][rows]).where(same),
-        repeated(_SIMILARITY, n).where(measured),
-        elements_of(similarities).where(measured),
+        *raw_bson.number_fields("similarity", similarities, measured),
         repeated(_NO_SIMILARITY, n).where(unknown),
-        repeated(_PROBABILITY, n).where(judged),
-        elements_of(likely).where(judged),
+        *raw_bson.number_fields("probability", likely, judged),
         repeated(_NOT_COMPARED, n).where(~same),
     ]
 
@@ -182,14 +177,13 @@ def _digests(
 ) -> list[BytesColumn]:
     same = np.flatnonzero(np.isin(decisions["outcome"][rows], (EXACT, NEAR)))
     texts = documents.texts.take(np.searchsorted(documents.rows, rows[same])).utf8()
-    parts = repeated(_DIGEST, len(same)), elements_of(digests_of(texts))
+    parts = raw_bson.number_fields("digest", digests_of(texts))
     return [part.spread(same, len(rows)) for part in parts]
 
 
 def _groups(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     same = np.isin(decisions["outcome"][rows], (EXACT, NEAR)) & (decisions["group"][rows] != 0)
-    groups = elements_of(decisions["group"][rows]).where(same)
-    return [repeated(b"\x12group\0", len(rows)).where(same), groups]
+    return raw_bson.number_fields("group", decisions["group"][rows], same)
 
 
 def dropped_digest(text: str) -> int:

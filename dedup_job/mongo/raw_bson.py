@@ -314,6 +314,15 @@ def string_fields(path: Sequence[str], utf8: BytesColumn) -> list[BytesColumn]:
     return parts
 
 
+def number_fields(
+    name: str, values: NDArray[Any], where: NDArray[np.bool_] | None = None
+) -> list[BytesColumn]:
+    """Return n raw fields that hold a double or an int64 each, in parts; none where not `where`."""
+    kind = b"\x01" if values.dtype.kind == "f" else b"\x12"
+    parts = [repeated(kind + name.encode() + b"\0", len(values)), elements_of(values)]
+    return parts if where is None else [part.where(where) for part in parts]
+
+
 def originals(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     """Return the fields of some decisions that name the other documents, in parts.
 

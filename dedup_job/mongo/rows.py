@@ -25,7 +25,6 @@ from dedup_job.mongo.raw_bson import RawDocument
 from dedup_job.native.bytes_column import (
     BytesColumn,
     digests_of,
-    elements_of,
     repeated,
     strings_of,
 )
@@ -165,20 +164,15 @@ class KeptRows:
     def _own(
         self, keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64], run: int
     ) -> list[BytesColumn]:
-        n, prints = len(rows), elements_of(decisions["fingerprint"][rows])
+        n, prints = len(rows), decisions["fingerprint"][rows]
         if self._form is Form.CLASSIC:
-            return [
-                *raw_bson.renamed_keys(keys, "old_id"),
-                repeated(b"\x12hash_value\0", n),
-                prints,
-            ]
-        head, tail = b"\x12fingerprint\0", raw_bson.fields({"run": run})
+            own = raw_bson.number_fields("hash_value", prints)
+            return [*raw_bson.renamed_keys(keys, "old_id"), *own]
         return raw_bson.document_fields(
             "dedup",
             raw_bson.documents(
-                repeated(head, n),
-                prints,
-                repeated(tail, n),
+                *raw_bson.number_fields("fingerprint", prints),
+                repeated(raw_bson.fields({"run": run}), n),
                 *_refused(decisions, rows),
                 raw_bson.some(_void(decisions, rows), n),
                 *_groups(keys, decisions, rows),
@@ -275,14 +269,11 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
     classes = [raw_bson.fields({"class": kind}) for kind in decisions.names.kinds]
     own = rows[there]
     likely = decisions["probability"][own]
-    judged = ~np.isnan(likely)
     values = raw_bson.documents(
         *raw_bson.originals(decisions, own),
-        repeated(b"\x01similarity\0", len(there)),
-        elements_of(decisions["similarity"][own]),
+        *raw_bson.number_fields("similarity", decisions["similarity"][own]),
         raw_bson.one_of(classes, decisions["apart"][own]),
-        repeated(b"\x01probability\0", len(there)).where(judged),
-        elements_of(likely).where(judged),
+        *raw_bson.number_fields("probability", likely, ~np.isnan(likely)),
     )
     return [part.spread(there, n) for part in raw_bson.document_fields("refused", values)]
 
@@ -290,7 +281,7 @@ def _refused(decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]
 def _groups(keys: BytesColumn, decisions: Decisions, rows: NDArray[np.int64]) -> list[BytesColumn]:
     groups = decisions["group"][rows]
     other = (groups != own_groups(keys)) & (groups != 0)  # 0: of a form that says nothing of it
-    return [repeated(b"\x12group\0", len(rows)).where(other), elements_of(groups).where(other)]
+    return raw_bson.number_fields("group", groups, other)
 
 
 def _void(decisions: Decisions, rows: NDArray[np.int64]) -> dict[int, bytes]:
