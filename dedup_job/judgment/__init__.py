@@ -100,7 +100,6 @@ class Judge:
         ConfigurationError if the model's file is damaged.
         """
         self.model = model if isinstance(model, Model) else load_model(model)
-        self.judging = judging
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = sum(1 << k for k, is_off in enumerate(off) if not is_off)
 
@@ -116,11 +115,8 @@ class Judge:
                 similarity=similarity,
             )
 
-        self.core = kept_arrays(
-            cache_file("judge", table_digest()),
-            made_of,
-            lambda: build_tables(lexicon),
-        )
+        tables = cache_file("judge", table_digest())
+        self.core = kept_arrays(tables, made_of, lambda: build_tables(lexicon))
 
     def read(self, texts: Judged) -> _core.ReadTexts:
         """Return n texts as they are compared."""
