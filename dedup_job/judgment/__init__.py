@@ -150,7 +150,7 @@ class Judge:
         return similarities
 
     def features(self, pairs: TextPairs) -> NDArray[np.void]:
-        """Return all that comparisons find of c pairs, PAIR_FEATURES (c,).
+        """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,).
 
         guards: a bit for each of GUARDS, whether or not this model heeds it; equal: nothing
         differs, so they are the same whatever the model says; kind: a place in KINDS.
@@ -158,7 +158,7 @@ class Judge:
         return self.core.features(*self._pairs(pairs)).view(PAIR_FEATURES)
 
     def weigh(self, text: str, other: str) -> Weighed:
-        """Say why a pair of cleaned texts is judged so."""
+        """Return the reasons of the verdict on a pair of cleaned texts."""
         (found,) = self.features(([text], _ROW, [other], _ROW))
         names, kind = feature_names(), int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])
