@@ -107,7 +107,7 @@ class Cleaner:
         return self.clean_all([text])[0]
 
     def clean_all(self, texts: Sequence[str]) -> list[str]:
-        """Return what `clean` makes of each text; each part of one with breaks by itself."""
+        """Return n texts cleaned; of a text with breaks, each part by itself."""
         several = any(BREAK in text for text in texts)
         return (self.parts_cleaned if several else self.cleaned)(pack(texts)).texts.texts()
 
@@ -120,7 +120,7 @@ class Cleaner:
         return Cleaned(as_lines(clean, counts), sums(cut, counts), all_same, marked)
 
     def cleaned(self, texts: TextColumn) -> Cleaned:
-        """Return what `clean` makes of n texts; the very same where nothing changes."""
+        """Return n texts cleaned; a text that is clean already stays as it is."""
         changed, cut, made = self._core.clean(texts.utf8(), without_rules)
         rows = np.flatnonzero(changed)
         return Cleaned(texts.replaced(rows, TextColumn.of(made)), cut, ~changed)

@@ -100,7 +100,6 @@ class Judge:
         ConfigurationError if the model's file is damaged.
         """
         self.model = model if isinstance(model, Model) else load_model(model)
-        self.judging = judging
         off = [guard.name in self.model.guards_off for guard in GUARDS]
         self._heeded = sum(1 << k for k, is_off in enumerate(off) if not is_off)
 
@@ -116,11 +115,8 @@ class Judge:
                 similarity=similarity,
             )
 
-        self.core = kept_arrays(
-            cache_file("judge", table_digest()),
-            made_of,
-            lambda: build_tables(lexicon),
-        )
+        tables = cache_file("judge", table_digest())
+        self.core = kept_arrays(tables, made_of, lambda: build_tables(lexicon))
 
     def read(self, texts: Judged) -> _core.ReadTexts:
         """Return n texts as they are compared."""
@@ -154,7 +150,7 @@ class Judge:
         return similarities
 
     def features(self, pairs: TextPairs) -> NDArray[np.void]:
-        """Return all that comparisons find of c pairs, PAIR_FEATURES (c,).
+        """Return features, guards and probabilities of c pairs, PAIR_FEATURES (c,).
 
         guards: a bit for each of GUARDS, whether or not this model heeds it; equal: nothing
         differs, so they are the same whatever the model says; kind: a place in KINDS.
@@ -162,7 +158,7 @@ class Judge:
         return self.core.features(*self._pairs(pairs)).view(PAIR_FEATURES)
 
     def weigh(self, text: str, other: str) -> Weighed:
-        """Say why a pair of cleaned texts is judged so."""
+        """Return the reasons of the verdict on a pair of cleaned texts."""
         (found,) = self.features(([text], _ROW, [other], _ROW))
         names, kind = feature_names(), int(found["kind"])
         *_, weights = _core.evaluate(dict(self.model.kinds[kind].trees), found["features"])

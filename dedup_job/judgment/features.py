@@ -81,7 +81,7 @@ _CONTEXT: Final = frozenset(
 
 
 def in_words(name: str, features: Mapping[str, float]) -> str:
-    """Return what a feature says of a pair, "" where that is nothing of its own."""
+    """Return a sentence on a feature of a pair, "" if it says nothing of its own."""
     if name in _CONTEXT or (name.startswith("choices_") and not features["choices_length"]):
         return ""
     if not features[_OF.get(name, name)] and name in _OF:

@@ -90,7 +90,7 @@ class KindModel(NamedTuple):
     same: NDArray[np.float64]
 
     def joined(self, confidence: float) -> tuple[Joined, Joined]:
-        """Return how many of the different and of the same pairs are as likely as that."""
+        """Return the different and the same pairs that are at least as likely as that."""
         below = (int(np.searchsorted(each, confidence)) for each in (self.different, self.same))
         sizes = len(self.different), len(self.same)
         different, same = (Joined(n - k, n) for k, n in zip(below, sizes, strict=True))
@@ -224,11 +224,11 @@ class Labels(NamedTuple):
     groups: NDArray[np.int64]
 
     def where(self, rows: NDArray[np.bool_]) -> Labels:
-        """Return some of them."""
+        """Return the labels of some rows."""
         return Labels(self.found[rows], self.same[rows], self.groups[rows])
 
     def kept_apart(self, off: int) -> NDArray[np.bool_]:
-        """Tell which are kept apart by a guard that is not switched off, bool (n,)."""
+        """Return whether a guard that is not switched off keeps each apart, bool (n,)."""
         apart: NDArray[np.bool_] = self.found["guards"] & np.uint32(_ALL & ~off) != 0
         return apart
 
@@ -430,5 +430,5 @@ def calibration(slope: float, shift: float, scores: NDArray[np.float64]) -> dict
 
 
 def sigmoid(log_odds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return probabilities."""
+    """Return the probabilities of log odds."""
     return 1 / (1 + np.exp(-np.clip(log_odds, -500, 500)))

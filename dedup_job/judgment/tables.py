@@ -143,7 +143,7 @@ def sections_of(name: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _entries(section: str) -> list[str]:
-    """Return them as they stand in texts: a dash in an English one is a space."""
+    """Return the entries of a section; a dash in an English one is a space."""
     words = " ".join(sections_of(WORDS).get(section, ())).split()
     return [word.replace("-", " ") if word.isascii() else word for word in words]
 

@@ -197,27 +197,31 @@ private:
         Writer out(out_.room(size));
         if (options_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
-        Folded folded = fold_white_space(text, options_.html ? looks | MARKUP : looks, out);
         Points bare = text;
-        if (folded == Folded::needs_markup) {
+        Need need = Layout(text, false, out).lay_out(options_.html ? looks | MARKUP : looks);
+        if (options_.html && need != Need::none) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
+            out.cut(0);
             if (holds & TAGS) return laid_out(bare, out);
             if (holds & BRACES) looks = FENCES;
-            folded = fold_white_space(bare, looks, out);
+            need = Layout(bare, false, out).lay_out(looks);
         }
-        if (folded == Folded::stays) return bare;
-        if (folded == Folded::needs_rules) return folded_again(drop_rules_(bare, true));
-        if (folded == Folded::needs_fences) fold_fenced(bare, out);
-        return out.from(0);
+        if (need == Need::rules) return folded_again(drop_rules_(bare, true));
+        if (need == Need::fences) {
+            out.cut(0);
+            fold_fenced(bare, out);
+        }
+        const Points made = out.from(0);
+        return std::equal(made.begin(), made.end(), text.begin(), text.end()) ? text : made;
     }
 
     // Lays a text with marks out, without the style rules that it may hold.
     Points laid_out(Points text, Writer& out) {
-        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(true)) return out.from(0);
+        if (Layout(text, reader_.is_heavy() && speaks_of_weight(text), out).lay_out(RULES) == Need::none) return out.from(0);
         const Points left = without_rules(text);
         out = Writer(out_.room(room_for(left.size())));
-        Layout(left, false, out).lay_out(false);
+        Layout(left, false, out).lay_out(0);
         return out.from(0);
     }
 

@@ -23,23 +23,22 @@ struct OpenSpan {
     Place breaks_before = 0;  // of a row
 };
 
+// What is looked for, as bits: markup, fenced code, style rules at the start, and anywhere.
+enum Look : unsigned { MARKUP = 1 << 0, FENCES = 1 << 1, RULES_AT_START = 1 << 2, RULES = 1 << 3 };
+
+// What keeps a text from being laid out at once.
+enum class Need : std::uint8_t { none, markup, fences, rules };
+
 // Lays out one text.
 class Layout {
 public:
     // Bold and italic are written if `heavy`.
     Layout(Points text, bool heavy, Writer& out) : text_(text), is_heavy_(heavy), out_(out) {}
 
-    // Writes the text; false if `rules`, and style rules may stand in it.
-    bool lay_out(bool rules) {
-        const bool done = rules ? write<true>() : write<false>();
-        while (done && depth()) close();
-        return done;
-    }
-
-private:
-    template <bool RULES>
-    bool write() {
+    // Writes the text until something that is looked for may stand in it.
+    Need lay_out(unsigned looks) {
         const Place size = std::ssize(text_);
+        looks_ = looks;
         for (Place j = 0; j < size;) {
             if (!white_.blank && !pending_) j = CHARACTERS.copy_plain(text_, j, out_, words_);
             if (j == size) break;
@@ -64,21 +63,40 @@ private:
             if (white_.blank || pending_) flush();
             out_.append(point);
             words_ += point != '_';
-            if (kind != Kind::plain && may_end_rule(kind, j) && RULES) return false;
+            if (kind == Kind::plain) continue;
+            if (const Need need = look(kind, j); need != Need::none) return need;
         }
-        return true;
+        while (depth()) close();
+        return Need::none;
     }
 
-    // Whether a style rule may end, or be, here.
-    bool may_end_rule(Kind kind, Place j) {
+private:
+    // What may begin or end with the character that was written last, before `j`. A fence is three backticks that begin a
+    // line. A style rule begins with `@`, or a colon stands between its braces; at the start, the first that hold no others.
+    Need look(Kind kind, Place j) {
         const bool is_free = !protected_ && !fence_;
+        const auto found = [](bool is_found, Need need) { return is_found ? need : Need::none; };
         switch (kind) {
-            case Kind::opening: opened_ = is_free, colon_ = false; return false;
-            case Kind::colon: colon_ = true; return false;
-            case Kind::closing: return std::exchange(opened_, false) && colon_ && is_free;
-            case Kind::at_sign: return is_free && may_be_at_rule(text_, j);
-            default: return false;
+            case Kind::markup: return found(looks_ & MARKUP && j < std::ssize(text_) && may_begin_markup(text_[j]), Need::markup);
+            case Kind::backtick: return found(looks_ & FENCES && begins_fence(), Need::fences);
+            case Kind::opening: opened_ = is_free, colon_ = false; return Need::none;
+            case Kind::colon: colon_ = true; return Need::none;
+            case Kind::at_sign: {
+                const bool may_begin = looks_ & RULES || (looks_ & RULES_AT_START && out_.size() == 1);
+                return found(may_begin && is_free && may_be_at_rule(text_, j), Need::rules);
+            }
+            default: {  // closing
+                const bool is_closed = std::exchange(opened_, false), is_rule = is_closed && colon_ && is_free;
+                const unsigned wanted = looks_ & (RULES | RULES_AT_START);
+                if (is_closed) looks_ &= ~unsigned{RULES_AT_START};
+                return found(wanted && is_rule, Need::rules);
+            }
         }
+    }
+
+    bool begins_fence() const {
+        const Place at = out_.size() - SHORTEST_FENCE;
+        return at >= 0 && out_[at] == '`' && out_[at + 1] == '`' && (at == 0 || out_[at - 1] == '\n');
     }
 
     // Does what a mark says; returns where to go on reading.
@@ -397,6 +415,7 @@ private:
     const Points text_;
     const bool is_heavy_;
     Writer& out_;
+    unsigned looks_ = 0;
     std::vector<OpenSpan> stack_{OpenSpan()};  // the first is the text itself
     std::vector<Place> breaks_;                // line breaks in open rows
     White white_;                              // that comes before the next character

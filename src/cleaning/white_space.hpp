@@ -1,4 +1,4 @@
-// White space folded but for fenced code, and what keeps a text from being folded at once.
+// White space folded but for fenced code.
 #pragma once
 #include <array>
 
@@ -7,76 +7,6 @@
 namespace dedup::cleaning {
 
 constexpr Place SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
-
-// What is looked for, as bits: markup, fenced code, style rules at the start. What was seen: an opening brace,
-// a colon behind it.
-enum Look : unsigned { MARKUP = 1 << 0, FENCES = 1 << 1, RULES_AT_START = 1 << 2, OPENED = 1 << 3, COLON = 1 << 4 };
-
-// What folding makes of a text: nothing; a folded one; or what keeps it from being folded at once.
-enum class Folded : std::uint8_t { stays, clean, needs_markup, needs_fences, needs_rules };
-
-// What keeps a text from being folded at once, `clean` for nothing; notes in `looks` what was seen. `j`: behind what was
-// written last. A fence is three backticks that begin a line. A style rule or a group of such begins with `@`, or a colon
-// stands between its braces, the first that hold no others.
-inline Folded look(Points text, Place j, Kind kind, unsigned& looks, const Writer& out) {
-    const auto begins_fence = [&](Place at) {
-        if (at < SHORTEST_FENCE || (at > SHORTEST_FENCE && out[at - SHORTEST_FENCE - 1] != '\n')) return false;
-        return out[at - 2] == '`' && out[at - 3] == '`';
-    };
-    bool needed = false;
-    switch (kind) {
-        case Kind::markup: return looks & MARKUP && j < std::ssize(text) && may_begin_markup(text[j]) ? Folded::needs_markup : Folded::clean;
-        case Kind::backtick: return looks & FENCES && begins_fence(out.size()) ? Folded::needs_fences : Folded::clean;
-        case Kind::opening: looks = (looks & ~COLON) | OPENED; break;
-        case Kind::colon: looks |= COLON; break;
-        case Kind::at_sign: needed = looks & RULES_AT_START && out.size() == 1 && may_be_at_rule(text, j); break;
-        default:  // closing
-            needed = looks & OPENED && looks & COLON && looks & RULES_AT_START;
-            if (looks & OPENED) looks &= ~(RULES_AT_START | OPENED);
-    }
-    return needed ? Folded::needs_rules : Folded::clean;
-}
-
-// Writes a text with its white space folded. Marks are passed over.
-inline Folded fold_white_space(Points text, unsigned looks, Writer& out) {
-    const Place size = std::ssize(text);
-    bool replaced = false;
-    // Passes white space, and what vanishes within it; returns what becomes of it.
-    const auto skip_blanks = [&](Place& j) {
-        std::uint32_t blank = ' ';
-        for (; j < size; j++) {
-            const std::uint32_t point = text[j];
-            const Kind kind = CHARACTERS.kind(point);
-            if (is_blank(kind)) {
-                const std::uint32_t alone = kind == Kind::line ? '\n' : ' ';
-                replaced |= point != alone;
-                if (kind == Kind::line) blank = alone;
-            } else if (kind != Kind::invisible && point < BEYOND) {
-                break;
-            }
-        }
-        return blank;
-    };
-    for (Place j = 0, words = 0;;) {
-        j = CHARACTERS.copy_plain(text, j, out, words);
-        if (j == size) break;
-        const std::uint32_t point = text[j];
-        const Kind kind = CHARACTERS.kind(point);
-        if (is_blank(kind)) {
-            const std::uint32_t blank = skip_blanks(j);
-            if (out.size() && j < size) out.append(blank);
-            continue;
-        }
-        j++;
-        if (kind == Kind::invisible || point >= BEYOND) continue;
-        out.append(point);
-        const Folded need = look(text, j, kind, looks, out);
-        if (need == Folded::clean) continue;
-        out.cut(0);
-        return looks & MARKUP ? Folded::needs_markup : need;
-    }
-    return out.size() == size && !replaced ? Folded::stays : Folded::clean;
-}
 
 inline Place line_end(Points text, Place j) {
     while (j < std::ssize(text) && CHARACTERS.kind(text[j]) != Kind::line) j++;

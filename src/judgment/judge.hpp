@@ -96,9 +96,7 @@ public:
     std::size_t points(std::size_t row) const { return parsed_[row].points.size(); }
     ParsedText operator[](std::size_t row) const { return parsed_[row]; }
     // The text itself, in UTF-8.
-    std::span<const std::uint8_t> text(std::size_t row) const {
-        return std::span(utf8_).subspan(offsets_[row], offsets_[row + 1] - offsets_[row]);
-    }
+    Bytes text(std::size_t row) const { return utf8_[row]; }
     // The canonical texts, written at the first call.
     const OwnTexts& canonical(const FormTables& tables, const Spellings& spellings);
     // ... or null before that.
@@ -123,8 +121,7 @@ private:
         std::vector<Profile> profiles;
     };
     ParsedTexts parsed_;
-    std::vector<std::uint8_t> utf8_;
-    std::vector<std::size_t> offsets_{0};
+    StringBuffer utf8_;
     std::unique_ptr<const OwnTexts> canonical_;
     std::vector<Part> parts_;
     std::vector<Place> places_;  // of forms, by row

@@ -347,8 +347,7 @@ void write_canonical(const ParsedText& parsed, const FormTables& tables, const S
 ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
     std::size_t size = 0;
     for (std::size_t i = 0; i < texts.size(); i++) size += texts[i].size();
-    utf8_.reserve(size);
-    offsets_.reserve(texts.size() + 1);
+    utf8_.data.reserve(size);
     parsed_.points.reserve(size);
     TextParser parser(tables, parsed_);
     Buffer points;
@@ -358,8 +357,7 @@ ReadTexts::ReadTexts(const Strings& texts, const FormTables& tables) {
         const std::ptrdiff_t count = decode_utf8(bytes, points.data());
         if (count == NOT_UTF8) refuse("text " + std::to_string(i) + " is not UTF-8");
         parser.read(Points(points).first(static_cast<std::size_t>(count)));
-        utf8_.insert(utf8_.end(), bytes.begin(), bytes.end());
-        offsets_.push_back(utf8_.size());
+        utf8_.add(bytes);
     }
 }
 

@@ -1,4 +1,4 @@
-"""The canonical text, written the slow way: see src/judgment/parsed_text.hpp."""
+"""The canonical text, written the slow way: see src/judgment/parsed_text.cpp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of a text, read the slow way: see src/judgment/form.hpp."""
+"""The form of a text, read the slow way: see src/judgment/form.cpp."""
 
 from __future__ import annotations
 
@@ -885,53 +885,11 @@ _FILES += ["m4a", "mp4"]
 _NAMING = {"id", "fileid", "imgid", "picid", "file", "filename", "key", "page", "index"}
 _NAMING |= {"top_left_x", "top_left_y"}
 _PASSING = {
-    "e",
-    "expires",
-    "sign",
-    "signature",
-    "sig",
-    "token",
-    "access_token",
-    "auth",
-    "auth_key",
-    "keyid",
-    "accesskeyid",
-    "ossaccesskeyid",
-    "awsaccesskeyid",
-    "key-pair-id",
-    "policy",
-    "wssecret",
-    "wstime",
-    "t",
-    "ts",
-    "v",
-    "ver",
-    "version",
-    "_",
-    "_t",
-    "timestamp",
-    "time",
-    "r",
-    "rnd",
-    "rand",
-    "random",
-    "nocache",
-    "cache",
-    "cb",
-    "date",
-    "w",
-    "h",
-    "width",
-    "height",
-    "size",
-    "quality",
-    "format",
-    "dpr",
-    "scale",
-    "tp",
-    "from",
-    "source",
-    "ref",
+    *("e", "expires", "sign", "signature", "sig", "token", "access_token", "auth", "auth_key"),
+    *("keyid", "accesskeyid", "ossaccesskeyid", "awsaccesskeyid", "key-pair-id", "policy"),
+    *("wssecret", "wstime", "t", "ts", "v", "ver", "version", "_", "_t", "timestamp", "time"),
+    *("r", "rnd", "rand", "random", "nocache", "cache", "cb", "date", "w", "h", "width"),
+    *("height", "size", "quality", "format", "dpr", "scale", "tp", "from", "source", "ref"),
 }
 _PASSING_BEGINNINGS = ("x-amz-", "x-oss-", "x-cos-", "x-image-", "security-", "q-", "utm_", "wx")
 
