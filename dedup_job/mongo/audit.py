@@ -93,12 +93,10 @@ class Checker:
         lease = self.target.retry(state.at_work)
         if lease or (self.target.retry(state.read) or {}).get("token") != token:
             raise LeaseHeld(
-                Message(
-                    "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
-                    "of it. Check again when it is done.",
-                    target=self.target.name,
-                    who=str(holder(lease)) if lease else Message("another process"),
-                )
+                "a run writes to {target} or did so meanwhile ({who}), so nothing can be said "
+                "of it. Check again when it is done.",
+                target=self.target.name,
+                who=str(holder(lease)) if lease else Message("another process"),
             )
 
     def _pages(

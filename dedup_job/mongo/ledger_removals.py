@@ -18,7 +18,6 @@ from pymongo.client_session import ClientSession
 from dedup_job.columns import Decisions, Documents, own_groups
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.commits import PIECE_BYTES, PIECE_ROWS, ROWS, RunPieces, insert_once, piece_id
 from dedup_job.mongo.id_keys import shown
@@ -69,13 +68,11 @@ def begun(target: Target, given: str, about: Row) -> Row:
     if checkpoint and not checkpoint["finished"]:
         run = checkpoint["run"]
         raise UsageError(
-            Message(
-                "run {run} of {target} is not at its end. Let it end by the same command, or take "
-                "it back (`{undo}`); then restore the document.",
-                run=run,
-                target=target.name,
-                undo=command_line("undo", run, "--target", target.name),
-            )
+            "run {run} of {target} is not at its end. Let it end by the same command, or take "
+            "it back (`{undo}`); then restore the document.",
+            run=run,
+            target=target.name,
+            undo=command_line("undo", run, "--target", target.name),
         )
     new, former, size = {"_id": next_run(state), **about}, unfinished(target, given), (0, 0, 0)
     if former and former[-1]["_id"] == new["_id"] - 1:  # else a run came between: the order counts
@@ -98,12 +95,10 @@ def take_out(target: Target, entry: Row, piece: Sequence[TakenOut]) -> Row:
     keys = [one.row.key for one in piece]
     for key in target.held_by(target.documents, keys):
         raise StateMismatch(
-            Message(
-                "_id {id} is in {target} and in its ledger, which no run does. Find out what wrote "
-                "it there, and remove the one that is wrong.",
-                id=shown(key),
-                target=target.name,
-            )
+            "_id {id} is in {target} and in its ledger, which no run does. Find out what wrote "
+            "it there, and remove the one that is wrong.",
+            id=shown(key),
+            target=target.name,
         )
     after, number = _with_piece(entry, piece), entry["_id"]
     prints = np.array([one.fingerprint for one in piece if one.kept], dtype=np.uint64)
@@ -218,15 +213,13 @@ def former_rows(
         piece = pieces.at(one)
         if piece is None and half is None:
             raise StateMismatch(
-                Message(
-                    "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
-                    "taken out of the ledger: someone removed or changed it. Put it back from a "
-                    "backup; nothing was written.",
-                    name=target.runs.full_name,
-                    piece=one,
-                    number=number,
-                    id=piece_id(number, one),
-                )
+                "{name} lacks piece {piece} of number {number}, _id {id}, with rows that were "
+                "taken out of the ledger: someone removed or changed it. Put it back from a "
+                "backup; nothing was written.",
+                name=target.runs.full_name,
+                piece=one,
+                number=number,
+                id=piece_id(number, one),
             )
         yield piece.rows if piece else ()
 

@@ -113,12 +113,10 @@ class PendingIds:
 
     def _not_followed(self) -> UsageError:
         return UsageError(
-            Message(
-                "--follow needs the change stream of {source} on a replica set: {why}. Leave "
-                "--follow out and let cron or a timer repeat the run.",
-                source=self.collection.full_name,
-                why=self._why_not or Message("this server is none"),
-            )
+            "--follow needs the change stream of {source} on a replica set: {why}. Leave "
+            "--follow out and let cron or a timer repeat the run.",
+            source=self.collection.full_name,
+            why=self._why_not or Message("this server is none"),
         )
 
     def begin_anew(self) -> None:

@@ -248,24 +248,22 @@ class Refresher:
         same = self._most_alike(texts)
         if deleted + lost + same > self.most * decided:
             raise StateMismatch(
-                Message(
-                    "{leaving:,} of the {decided:,} documents that were decided would leave "
-                    "{target}: the source {source} no longer holds {deleted:,}, {lost:,} have no "
-                    "text any more, {same:,} are copies of one now; the limit is {most:.0%}. Was "
-                    "it emptied, or made anew, restored from a backup, or does it lack the field "
-                    "{field!r}? Nothing was taken out. If it is right, raise the limit with "
-                    "DEDUP_ABORT_IF__LEAVING or leaving in section [abort_if] of a --config file; "
-                    "without --on-change and --on-delete a run leaves all as it was decided.",
-                    leaving=deleted + lost + same,
-                    decided=decided,
-                    target=self.target.name,
-                    source=self.source.name,
-                    deleted=deleted,
-                    lost=lost,
-                    same=same,
-                    most=self.most,
-                    field=self.target.form.source.field,
-                )
+                "{leaving:,} of the {decided:,} documents that were decided would leave "
+                "{target}: the source {source} no longer holds {deleted:,}, {lost:,} have no "
+                "text any more, {same:,} are copies of one now; the limit is {most:.0%}. Was "
+                "it emptied, or made anew, restored from a backup, or does it lack the field "
+                "{field!r}? Nothing was taken out. If it is right, raise the limit with "
+                "DEDUP_ABORT_IF__LEAVING or leaving in section [abort_if] of a --config file; "
+                "without --on-change and --on-delete a run leaves all as it was decided.",
+                leaving=deleted + lost + same,
+                decided=decided,
+                target=self.target.name,
+                source=self.source.name,
+                deleted=deleted,
+                lost=lost,
+                same=same,
+                most=self.most,
+                field=self.target.form.source.field,
             )
 
     def _most_alike(self, texts: Sequence[str]) -> int:

@@ -126,21 +126,19 @@ def _check_last(target: TargetReader, run: int) -> None:
     last = target.last_run({"status": {"$ne": _UNDONE}})
     if last is None:
         name = target.name
-        raise UsageError(Message("no run of the target {name} is left to undo.", name=name))
+        raise UsageError("no run of the target {name} is left to undo.", name=name)
     if last["_id"] != run:
         only = Message("only the last run can be undone, since later ones build on the earlier.")
         raise UsageError(joined([only, _last(target, last["_id"], last["status"])]))
     if last.get("purged") and RunPieces(target.runs, run, target.retry).next():
         purged = Message("what it took out was purged, as run.undo_days says")
-        raise UsageError(Message("run {run} cannot be undone: {why}.", run=run, why=purged))
+        raise UsageError("run {run} cannot be undone: {why}.", run=run, why=purged)
     if last["status"] == str(Status.RESTORED):
         _check_not_lost(target, last)
     elif last["status"] not in BY_HAND and not target.rows.has_runs:
         raise UsageError(
-            Message(
-                "the form `classic` does not say which run kept a document, so a run cannot be "
-                "undone. To start over, drop the target, its ledger, runs and state, all four."
-            )
+            "the form `classic` does not say which run kept a document, so a run cannot be "
+            "undone. To start over, drop the target, its ledger, runs and state, all four."
         )
 
 
@@ -156,11 +154,9 @@ def _check_not_lost(target: TargetReader, entry: Mapping[str, Any]) -> None:
     for rows in former_rows(target, entry):
         for row in only_copies(target, rows):
             raise UsageError(
-                Message(
-                    "the source no longer holds _id {id}: the target's copy is the only one, and "
-                    "taking it back would lose it. Put it into the source first.",
-                    id=shown(row.key),
-                )
+                "the source no longer holds _id {id}: the target's copy is the only one, and "
+                "taking it back would lose it. Put it into the source first.",
+                id=shown(row.key),
             )
 
 

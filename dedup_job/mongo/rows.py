@@ -17,7 +17,6 @@ from dedup_job.columns import Decisions, Documents, Fingerprints, KeptPage, own_
 from dedup_job.documents import Document, Pair
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Sketcher, TextColumn, is_text_hash, pack
-from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.database_settings import Form, StoredText
 from dedup_job.mongo.id_keys import shown
@@ -300,13 +299,11 @@ def without_mark(raw: bytes) -> bytes:
         parts = raw_bson.elements(raw, one.value, one.end) if is_object else ()
         if [(part.name, part.kind) for part in parts][:2] != _FIRST_OF_MARK:
             raise UsageError(
-                Message(
-                    "the document _id {id} of the source has a field `dedup`, the name of the "
-                    "field that is added to each kept document. Rename it in the source, for "
-                    "example by {command}. Nothing of this batch was written.",
-                    id=shown(id_keys.id_element(raw)),
-                    command=_RENAME,
-                )
+                "the document _id {id} of the source has a field `dedup`, the name of the "
+                "field that is added to each kept document. Rename it in the source, for "
+                "example by {command}. Nothing of this batch was written.",
+                id=shown(id_keys.id_element(raw)),
+                command=_RENAME,
             )
     return raw_bson.without(raw, MARK.encode())
 

@@ -16,7 +16,6 @@ from bson.raw_bson import RawBSONDocument
 
 from dedup_job.documents import Pair
 from dedup_job.errors import UsageError
-from dedup_job.messages import Message
 from dedup_job.mongo import id_keys, raw_bson
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.id_keys import shown, unmistakable
@@ -65,11 +64,9 @@ class Sampler:
         needs_mark = self._of_target and (self.wanted.what == What.REFUSED or self.wanted.run)
         if needs_mark and not self.target.rows.has_runs:
             raise UsageError(
-                Message(
-                    "the form of {target} (output.document = classic) holds neither what was "
-                    "refused nor the run.",
-                    target=self.target.name,
-                )
+                "the form of {target} (output.document = classic) holds neither what was "
+                "refused nor the run.",
+                target=self.target.name,
             )
 
     def ids(self, limit: int | None) -> Iterator[list[str]]:

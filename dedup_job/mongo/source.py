@@ -129,23 +129,19 @@ class Source(PendingIds):
                 near = nearest(field, {*chain.from_iterable(map(names_in, seen))})
                 hint = Message("--keep {rule} looks at it; nearest: {near}.", rule=rule, near=near)
             raise UsageError(
-                Message(
-                    "none of the first {number:,} documents has the field {field!r}, nor any that "
-                    "the server looked at in {seconds} seconds. {hint}",
-                    number=len(seen),
-                    field=field,
-                    seconds=_LOOK_SECONDS,
-                    hint=hint,
-                )
+                "none of the first {number:,} documents has the field {field!r}, nor any that "
+                "the server looked at in {seconds} seconds. {hint}",
+                number=len(seen),
+                field=field,
+                seconds=_LOOK_SECONDS,
+                hint=hint,
             )
         if strange and not texts:
             raise UsageError(
-                Message(
-                    "none of the first {number:,} documents has a text in {field!r}. {hint}",
-                    number=len(seen),
-                    field=self._settings.field,
-                    hint=here,
-                )
+                "none of the first {number:,} documents has a text in {field!r}. {hint}",
+                number=len(seen),
+                field=self._settings.field,
+                hint=here,
             )
 
     def _first_with(self, path: Sequence[str]) -> bytes | None:

@@ -26,7 +26,6 @@ from pymongo.errors import DuplicateKeyError, OperationFailure, PyMongoError
 from pymongo.read_concern import ReadConcern
 
 from dedup_job.errors import LeaseHeld, LeaseLost, StateMismatch
-from dedup_job.messages import Message
 from dedup_job.mongo.connection import AnyCollection
 from dedup_job.mongo.errors import Unsettled
 from dedup_job.mongo.raw_bson import LENIENT
@@ -151,14 +150,12 @@ class State:
         found = self.collection.find_one({"_id": STATE_ID}, session=session)
         if found is not None and found.get("format") != FORMAT:
             raise StateMismatch(
-                Message(
-                    "{name} is of format {format!r}, this version of dedup knows {known}: another "
-                    "version wrote it, or someone changed it. Use the version that wrote it; "
-                    "nothing was written.",
-                    name=self.collection.full_name,
-                    format=found.get("format"),
-                    known=FORMAT,
-                )
+                "{name} is of format {format!r}, this version of dedup knows {known}: another "
+                "version wrote it, or someone changed it. Use the version that wrote it; "
+                "nothing was written.",
+                name=self.collection.full_name,
+                format=found.get("format"),
+                known=FORMAT,
             )
         return found
 
@@ -194,14 +191,12 @@ class State:
         if taken is None:
             now = (self.read() or {}).get("lease") or lease
             raise LeaseHeld(
-                Message(
-                    "another run holds the lease {name}: {holder}. Wait until it is done; "
-                    "if it died on another machine, its lease ends {seconds} s after its last "
-                    "sign of life. See `dedup status`.",
-                    name=self.collection.full_name,
-                    holder=str(holder(now)),
-                    seconds=LEASE_SECONDS,
-                )
+                "another run holds the lease {name}: {holder}. Wait until it is done; "
+                "if it died on another machine, its lease ends {seconds} s after its last "
+                "sign of life. See `dedup status`.",
+                name=self.collection.full_name,
+                holder=str(holder(now)),
+                seconds=LEASE_SECONDS,
             )
         self.token = taken["token"]
         self._renewed = max(self._renewed, sent)
@@ -268,13 +263,11 @@ class State:
         silent = clock() - self._renewed
         if self.token is not None and silent > OVERDUE_SECONDS:
             raise LeaseLost(
-                Message(
-                    "the lease of {name} could not be renewed for {seconds:.0f} s: another run may "
-                    "have taken it over, so this one wrote nothing since. Was this process or "
-                    "machine asleep? The same command goes on.",
-                    name=self.collection.full_name,
-                    seconds=silent,
-                )
+                "the lease of {name} could not be renewed for {seconds:.0f} s: another run may "
+                "have taken it over, so this one wrote nothing since. Was this process or "
+                "machine asleep? The same command goes on.",
+                name=self.collection.full_name,
+                seconds=silent,
             )
 
     def renew(self) -> None:
@@ -345,12 +338,10 @@ class State:
     def _lose(self) -> NoReturn:
         self._lost.set()
         raise LeaseLost(
-            Message(
-                "another run took the lease of {name} over, or `dedup status --break-lease` ended "
-                "it; this one wrote nothing since. See which run is at work there; the same "
-                "command goes on later.",
-                name=self.collection.full_name,
-            )
+            "another run took the lease of {name} over, or `dedup status --break-lease` ended "
+            "it; this one wrote nothing since. See which run is at work there; the same "
+            "command goes on later.",
+            name=self.collection.full_name,
         )
 
 

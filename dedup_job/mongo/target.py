@@ -113,30 +113,26 @@ class Target(TargetReader):
         last, source = self.last_run(), self.source.full_name
         if last is not None and last["_id"] >= next_run(state):
             raise StateMismatch(
-                Message(
-                    "{runs} holds run {run}, and {target}.state knows {number} runs: someone "
-                    "changed one of them, or put an older copy back. Put both back as they were, "
-                    "from one backup; to start over, drop the target, its ledger, runs and state, "
-                    "all four. Nothing was written.",
-                    runs=self.runs.full_name,
-                    run=last["_id"],
-                    target=self.name,
-                    number=next_run(state) - 1,
-                )
+                "{runs} holds run {run}, and {target}.state knows {number} runs: someone "
+                "changed one of them, or put an older copy back. Put both back as they were, "
+                "from one backup; to start over, drop the target, its ledger, runs and state, "
+                "all four. Nothing was written.",
+                runs=self.runs.full_name,
+                run=last["_id"],
+                target=self.name,
+                number=next_run(state) - 1,
             )
         other = self.last_run({"source": {"$ne": source}})
         if other is not None:
             raise StateMismatch(
-                Message(
-                    "run {run} in {runs} read {other}, and {target}.state names {source}: someone "
-                    "changed one of them. Where the source was renamed, both need its new name; "
-                    "else put back what was there. Nothing was written.",
-                    run=other["_id"],
-                    runs=self.runs.full_name,
-                    other=other["source"],
-                    target=self.name,
-                    source=source,
-                )
+                "run {run} in {runs} read {other}, and {target}.state names {source}: someone "
+                "changed one of them. Where the source was renamed, both need its new name; "
+                "else put back what was there. Nothing was written.",
+                run=other["_id"],
+                runs=self.runs.full_name,
+                other=other["source"],
+                target=self.name,
+                source=source,
             )
 
     def begin(

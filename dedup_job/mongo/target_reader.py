@@ -18,7 +18,6 @@ from pymongo.read_concern import ReadConcern
 from dedup_job.columns import Documents, KeptPage, NumberedTexts
 from dedup_job.documents import Document
 from dedup_job.errors import StateMismatch, UsageError
-from dedup_job.messages import Message
 from dedup_job.mongo import checks, id_keys, raw_bson
 from dedup_job.mongo.change_stream import ChangeStore
 from dedup_job.mongo.commits import fits_in_piece
@@ -207,15 +206,13 @@ class TargetReader:
         if count:
             more = ", ..." if count > len(strange) else ""
             raise StateMismatch(
-                Message(
-                    "the target {target} holds {count:,} documents that dedup did not write or "
-                    "that someone changed: they lack their text or fingerprint, or it is of "
-                    "another type. _id {ids}. Remove them from the target or put them back as they "
-                    "were, or name another --target.",
-                    target=self.name,
-                    count=count,
-                    ids=", ".join(map(shown, strange)) + more,
-                )
+                "the target {target} holds {count:,} documents that dedup did not write or "
+                "that someone changed: they lack their text or fingerprint, or it is of "
+                "another type. _id {ids}. Remove them from the target or put them back as they "
+                "were, or name another --target.",
+                target=self.name,
+                count=count,
+                ids=", ".join(map(shown, strange)) + more,
             )
 
     def fingerprints(self, keys: Sequence[bytes]) -> dict[bytes, int]:
@@ -339,10 +336,8 @@ class TargetReader:
             count = collection.estimated_document_count()
             if count:
                 raise StateMismatch(
-                    Message(
-                        "the target's collection {name} holds {count:,} documents that dedup did "
-                        "not write. Name another --target, or remove them first.",
-                        name=collection.full_name,
-                        count=count,
-                    )
+                    "the target's collection {name} holds {count:,} documents that dedup did "
+                    "not write. Name another --target, or remove them first.",
+                    name=collection.full_name,
+                    count=count,
                 )

@@ -65,12 +65,10 @@ def state_of(client: Client, name: Namespace) -> tuple[State, dict[str, Any]]:
         there = client[name.database].list_collection_names(authorizedCollections=True)
         targets = sorted(c.removesuffix(_SUFFIX) for c in there if c.endswith(_SUFFIX))
         raise UsageError(
-            Message(
-                "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
-                target=name,
-                database=name.database,
-                names=", ".join(targets[:5]) or Message("none"),
-            )
+            "no run of dedup ever wrote to {target}. Targets in {database}: {names}.",
+            target=name,
+            database=name.database,
+            names=", ".join(targets[:5]) or Message("none"),
         )
     return state, found
 
