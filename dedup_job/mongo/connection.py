@@ -30,7 +30,7 @@ from dedup_job.runs.run import Progress
 
 Client = MongoClient[dict[str, Any]]
 AnyCollection = Collection[dict[str, Any]]
-_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see retry.py
+_SELECTION_SECONDS = 5.0  # then it is reported, and tried again or stopped: see errors.py
 HEARTBEAT_MILLISECONDS = 1000  # one client asks little, and finds a new primary sooner
 _WAIT_SECONDS = 20.0  # for a server at the start; a command ends within 30
 _CONNECT_SECONDS = 10.0  # also after this silence a connection counts as dead

@@ -128,6 +128,25 @@ class AlreadyWritten(Exception):
     """An attempt wrote the batch, and its answer was lost."""
 
 
+class OwnRow(dict[str, Any]):
+    """A row of a target's state or runs; StateMismatch where a field is asked for that it lacks."""
+
+    def __init__(self, row: Mapping[str, Any], name: str) -> None:
+        """Take the row, and the name of its collection."""
+        super().__init__(row)
+        self._name = name
+
+    def __missing__(self, field: str) -> Any:
+        raise StateMismatch(
+            "row {id!r} of {name} lacks {fields}: something other than dedup changed or added "
+            "it. Restore it from a backup, or remove it if no run wrote it; nothing was "
+            "written.",
+            id=self.get("_id"),
+            name=self._name,
+            fields=field,
+        )
+
+
 class State:
     """Reads the state document; changes it only under the lease."""
 
@@ -157,7 +176,7 @@ class State:
                 format=found.get("format"),
                 known=FORMAT,
             )
-        return found
+        return found and OwnRow(found, self.collection.full_name)
 
     def seed(self, source: str, stamp: Mapping[str, Any]) -> None:
         """Create the state document if there is none."""

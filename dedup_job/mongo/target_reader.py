@@ -42,7 +42,7 @@ from dedup_job.mongo.reading import (
 )
 from dedup_job.mongo.rows import KeptRows, groups_in
 from dedup_job.mongo.source import Source
-from dedup_job.mongo.state import PIECE, State, is_by_hand
+from dedup_job.mongo.state import PIECE, OwnRow, State, is_by_hand
 from dedup_job.native.bytes_column import BytesColumn, strings_of
 from dedup_job.native.texts import BREAK
 from dedup_job.runs.run import Run
@@ -145,13 +145,15 @@ class TargetReader:
 
     def last_run(self, of: Mapping[str, Any] = _ALL) -> dict[str, Any] | None:
         """Return the row of the last run, or of the last of some; None if there is none."""
-        return self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
+        row = self.runs.find_one({**of, PIECE: None}, sort=[("_id", -1)])
+        return row and OwnRow(row, self.runs.full_name)
 
     def run_rows(self, after: int = 0) -> list[dict[str, Any]]:
         """Return the rows of the runs after a number, without the long fields, in order."""
         runs = self.runs.with_options(read_concern=ReadConcern("majority"))
         only = {PIECE: None, **({"_id": {"$gt": after}} if after else {})}
-        return self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
+        found = self.retry(lambda: list(runs.find(only, {"profile": 0}).sort("_id", 1)))
+        return [OwnRow(row, self.runs.full_name) for row in found]
 
     def run_lines(self) -> list[Run]:
         """Return all runs, in order."""

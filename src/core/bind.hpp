@@ -146,13 +146,13 @@ private:
 using StringsOut = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int64_t>>;
 
 // A vector as an array of numpy's, which owns it from now on.
-template <class T>
-Out<T> give(std::vector<T>&& values) {
+template <class T, class As = T>
+Out<As> give(std::vector<T>&& values) {
     auto owned = std::make_unique<std::vector<T>>(std::move(values));
-    T* data = owned->data();
-    const std::size_t size = owned->size();
+    auto* const data = reinterpret_cast<As*>(owned->data());
+    const std::size_t size = owned->size() * sizeof(T) / sizeof(As);
     nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
-    return Out<T>(data, {size}, owner);
+    return Out<As>(data, {size}, owner);
 }
 
 // ... and the same of an array, which unlike a vector is not filled with zeros first, and may be of bool.
@@ -167,11 +167,7 @@ Out<T> give(std::unique_ptr<T[]> values, std::size_t size) {
 // as in C++.
 template <class T>
 Out<std::uint8_t> give_records(std::vector<T>&& values) {
-    auto owned = std::make_unique<std::vector<T>>(std::move(values));
-    auto* const bytes = reinterpret_cast<std::uint8_t*>(owned->data());
-    const std::size_t size = owned->size() * sizeof(T);
-    nb::capsule owner(owned.release(), [](void* vector) noexcept { delete static_cast<std::vector<T>*>(vector); });
-    return Out<std::uint8_t>(bytes, {size}, owner);
+    return give<T, std::uint8_t>(std::move(values));
 }
 // ... and back.
 template <class T>
@@ -194,32 +190,20 @@ using TextArrays = std::tuple<Out<std::uint8_t>, Out<std::int64_t>, Out<std::int
 
 class TextWriter {
 public:
-    // Makes room for texts of these characters together.
-    void reserve(Points all, std::size_t texts) {
-        data_.reserve(utf8_length(all));
-        for (auto* const each : {&starts_, &sizes_, &lengths_}) each->reserve(texts);
-    }
     void append(Points text) {
-        const std::size_t start = data_.size(), size = utf8_length(text);
-        data_.resize(start + size);
-        encode_utf8(text, data_.data() + start);
-        starts_.push_back(static_cast<std::int64_t>(start));
-        sizes_.push_back(static_cast<std::int64_t>(size));
+        encode_utf8(text, texts_.extend(utf8_length(text)));
         lengths_.push_back(std::ssize(text));
     }
-    std::span<const std::uint8_t> last() const { return std::span(data_).last(static_cast<std::size_t>(sizes_.back())); }
+    Bytes last() const { return texts_[texts_.size() - 1]; }
     void drop_last() {
-        data_.resize(static_cast<std::size_t>(starts_.back()));
-        for (auto* const each : {&starts_, &sizes_, &lengths_}) each->pop_back();
+        texts_.drop_last();
+        lengths_.pop_back();
     }
-    TextArrays give() && {
-        return {dedup::give(std::move(data_)), dedup::give(std::move(starts_)), dedup::give(std::move(sizes_)),
-                dedup::give(std::move(lengths_))};
-    }
+    TextArrays give() && { return std::tuple_cat(dedup::give(std::move(texts_)), std::tuple(dedup::give(std::move(lengths_)))); }
 
 private:
-    std::vector<std::uint8_t> data_;
-    std::vector<std::int64_t> starts_, sizes_, lengths_;
+    StringBuffer texts_;
+    std::vector<std::int64_t> lengths_;
 };
 
 // Runs a block without the interpreter's lock.

@@ -1,5 +1,6 @@
 // Columns of byte strings: n of them in one array, without an object for each.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -51,10 +52,18 @@ struct StringBuffer {
     std::vector<std::int64_t> starts, lengths;
 
     std::size_t size() const { return starts.size(); }
-    void add(Bytes string) {
+    // Appends a string, and returns where its bytes have to be written.
+    std::uint8_t* extend(std::size_t length) {
         starts.push_back(static_cast<std::int64_t>(data.size()));
-        lengths.push_back(static_cast<std::int64_t>(string.size()));
-        data.insert(data.end(), string.begin(), string.end());
+        lengths.push_back(static_cast<std::int64_t>(length));
+        data.resize(data.size() + length);
+        return data.data() + starts.back();
+    }
+    void add(Bytes string) { std::ranges::copy(string, extend(string.size())); }
+    void drop_last() {
+        data.resize(static_cast<std::size_t>(starts.back()));
+        starts.pop_back();
+        lengths.pop_back();
     }
     Bytes operator[](std::size_t i) const { return view()[i]; }
     Strings view() const { return {data, {starts.data(), size(), 1}, {lengths.data(), size(), 1}}; }

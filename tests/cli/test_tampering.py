@@ -192,7 +192,7 @@ CASES = (
     case("counts of the state", change(STATE, EXACT), RECORDS="exact by its counts"),
     case("run removed", remove(RUNS, _id=1), RECORDS="run 1: "),
     case("run added", run_ahead, RECORDS="run 1000: "),
-    case("field of a run removed", change(RUNS, NO_STATUS, _id=2), RECORDS="cannot be read"),
+    case("field of a run removed", change(RUNS, NO_STATUS, _id=2), RECORDS="lacks status"),
     case("older state", state(**{"checkpoint.run": 1}), RECORDS="put an older copy back"),
     case("source document removed", remove("source", alone), "GONE"),
     case("source emptied", lambda database: database.source.drop(), GONE=""),
@@ -262,6 +262,7 @@ REFUSED = {
     "another source, batch": (source_elsewhere(intent=[0, 1, 2]), (UNDO,), ""),
     "older state": (state(**{"checkpoint.run": 1}), (RUN,), BEHIND),
     "run added": (run_ahead, (RUN,), BEHIND),
+    "no status": (change(RUNS, NO_STATUS, _id=2), (UNDO,), f"row 2 of {{db}}.{RUNS} lacks status"),
 }
 
 
