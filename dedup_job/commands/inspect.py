@@ -17,7 +17,7 @@ from dedup_job.commands.dry_run import decided_document
 from dedup_job.commands.opened import Opened, decided_records, opened, refusal
 from dedup_job.decision import GreedyDeduplicator, Models
 from dedup_job.decision.pair import PairRecheck, PairView
-from dedup_job.documents import Document, Quarantined, content_of
+from dedup_job.documents import Difference, Document, Quarantined, content_of
 from dedup_job.errors import UsageError
 from dedup_job.fingerprint import Explanation, Fingerprinter
 from dedup_job.index import KeptIndex
@@ -300,6 +300,9 @@ def _nearness(view: PairView) -> tuple[float, int]:
 def _plain(value: Any) -> Any:
     if isinstance(value, Settings):
         return value.model_dump(mode="json", include={*_SECTIONS})
+    if isinstance(value, Difference):
+        kind, place, of, text = value
+        return {"kind": kind, "place": place, "text": text, "other": of}
     if isinstance(value, list | tuple):
         return [*map(_plain, value)]
     if isinstance(value, DecidedDocument):

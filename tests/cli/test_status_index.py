@@ -70,7 +70,7 @@ def test_files_are_used_also_where_the_target_went_on(kept: Kept) -> None:
     kept.run(keeping=False)
     assert kept.status() == found
     said = invoke("status", *kept.arguments, **kept.environment).stdout
-    assert "30 documents, 0.8 MB; used by the next run" in said
+    assert "30 documents, 0.3 MB; used by the next run" in said
 
 
 def test_files_that_are_not_used_say_why(kept: Kept) -> None:
