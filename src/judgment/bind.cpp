@@ -140,6 +140,7 @@ TextArrays canonical(const Judge& judge, ReadTexts& texts) {
     TextWriter writer;
     unlocked([&] {
         const OwnTexts& found = judge.canonical(texts);
+        writer.reserve(found.points);
         for (std::size_t i = 0; i < found.size(); i++) writer.append(found[i]);
     });
     return std::move(writer).give();
