@@ -12,9 +12,10 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
+import bson
 import pymongo
 from bson.raw_bson import RawBSONDocument
 from pymongo import ReadPreference, WriteConcern
@@ -54,10 +55,20 @@ class _Rows:
     The driver asks what bears this marker for its bytes, and writes them as they are.
     """
 
-    _type_marker = RawBSONDocument._type_marker
+    _type_marker = getattr(RawBSONDocument, "_type_marker", None)
 
     def __init__(self, raw: bytes) -> None:
         self.raw = raw
+
+
+@cache
+def takes_many() -> bool:
+    """Tell whether this version of the driver writes `_Rows` as they are."""
+    two = bson.encode({"a": 1}) * 2
+    try:
+        return bson.encode(_Rows(two)) == two  # type: ignore[arg-type]
+    except Exception:  # noqa: BLE001  # whatever a later driver says to it
+        return False
 
 
 def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession | None) -> None:
@@ -67,8 +78,10 @@ def insert(collection: AnyCollection, rows: BytesColumn, session: ClientSession 
     numbers, lengths = range(len(rows.lengths)), rows.lengths.tolist()
     for part in packed(numbers, lengths.__getitem__, _MOST_BYTES, MOST_ROWS):
         first, last = part[0], part[-1]
-        data = rows.data[rows.starts[first] : rows.starts[last] + lengths[last]].tobytes()
-        command = {"insert": collection.name, "documents": [_Rows(data)], "ordered": False}
+        some = rows.take(slice(first, last + 1))
+        data = rows.data[some.starts[0] : some.starts[-1] + some.lengths[-1]]
+        raws = [_Rows(data.tobytes())] if takes_many() else [*map(RawBSONDocument, some.list())]
+        command: dict[str, Any] = {"insert": collection.name, "documents": raws, "ordered": False}
         if session is None:  # a transaction has its own
             command["writeConcern"] = collection.write_concern.document
         reply = collection.database.command(command, session=session)
