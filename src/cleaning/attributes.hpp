@@ -7,9 +7,9 @@ namespace dedup::cleaning {
 
 // Behind `=` and white space: before attribute value state; NONE without a value.
 inline Place behind_equals(Points text, Place at) {
-    at = CHARACTERS.skip(text, at, SPACE);
+    at = characters().skip(text, at, SPACE);
     if (at >= std::ssize(text) || text[at] != '=') return NONE;
-    at = CHARACTERS.skip(text, at + 1, SPACE);
+    at = characters().skip(text, at + 1, SPACE);
     return at < std::ssize(text) ? at : NONE;
 }
 
@@ -32,7 +32,7 @@ inline ValuePlace read_value(Points text, Place at) {
         if (stop == end) return {};
         return {at + 1, stop - (escaped && text[stop - 1] == '\\'), stop + 1};
     }
-    while (stop < end && !CHARACTERS.is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
+    while (stop < end && !characters().is(text[stop], ENDS)) stop++;  // attribute value (unquoted) state
     return stop > at ? ValuePlace{at, stop, stop} : ValuePlace{};
 }
 
@@ -62,12 +62,12 @@ public:
     void search(Points tag) {
         clear();
         for (Place at = 0; at < std::ssize(tag);) {
-            if (!CHARACTERS.is(tag[at], STARTS)) {
+            if (!characters().is(tag[at], STARTS)) {
                 at++;
                 continue;
             }
             const Place begin = at;
-            at = CHARACTERS.skip(tag, at + 1, GOES_ON);
+            at = characters().skip(tag, at + 1, GOES_ON);
             const int number = vocabulary_.meaning(Naming::attribute, tag.subspan(begin, at - begin));
             const ValuePlace place = read_value(tag, at);
             if (place.after != NONE) {
@@ -98,7 +98,7 @@ public:
         std::uint32_t flags = 0;
         for (Place at = 0; at < std::ssize(value); at++) {
             const Place begin = at;
-            while (at < std::ssize(value) && !CHARACTERS.is(value[at], SPACE)) at++;
+            while (at < std::ssize(value) && !characters().is(value[at], SPACE)) at++;
             if (at == begin) continue;
             const int meaning = vocabulary_.meaning(Naming::class_word, value.subspan(begin, at - begin));
             if (meaning != NONE) flags |= meaning;
@@ -113,7 +113,7 @@ public:
             const Points declaration(part.begin(), part.end());
             const auto colon = std::ranges::find(declaration, std::uint32_t{':'});
             if (colon == declaration.end()) continue;
-            const int number = vocabulary_.meaning(Naming::property, CHARACTERS.trimmed({declaration.begin(), colon}));
+            const int number = vocabulary_.meaning(Naming::property, characters().trimmed({declaration.begin(), colon}));
             if (number == NONE) continue;
             const auto property = static_cast<Property>(number);
             const auto [flags, last] = meaning_of(property, {colon + 1, declaration.end()});
@@ -131,7 +131,7 @@ private:
     bool is_path(Points value) const {
         Place slash = NONE;
         for (Place at = 0; at < std::ssize(value); at++) {
-            if (value[at] == '(' || CHARACTERS.is(value[at], ENDS)) return false;
+            if (value[at] == '(' || characters().is(value[at], ENDS)) return false;
             if (value[at] == '/') slash = at;
         }
         return slash != NONE && find(value, slash, '.', '?') < std::ssize(value);
@@ -147,7 +147,7 @@ private:
         bool is_first = true;
         for (Place at = 0; at < std::ssize(value);) {
             const Place begin = at;
-            while (at < std::ssize(value) && (value[at] == '-' || value[at] == '.' || CHARACTERS.is(value[at], ALNUM)))
+            while (at < std::ssize(value) && (value[at] == '-' || value[at] == '.' || characters().is(value[at], ALNUM)))
                 at++;
             if (at == begin) {
                 at++;
@@ -189,7 +189,7 @@ public:
         if (start < std::ssize(text) && text[start] == '#') return numeric(text, start + 1);
         // named character reference state
         Place j = start;
-        while (j < std::ssize(text) && j - start <= MOST_LETTERS && CHARACTERS.is(text[j], ALNUM)) j++;
+        while (j < std::ssize(text) && j - start <= MOST_LETTERS && characters().is(text[j], ALNUM)) j++;
         if (j == std::ssize(text) || text[j] != ';') return {};
         const auto [first, second] = vocabulary_.reference(text.subspan(start, j - start));
         return first ? Reference{j + 1, first, second} : Reference{};
@@ -255,7 +255,7 @@ public:
         if (at(j) != 'n' || std::ssize(text) == 2) return false;  // alone: `<td>\n</td>`
         const std::uint32_t next = at(j + 1), after = at(j + 2);
         return next >= EASTERN || (next == '\\' && after == 'n') ||
-               (CHARACTERS.is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
+               (characters().is(next, ALNUM) && (after == '.' || after == ')' || after == U'、' || after == U'．'));
     }
 
     // The character of four hexadecimal digits, 0 if there are none.

@@ -355,11 +355,15 @@ private:
     std::array<Kind, PLANE> kinds_{};
     std::uint32_t eastern_first_ = LATIN, eastern_last_ = LATIN;  // the most characters in a row of no special kind
 };
-inline const Characters CHARACTERS;
+// Made when it is first needed: it takes a millisecond.
+inline const Characters& characters() {
+    static const Characters made;
+    return made;
+}
 
 // Takes back the white space at the end of what was written from a place on.
 inline void trim(Writer& out, Place begin) {
-    while (out.size() > begin && is_blank(CHARACTERS.kind(out[out.size() - 1]))) out.cut(out.size() - 1);
+    while (out.size() > begin && is_blank(characters().kind(out[out.size() - 1]))) out.cut(out.size() - 1);
 }
 
 // Whether a text begins with a word of small letters, in capitals or not.

@@ -27,7 +27,7 @@ public:
     // Reads a text whose markup was escaped once more as a whole, `&lt;p&gt;...&lt;/p&gt;` or `\u003cp\u003e...`; false
     // if it is none: the tag of a block begins it, no `<` and `>` stands in it, and it does not speak of such.
     bool read_escaped(Points raw) {
-        const Points text = CHARACTERS.trimmed(raw);
+        const Points text = characters().trimmed(raw);
         if (text.empty() || (text[0] != '&' && text[0] != '\\')) return false;
         if (find(text, 0, '<', '>') < std::ssize(text)) return false;
         unescaped_.resize(text.size() + BEHIND);
@@ -97,7 +97,7 @@ private:
         Points between = page_.text().subspan(start, stop - start);
         const Action action = entry.action;
         if (entry.math && action != Action::math_text && action != Action::annotation && action != Action::note)
-            between = CHARACTERS.trimmed(between);
+            between = characters().trimmed(between);
         return page_.copy(between, entry.math || entry.code ? how & ~TWICE : how);
     }
 
@@ -198,7 +198,9 @@ private:
         if (options_.html && reader_.read_escaped(text)) return laid_out(reader_.marked(), out);
         unsigned looks = RULES_AT_START | FENCES;
         Points bare = text;
-        Need need = Layout(text, false, out).lay_out(options_.html ? looks | MARKUP : looks);
+        Layout layout(text, false, out);
+        Need need = layout.lay_out(options_.html ? looks | MARKUP : looks);
+        if (need == Need::none && layout.is_same()) return text;
         if (options_.html && need != Need::none) {
             const unsigned holds = reader_.read(text);
             if (holds) bare = reader_.marked();
@@ -252,7 +254,7 @@ private:
         if (options_.cut_at.empty() || !is_marked(last_line(text))) return text;
         for (Points line = last_line(text); line.size() < text.size(); line = last_line(text)) {
             const bool is_note = line.size() <= LONGEST_NOTE && is_marked(line);
-            if (!is_note && !CHARACTERS.trimmed(line).empty()) break;
+            if (!is_note && !characters().trimmed(line).empty()) break;
             text = text.first(text.size() - line.size() - 1);
         }
         while (!text.empty() && is_white_space(text.back())) text = text.first(text.size() - 1);

@@ -7,7 +7,7 @@ namespace dedup::cleaning {
 // The whole number of an attribute.
 inline int number_of(const Page& page, Attribute attribute, int otherwise) {
     constexpr std::size_t MOST_DIGITS = 9;
-    Points value = CHARACTERS.trimmed(page.attributes[attribute]);
+    Points value = characters().trimmed(page.attributes[attribute]);
     const bool negative = !value.empty() && value.front() == '-';
     if (negative) value = value.subspan(1);
     if (value.empty() || value.size() > MOST_DIGITS) return otherwise;
@@ -364,7 +364,7 @@ private:
 
     // Whether nothing is seen of a character, or of a mark.
     bool is_space(std::uint32_t point) const {
-        return point >= BEYOND ? !is_shown(point) : CHARACTERS.is(point, SPACE);
+        return point >= BEYOND ? !is_shown(point) : characters().is(point, SPACE);
     }
 
     // Writes the end of code; only code of several lines that is closed stands in a fence.
@@ -375,7 +375,7 @@ private:
             while (!code.empty() && is_space(code.front())) code = code.subspan(1);
             while (!code.empty() && is_space(code.back())) code = code.first(code.size() - 1);
             lines = std::any_of(code.begin(), code.end(), [&](std::uint32_t point) {
-                return point == FRESH || CHARACTERS.is(point, LINE);
+                return point == FRESH || characters().is(point, LINE);
             });
         }
         if (how == Closed::by_end) lines = false;

@@ -40,7 +40,7 @@ public:
         const Place size = std::ssize(text_);
         looks_ = looks;
         for (Place j = 0; j < size;) {
-            if (!white_.blank && !pending_) j = CHARACTERS.copy_plain(text_, j, out_, words_);
+            if (!white_.blank && !pending_) j = characters().copy_plain(text_, j, out_, words_);
             if (j == size) break;
             const std::uint32_t point = text_[j];
             if (point >= BEYOND) {
@@ -48,7 +48,7 @@ public:
                 continue;
             }
             j++;
-            const Kind kind = CHARACTERS.kind(point);
+            const Kind kind = characters().kind(point);
             if (kind == Kind::invisible) continue;
             if (is_blank(kind)) {
                 if (fence_) {
@@ -60,7 +60,10 @@ public:
                 }
                 continue;
             }
-            if (white_.blank || pending_) flush();
+            if (white_.blank || pending_) {
+                flush();
+                is_same_ = is_same_ && out_.size() == j - 1 && out_[j - 2] == text_[j - 2];
+            }
             out_.append(point);
             words_ += point != '_';
             if (kind == Kind::plain) continue;
@@ -69,6 +72,9 @@ public:
         while (depth()) close();
         return Need::none;
     }
+
+    // Whether a text without marks is written as it stands.
+    bool is_same() const { return is_same_ && out_.size() == std::ssize(text_); }
 
 private:
     // What may begin or end with the character that was written last, before `j`. A fence is three backticks that begin a
@@ -140,7 +146,7 @@ private:
         if (mark == FENCE_END) {
             close_fence();
         } else if (mark == FRESH) {
-            if (out_.size() == lead_ || CHARACTERS.kind(out_[out_.size() - 1]) != Kind::line)
+            if (out_.size() == lead_ || characters().kind(out_[out_.size() - 1]) != Kind::line)
                 space_in_fence('\n', Kind::line);
         } else if (mark != FENCE && mark != ROW && mark != CELL && mark != ROW_END && mark != CODE && mark != CODE_END) {
             white_.blank = 0;
@@ -191,7 +197,7 @@ private:
                 blank = blank && !is_shown(point);
                 continue;
             }
-            const Kind kind = CHARACTERS.kind(point);
+            const Kind kind = characters().kind(point);
             if (kind == Kind::invisible) continue;
             run = point == '`' ? run + 1 : 0;
             longest = std::max(longest, run);
@@ -427,6 +433,7 @@ private:
     int pending_ = 0;                      // the lowest span not yet written, 0 for none
     int rows_ = 0;                         // open ones
     int protected_ = 0;                    // how deep in what no style rule touches
+    bool is_same_ = true;                  // whether all that is written stands so in the text
 };
 
 }  // namespace dedup::cleaning

@@ -60,7 +60,7 @@ public:
     // Whether there is an image, a blank or a character that is no white space.
     bool is_nonblank(Points written) const {
         return std::any_of(written.begin(), written.end(), [&](std::uint32_t point) {
-            return point >= BEYOND ? point == BLANK || is_medium(point) : !CHARACTERS.is(point, SPACE);
+            return point >= BEYOND ? point == BLANK || is_medium(point) : !characters().is(point, SPACE);
         });
     }
 
@@ -96,16 +96,16 @@ private:
 
 // Without the delimiters that a formula brings along: $, \( \), \[ \].
 inline Points without_delimiters(Points formula) {
-    formula = CHARACTERS.trimmed(formula);
+    formula = characters().trimmed(formula);
     while (formula.size() >= 2 && formula.front() == '$' && formula.back() == '$') {
         if (formula.size() > 2 && formula[formula.size() - 2] == '\\') break;
-        formula = CHARACTERS.trimmed(formula.subspan(1, formula.size() - 2));
+        formula = characters().trimmed(formula.subspan(1, formula.size() - 2));
     }
     const std::size_t size = formula.size();
     if (size >= 4 && formula[0] == '\\' && formula[size - 2] == '\\') {
         const std::uint32_t opens = formula[1], closes = formula[size - 1];
         if ((opens == '(' && closes == ')') || (opens == '[' && closes == ']'))
-            return CHARACTERS.trimmed(formula.subspan(2, size - 4));
+            return characters().trimmed(formula.subspan(2, size - 4));
     }
     return formula;
 }
@@ -135,7 +135,7 @@ inline bool write_formula(Page& page, Attribute attribute) {
 // Whether a value holds a word of formulas; `tex` only as a word of its own: `text` is none.
 inline bool names_formula(Points value) {
     constexpr std::string_view WORDS[] = {"math", "latex", "equation", "formula"};
-    const auto is_alnum = [&](Place at) { return 0 <= at && at < std::ssize(value) && CHARACTERS.is(value[at], ALNUM); };
+    const auto is_alnum = [&](Place at) { return 0 <= at && at < std::ssize(value) && characters().is(value[at], ALNUM); };
     if (holds_any(value, WORDS)) return true;
     for (Place k = 0; k < std::ssize(value); k++) {
         if (starts_with(value.subspan(k), "tex") && !is_alnum(k - 1) && !is_alnum(k + 3)) return true;
@@ -156,7 +156,7 @@ inline bool is_wordy(Points alt) {
     constexpr int LONGEST_SYMBOL = 3;
     int letters = 0;
     for (const std::uint32_t point : alt) {
-        letters = CHARACTERS.is(point, LETTER) ? letters + 1 : 0;
+        letters = characters().is(point, LETTER) ? letters + 1 : 0;
         if (letters > LONGEST_SYMBOL || point >= FIRST_EASTERN) return true;
     }
     return false;
@@ -171,7 +171,7 @@ inline bool alt_is_formula(Page& page) {
         if (k + 1 == alt.size()) break;
         if (alt[k] == '_' && alt[k + 1] == '{') return true;
         const bool is_path = k > 0 && alt[k - 1] == ':';
-        if (alt[k] == '\\' && !is_path && CHARACTERS.is(alt[k + 1], LETTER)) return true;
+        if (alt[k] == '\\' && !is_path && characters().is(alt[k + 1], LETTER)) return true;
     }
     return is_named_formula(page) && !is_wordy(alt);
 }
@@ -179,7 +179,7 @@ inline bool alt_is_formula(Page& page) {
 // The first character of a value that is no white space, 0 for none.
 inline std::uint32_t first_of(Page& page, Attribute attribute, std::uint32_t otherwise) {
     if (!page.attributes.has(attribute)) return otherwise;
-    const Points value = CHARACTERS.trimmed(page.decoded(attribute));
+    const Points value = characters().trimmed(page.decoded(attribute));
     return value.empty() ? 0 : value.front();
 }
 
@@ -238,7 +238,7 @@ inline int accent_of(Points script) {
     std::uint32_t only = 0;
     for (const std::uint32_t point : script) {
         if (point == SUB || point == SUP) return NONE;
-        if (point >= BEYOND || CHARACTERS.is(point, SPACE)) continue;
+        if (point >= BEYOND || characters().is(point, SPACE)) continue;
         if (only) return NONE;
         only = point;
     }
@@ -305,7 +305,7 @@ inline void write_break(Page& page, std::uint32_t roles, int number) {
 inline bool is_encoded(std::uint32_t point) {
     if (point <= ' ' || (0x7F <= point && point <= 0xA0)) return true;
     if (point < 0x7F) return std::string_view("()<>\"\\`{}").find(static_cast<char>(point)) != std::string_view::npos;
-    return point == ZERO_WIDTH_SPACE || point == BYTE_ORDER_MARK || CHARACTERS.is(point, SPACE);
+    return point == ZERO_WIDTH_SPACE || point == BYTE_ORDER_MARK || characters().is(point, SPACE);
 }
 
 inline void write_hex(Writer& out, std::uint64_t value, int count, std::string_view digits) {
@@ -323,9 +323,9 @@ inline void write_encoded(Writer& out, std::uint32_t point) {
 
 // Writes an address, of a set of them the first.
 inline void write_address(Page& page, Attribute attribute) {
-    Points address = CHARACTERS.trimmed(page.decoded(attribute));
+    Points address = characters().trimmed(page.decoded(attribute));
     if (attribute == Attribute::srcset) {
-        const auto is_space = [](std::uint32_t point) { return CHARACTERS.is(point, SPACE); };
+        const auto is_space = [](std::uint32_t point) { return characters().is(point, SPACE); };
         address = address.first(std::ranges::find_if(address, is_space) - address.begin());
         while (!address.empty() && address.back() == ',') address = address.first(address.size() - 1);
     }
@@ -351,7 +351,7 @@ inline bool is_placeholder(Points address) {
                                           "pixel", "placeholder", "default", "empty", "transparent", "wait"};
     if (starts_with(address, "data:")) return true;
     while (find(address, 0, '/') < std::ssize(address)) address = address.subspan(find(address, 0, '/') + 1);
-    const bool is_short = address.empty() || (find(address, 0, '.') <= 1 && CHARACTERS.is(address[0], LETTER));
+    const bool is_short = address.empty() || (find(address, 0, '.') <= 1 && characters().is(address[0], LETTER));
     return is_short || holds_any(address, WORDS);
 }
 
@@ -422,7 +422,7 @@ inline void write_drawing(Page& page, Points markup) {
     std::uint64_t hash = BASIS;
     bool space = false;
     for (const std::uint32_t point : markup) {
-        if (CHARACTERS.is(point, SPACE)) {
+        if (characters().is(point, SPACE)) {
             space = true;
             continue;
         }

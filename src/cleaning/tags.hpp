@@ -68,7 +68,7 @@ public:
     Markup read(Place j) {
         at_ = j;
         const std::uint32_t after = text_[j + 1];
-        if (after == '/' || CHARACTERS.is(after, LETTER)) return tag(j);
+        if (after == '/' || characters().is(after, LETTER)) return tag(j);
         Markup found;
         if (after == '!' && j + 3 < size() && text_[j + 2] == '-' && text_[j + 3] == '-') {
             if (!comments_end_) return {};
@@ -93,7 +93,7 @@ private:
 
     // Behind the characters of these classes from a place on. known: bits, which of the next sixteen are of them.
     Place behind(Place at, unsigned known, unsigned classes) const {
-        return CHARACTERS.skip(text_, std::min(at + std::countr_one(known), size()), classes);
+        return characters().skip(text_, std::min(at + std::countr_one(known), size()), classes);
     }
 
     static unsigned letters_and_digits(const Block& block) {
@@ -106,10 +106,10 @@ private:
 
     // Tag name state: letters and digits, with single marks between. block: of what begins there.
     Place name_end(Place at, const Block& block) const {
-        if (at >= size() || !CHARACTERS.is(text_[at], LETTER)) return NONE;
-        for (at = behind(at, letters_and_digits(block), ALNUM);; at = CHARACTERS.skip(text_, at + 1, ALNUM)) {
-            if (at + 1 >= size() || !CHARACTERS.is(text_[at], MARK)) return at;
-            if (!CHARACTERS.is(text_[at + 1], ALNUM)) return at;
+        if (at >= size() || !characters().is(text_[at], LETTER)) return NONE;
+        for (at = behind(at, letters_and_digits(block), ALNUM);; at = characters().skip(text_, at + 1, ALNUM)) {
+            if (at + 1 >= size() || !characters().is(text_[at], MARK)) return at;
+            if (!characters().is(text_[at + 1], ALNUM)) return at;
         }
     }
 
@@ -122,7 +122,7 @@ private:
     }
 
     bool ends_name(Place at) const {
-        return at < size() && (text_[at] == '>' || text_[at] == '/' || CHARACTERS.is(text_[at], SPACE));
+        return at < size() && (text_[at] == '>' || text_[at] == '/' || characters().is(text_[at], SPACE));
     }
 
     // Before attribute name state and on: notes the values, returns where the tag ends, behind its `>`; NONE where
@@ -130,9 +130,9 @@ private:
     Place attributes_end(Place at, bool& has_values) {
         attributes_.clear();
         for (;;) {
-            while (at < size() && (text_[at] == '/' || CHARACTERS.is(text_[at], SPACE))) at++;
+            while (at < size() && (text_[at] == '/' || characters().is(text_[at], SPACE))) at++;
             if (at < size() && text_[at] == '>') return at + 1;
-            if (at == size() || !CHARACTERS.is(text_[at], STARTS)) return NONE;
+            if (at == size() || !characters().is(text_[at], STARTS)) return NONE;
             const Place begin = at;
             const Block block(text_.data() + begin);
             at = behind(begin, name_characters(block) | 1, GOES_ON);  // attribute name state
@@ -152,11 +152,11 @@ private:
     // none but of an element, `=` anywhere tells that there are such; else it follows the first one's name, if any.
     Place untidy_end(Place start, bool evident) const {
         const Place end = angle_end(start);
-        Place at = CHARACTERS.skip(text_, start, SPACE);
+        Place at = characters().skip(text_, start, SPACE);
         if (end == NONE || (evident ? find(text_.first(end), at, '=') == end : at == start)) return NONE;
         if (evident) return end;
-        if (CHARACTERS.is(text_[at], LETTER)) {
-            for (at++; text_[at] != '@' && CHARACTERS.is(text_[at], GOES_ON);) at++;
+        if (characters().is(text_[at], LETTER)) {
+            for (at++; text_[at] != '@' && characters().is(text_[at], GOES_ON);) at++;
         }
         return behind_equals(text_, at) == NONE ? NONE : end;
     }
@@ -170,7 +170,7 @@ private:
     // End tag open state.
     ClosingTag closing_tag(Place at) const {
         const Place begin = at + 2;
-        if (begin >= size() || text_[at + 1] != '/' || !CHARACTERS.is(text_[begin], LETTER)) return {};
+        if (begin >= size() || text_[at + 1] != '/' || !characters().is(text_[begin], LETTER)) return {};
         const Block block(text_.data() + begin);
         const Place stop = behind(begin, letters_and_digits(block), ALNUM | MARK);
         const Place end = ends_name(stop) ? angle_end(stop) : NONE;
@@ -198,7 +198,7 @@ private:
         }
         if (at + 2 < size() && text_[at + 2] == '[') {
             if (begins(at, CDATA)) return at + std::ssize(CDATA);  // left where two marks stood in each other
-            const Place start = CHARACTERS.skip(text_, at + 3, SPACE);
+            const Place start = characters().skip(text_, at + 3, SPACE);
             for (const std::string_view word : {"if", "endif"}) {
                 if (begins(start, word)) return behind_word(start + std::ssize(word));
             }
@@ -209,7 +209,7 @@ private:
     }
 
     Place behind_word(Place at) const {
-        return at < size() && CHARACTERS.is(text_[at], WORD) ? NONE : angle_end(at);
+        return at < size() && characters().is(text_[at], WORD) ? NONE : angle_end(at);
     }
 
     // Whether a word of small letters, or capital ones, or marks, begins here. The few other letters that
@@ -271,7 +271,7 @@ private:
             end = untidy_end(stop, found.roles & EVIDENT);
             if (end == NONE) return {};
             found.is_untidy = true;
-            found.has_values = text_[CHARACTERS.skip(text_, stop, SPACE)] != '=';
+            found.has_values = text_[characters().skip(text_, stop, SPACE)] != '=';
         }
         found.closes_itself = end - 2 >= stop && text_[end - 2] == '/';
         const bool evident = found.roles & EVIDENT || found.closes || found.has_values || found.closes_itself;
@@ -304,7 +304,7 @@ private:
         constexpr auto is_han = [](std::uint32_t point) { return 0x2E80 <= point && point < 0xFF00; };
         const std::uint32_t before = start ? text_[start - 1] : U'\n', after = end < size() ? text_[end] : U'\n';
         const bool lacks_one = STOPS.find(before) != STOPS.npos || after == '<' || after == '\n' || after == '\r';
-        if (CHARACTERS.is(before, SPACE) && before != '\n' && before != '\r') return false;
+        if (characters().is(before, SPACE) && before != '\n' && before != '\r') return false;
         if (!lacks_one && !(is_han(before) && is_han(after))) return false;
         if (!speaks_of_tags_) speaks_of_tags_ = holds_any(text_, {U"标签", U"标记"});
         return !*speaks_of_tags_;
@@ -312,14 +312,14 @@ private:
 
     // The roles of a name that is no element's, 0 if it is none of a tag.
     std::uint32_t roles_of_other(Place begin, Place stop) const {
-        const Place mark = CHARACTERS.skip(text_, begin, ALNUM);
+        const Place mark = characters().skip(text_, begin, ALNUM);
         if (mark == stop || (text_[mark] != ':' && text_[mark] != '-')) return 0;
         const bool office = vocabulary_.meaning(Naming::element, name(begin, mark + 1)) != NONE;
-        return office && CHARACTERS.skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
+        return office && characters().skip(text_, mark + 1, ALNUM) == stop ? EVIDENT : FOREIGN;
     }
 
     bool starts_paragraph(Place start) const {
-        return start == 0 || text_[start - 1] == '>' || CHARACTERS.is(text_[start - 1], SPACE);
+        return start == 0 || text_[start - 1] == '>' || characters().is(text_[start - 1], SPACE);
     }
 
     // Where the next closing tag of an element begins and ends; there is one.
@@ -334,8 +334,8 @@ private:
     // Where the last closing tag of a name that no table holds begins, NONE without one.
     Place last_of_foreign(Place begin, Place stop) {
         for (Place j = foreign_read_ ? size() : find(text_, 0, '<'); j + 2 < size(); j = find(text_, j + 1, '<')) {
-            if (text_[j + 1] != '/' || !CHARACTERS.is(text_[j + 2], LETTER)) continue;
-            const Place end = CHARACTERS.skip(text_, j + 2, ALNUM | MARK);
+            if (text_[j + 1] != '/' || !characters().is(text_[j + 2], LETTER)) continue;
+            const Place end = characters().skip(text_, j + 2, ALNUM | MARK);
             if (ends_name(end) && angle_end(end) != NONE) foreign_[small_name(j + 2, end)] = j;
         }
         foreign_read_ = true;

@@ -9,7 +9,7 @@ namespace dedup::cleaning {
 constexpr Place SHORTEST_FENCE = 3, LONGEST_FENCE = 255;  // backticks of a line that fences code
 
 inline Place line_end(Points text, Place j) {
-    while (j < std::ssize(text) && CHARACTERS.kind(text[j]) != Kind::line) j++;
+    while (j < std::ssize(text) && characters().kind(text[j]) != Kind::line) j++;
     return j;
 }
 
@@ -23,7 +23,7 @@ inline Ticks ticks_of(Points line) {
     enum { before, within, behind, other } state = before;
     Place count = 0;
     for (const std::uint32_t point : line) {
-        const Kind kind = CHARACTERS.kind(point);
+        const Kind kind = characters().kind(point);
         if (kind == Kind::invisible) continue;
         if (point == '`') {
             if (state > within) return {};
@@ -44,7 +44,7 @@ inline Ticks ticks_of(Points line) {
 inline void write_line(Points line, Writer& out) {
     std::uint32_t blank = '\n';
     for (const std::uint32_t point : line) {
-        const Kind kind = CHARACTERS.kind(point);
+        const Kind kind = characters().kind(point);
         if (kind == Kind::space) {
             if (!blank) blank = ' ';
         } else if (kind != Kind::invisible) {
@@ -62,7 +62,7 @@ inline void write_code(Points code, Writer& out) {
     Place lead = out.size();  // how far there is nothing but white space
     for (Place k = 0; k < std::ssize(code); k++) {
         std::uint32_t point = code[k];
-        const Kind kind = CHARACTERS.kind(point);
+        const Kind kind = characters().kind(point);
         if (kind == Kind::invisible) continue;
         if (kind == Kind::line && out.size() == lead) {
             lead = begin + 1;
